@@ -1,0 +1,70 @@
+// What the bindings share: array types and how memory changes hands. No arithmetic.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "surelearn/rows.hpp"
+
+namespace surelearn::bind {
+
+namespace nb = nanobind;
+
+/// A one-dimensional array of Python's, read in place.
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+[[nodiscard]] std::span<const T> view(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+/// A new array that Python owns.
+template <class T>
+struct NewArray {
+    std::unique_ptr<T[]> data;
+    std::vector<std::size_t> shape;
+
+    explicit NewArray(std::vector<std::size_t> shape_) : shape(std::move(shape_)) {
+        std::size_t size = 1;
+        for (const std::size_t n : shape) size *= n;
+        data = std::make_unique_for_overwrite<T[]>(size);
+    }
+
+    [[nodiscard]] nb::ndarray<nb::numpy, T> give() {
+        T* const raw = data.release();
+        const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return nb::ndarray<nb::numpy, T>(raw, shape.size(), shape.data(), owner);
+    }
+};
+
+using AnyMatrix = std::variant<Matrix<std::int32_t, float>, Matrix<std::int32_t, double>,
+                               Matrix<std::int64_t, float>, Matrix<std::int64_t, double>>;
+
+/// Rows of Python's arrays, looked at once and kept alive while they are read.
+struct Rows {
+    AnyMatrix matrix;
+    Fault fault;
+    std::vector<nb::object> owners;           ///< arrays read in place
+    std::array<std::int64_t, 2> own_start{};  ///< or one row of our own, made from a dict
+    std::vector<std::int64_t> own_index;
+    std::vector<double> own_value;
+
+    [[nodiscard]] std::size_t size() const {
+        return std::visit([](const auto& rows) { return rows.size(); }, matrix);
+    }
+};
+
+void bind_rows(nb::module_& m);
+void bind_rules(nb::module_& m);
+void bind_diagonal(nb::module_& m);
+
+}  // namespace surelearn::bind

@@ -1,0 +1,245 @@
+// Rooms 3 and 6 for Python: diagonal weights in single and double storage.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "bind.hpp"
+#include "surelearn/guard.hpp"
+#include "surelearn/learn.hpp"
+
+namespace surelearn::bind {
+
+namespace {
+
+/// Rows learnt between two moments at which others may read the model.
+constexpr std::size_t block = 2048;
+/// Rows learnt between two looks at Ctrl-C.
+constexpr std::size_t patience = 64 * block;
+
+template <class T>
+struct Model {
+    Diagonal<T> weights;
+    Guard guard;
+
+    explicit Model(Diagonal<T> weights_) : weights(std::move(weights_)) {}
+    explicit Model(const Shape& shape) : weights(shape) {}
+
+    [[nodiscard]] const Shape& shape() const { return weights.shape(); }
+};
+
+using Known = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const std::optional<Vector<T>>& array) {
+    return array ? bind::view(*array) : std::span<const T>{};
+}
+
+template <class T>
+Tally learn_span(Model<T>& model, const Rule& rule, Projection projection, const Rows& rows,
+                 const Targets& targets, std::size_t begin, std::size_t end) {
+    const nb::gil_scoped_release release;
+    return std::visit(
+        [&](const auto& matrix) {
+            Tally total{.end = begin};
+            while (total.end < end && !total.refused) {
+                const auto lock = model.guard.write();
+                const std::size_t stop = std::min(end, total.end + block);
+                const Tally part =
+                    learn(model.weights, rule, projection, matrix, targets, total.end, stop);
+                total = {part.end, total.mistakes + part.mistakes, total.updates + part.updates,
+                         part.refused};
+            }
+            return total;
+        },
+        rows.matrix);
+}
+
+/// Learns rows [begin, end) of the order; (end, mistakes, updates, refused).
+template <class T>
+std::tuple<std::size_t, std::uint64_t, std::uint64_t, bool> learn_rows(
+    Model<T>& model, const Rule& rule, bool covariance, const Rows& rows,
+    const Vector<std::int32_t>& y, const std::optional<Vector<double>>& weight,
+    const std::optional<Vector<std::int64_t>>& order, const Known& known, std::size_t begin,
+    std::size_t end) {
+    const Projection projection = covariance ? Projection::covariance : Projection::precision;
+    const Targets targets{bind::view(y), view(weight), view(order),
+                          std::span(known.data(), known.shape(0))};
+    Tally total{.end = begin};
+    while (total.end < end && !total.refused) {
+        const Tally part = learn_span(model, rule, projection, rows, targets, total.end,
+                                      std::min(end, total.end + patience));
+        total = {part.end, total.mistakes + part.mistakes, total.updates + part.updates,
+                 part.refused};
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    return {total.end, total.mistakes, total.updates, total.refused};
+}
+
+/// Calls f(row, place of its results) for every row, sharing the model with other readers.
+template <class T, class F>
+void each_row(Model<T>& model, const Rows& rows, F&& f) {
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.read();
+    std::visit(
+        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+            RowBuffer<Index, Value> buffer;
+            const std::size_t K = model.shape().n_columns;
+            for (std::size_t i = 0; i < matrix.size(); ++i) f(matrix.row(i, buffer), i * K, K);
+        },
+        rows.matrix);
+}
+
+template <class T, class R>
+void mean_scores(const Diagonal<T>& weights, const R& row, std::span<double> s) {
+    if (weights.shape().averaged) {
+        weights.averaged_scores(row, s);
+    } else {
+        weights.scores(row, s);
+    }
+}
+
+template <class T>
+nb::ndarray<nb::numpy, double> scores(Model<T>& model, const Rows& rows) {
+    NewArray<double> s({rows.size(), model.shape().n_columns});
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        mean_scores(model.weights, row, std::span(s.data.get() + at, K));
+    });
+    return s.give();
+}
+
+template <class T>
+std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(
+    Model<T>& model, const Rows& rows) {
+    NewArray<double> s({rows.size(), model.shape().n_columns});
+    NewArray<double> v({rows.size(), model.shape().n_columns});
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        mean_scores(model.weights, row, std::span(s.data.get() + at, K));
+        model.weights.variances(row, std::span(v.data.get() + at, K));
+    });
+    return {s.give(), v.give()};
+}
+
+/// Read-only (columns, features) view of one part of every feature's run; it keeps the model alive.
+template <class T>
+nb::ndarray<nb::numpy, const T> part(nb::handle self, std::size_t which) {
+    auto& model = nb::cast<Model<T>&>(self);
+    const Shape& shape = model.shape();
+    if (which >= shape.parts()) throw nb::index_error("no such part");
+    const std::size_t sizes[2] = {shape.n_columns, shape.n_rows()};
+    const std::int64_t strides[2] = {1, static_cast<std::int64_t>(shape.stride())};
+    return nb::ndarray<nb::numpy, const T>(model.weights.cell(0) + which * shape.n_columns, 2,
+                                           sizes, self, strides);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, double> averages(Model<T>& model) {
+    const Shape& shape = model.shape();
+    NewArray<double> out({shape.n_columns, shape.n_rows()});
+    const auto lock = model.guard.read();
+    for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+        for (std::size_t k = 0; k < shape.n_columns; ++k) {
+            out.data[k * shape.n_rows() + j] = model.weights.mean(j, k);
+        }
+    }
+    return out.give();
+}
+
+template <class T>
+nb::ndarray<nb::numpy, std::int64_t> touched(Model<T>& model) {
+    std::vector<std::int64_t> found;
+    const auto lock = model.guard.read();
+    for (std::size_t j = 0; j < model.shape().n_rows(); ++j) {
+        if (!model.weights.untouched(j)) found.push_back(static_cast<std::int64_t>(j));
+    }
+    NewArray<std::int64_t> out({found.size()});
+    std::ranges::copy(found, out.data.get());
+    return out.give();
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> take(Model<T>& model, const Vector<std::int64_t>& features) {
+    const std::size_t stride = model.shape().stride();
+    NewArray<T> out({features.shape(0), stride});
+    const auto lock = model.guard.read();
+    for (std::size_t i = 0; i < features.shape(0); ++i) {
+        const auto j = static_cast<std::size_t>(features(i));
+        if (j >= model.shape().n_rows()) throw nb::index_error("feature out of range");
+        std::copy_n(model.weights.cell(j), stride, out.data.get() + i * stride);
+    }
+    return out.give();
+}
+
+template <class T>
+void put(Model<T>& model, const Vector<std::int64_t>& features,
+         const nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& cells) {
+    const std::size_t stride = model.shape().stride();
+    if (cells.shape(0) != features.shape(0) || cells.shape(1) != stride) {
+        throw nb::value_error("cells do not fit the features");
+    }
+    const auto lock = model.guard.write();
+    for (std::size_t i = 0; i < features.shape(0); ++i) {
+        const auto j = static_cast<std::size_t>(features(i));
+        if (j >= model.shape().n_rows()) throw nb::index_error("feature out of range");
+        std::copy_n(cells.data() + i * stride, stride, model.weights.cell(j));
+    }
+}
+
+template <class T>
+void bind_model(nb::module_& m, const char* name) {
+    using M = Model<T>;
+    nb::class_<M> model(m, name, "Diagonal Gaussian weights, feature-major.");
+    model.def(
+        "__init__",
+        [](M* self, std::size_t n_features, std::size_t n_columns, bool intercept,
+           bool second_order, bool averaged, double prior) {
+            new (self) M(Shape{n_features, n_columns, intercept, second_order, averaged, prior});
+        },
+        nb::arg("n_features"), nb::arg("n_columns"), nb::kw_only(), nb::arg("intercept"),
+        nb::arg("second_order"), nb::arg("averaged"), nb::arg("prior"));
+    model.def("learn", &learn_rows<T>, nb::arg("rule"), nb::arg("covariance"), nb::arg("rows"),
+              nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
+              nb::arg("order").noconvert().none(), nb::arg("known").noconvert(), nb::arg("begin"),
+              nb::arg("end"), "Learn rows [begin, end): (end, mistakes, updates, refused).");
+    model.def("scores", &scores<T>, nb::arg("rows"), "Mean score of every column.");
+    model.def("margin", &margin<T>, nb::arg("rows"), "Mean and variance of every column's score.");
+    model.def("part", &part<T>, nb::arg("which"), "View of the means (0), variances (1), ...");
+    model.def("averages", &averages<T>, "The averaged means.");
+    model.def("touched", &touched<T>, "Features that differ from the start.");
+    model.def("take", &take<T>, nb::arg("features").noconvert(), "The runs of some features.");
+    model.def("put", &put<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert());
+    model.def("split", [](M& self) {
+        const auto lock = self.guard.read();
+        return std::make_unique<M>(self.weights.split());
+    }, "The one vector of two classes as two blocks.");
+    model.def("with_columns", [](M& self, const std::vector<std::int64_t>& from) {
+        const auto lock = self.guard.read();
+        return std::make_unique<M>(self.weights.with_columns(from));
+    }, nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
+    model.def_prop_rw(
+        "rounds", [](M& self) { return self.weights.rounds(); },
+        [](M& self, std::uint64_t rounds) { self.weights.set_rounds(rounds); });
+    model.def_prop_ro("n_features", [](M& self) { return self.shape().n_features; });
+    model.def_prop_ro("n_columns", [](M& self) { return self.shape().n_columns; });
+    model.def_prop_ro("intercept", [](M& self) { return self.shape().intercept; });
+    model.def_prop_ro("second_order", [](M& self) { return self.shape().second_order; });
+    model.def_prop_ro("averaged", [](M& self) { return self.shape().averaged; });
+    model.def_prop_ro("prior", [](M& self) { return self.shape().prior; });
+}
+
+}  // namespace
+
+void bind_diagonal(nb::module_& m) {
+    bind_model<float>(m, "Diagonal32");
+    bind_model<double>(m, "Diagonal64");
+}
+
+}  // namespace surelearn::bind

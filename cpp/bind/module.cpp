@@ -1,0 +1,9 @@
+// The extension module: one function for each room.
+#include "bind.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "The native core of surelearn. Trusts its caller; checks are in surelearn._check.";
+    surelearn::bind::bind_rows(m);
+    surelearn::bind::bind_rules(m);
+    surelearn::bind::bind_diagonal(m);
+}

@@ -1,0 +1,93 @@
+// Room 1 for Python: compressed, dense and dict rows.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bind.hpp"
+
+namespace surelearn::bind {
+
+namespace {
+
+template <class Index, class Value>
+std::unique_ptr<Rows> from_csr(const Vector<Index>& start, const Vector<Index>& index,
+                               const Vector<Value>& value, std::size_t n_features) {
+    Matrix<Index, Value> matrix(view(start), view(index), view(value), n_features);
+    Fault fault;
+    {
+        const nb::gil_scoped_release release;
+        fault = matrix.inspect();
+    }
+    auto rows = std::make_unique<Rows>(Rows{.matrix = matrix, .fault = fault});
+    rows->owners = {nb::cast(start), nb::cast(index), nb::cast(value)};
+    return rows;
+}
+
+template <class Value>
+using Table2 = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Value>
+std::unique_ptr<Rows> from_dense(const Table2<Value>& x) {
+    Matrix<std::int64_t, Value> matrix(std::span(x.data(), x.size()), x.shape(1), x.shape(0));
+    Fault fault;
+    {
+        const nb::gil_scoped_release release;
+        fault = matrix.inspect();
+    }
+    auto rows = std::make_unique<Rows>(Rows{.matrix = matrix, .fault = fault});
+    rows->owners = {nb::cast(x)};
+    return rows;
+}
+
+/// One row from {feature: value}. A key or value of the wrong kind raises TypeError.
+std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
+    auto rows = std::make_unique<Rows>(
+        Rows{.matrix = Matrix<std::int64_t, double>({}, n_features, std::size_t{0})});
+    for (const auto& [key, value] : x) {
+        const long long j = PyLong_AsLongLong(key.ptr());
+        const double number = PyFloat_AsDouble(value.ptr());
+        if (PyErr_Occurred() != nullptr) throw nb::python_error();
+        rows->own_index.push_back(j);
+        rows->own_value.push_back(number);
+    }
+    rows->own_start[1] = static_cast<std::int64_t>(rows->own_index.size());
+    Matrix<std::int64_t, double> matrix(rows->own_start, rows->own_index, rows->own_value,
+                                        n_features);
+    rows->fault = matrix.inspect();
+    rows->matrix = matrix;
+    return rows;
+}
+
+std::optional<std::pair<std::string, std::size_t>> fault_of(const Rows& rows) {
+    constexpr std::array names{"none", "not finite", "bad index", "bad start"};
+    if (!rows.fault) return std::nullopt;
+    return std::pair{std::string(names[static_cast<std::size_t>(rows.fault.kind)]),
+                     rows.fault.row};
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    nb::class_<Rows> rows(m, "Rows", "Rows of a matrix, read in place; fault tells what is wrong.");
+    const auto csr = [&]<class Index, class Value>() {
+        rows.def_static("csr", &from_csr<Index, Value>, nb::arg("start").noconvert(),
+                        nb::arg("index").noconvert(), nb::arg("value").noconvert(),
+                        nb::arg("n_features"));
+    };
+    csr.operator()<std::int32_t, float>();
+    csr.operator()<std::int32_t, double>();
+    csr.operator()<std::int64_t, float>();
+    csr.operator()<std::int64_t, double>();
+    rows.def_static("dense", &from_dense<float>, nb::arg("x").noconvert());
+    rows.def_static("dense", &from_dense<double>, nb::arg("x").noconvert());
+    rows.def_static("from_dict", &from_dict, nb::arg("x"), nb::arg("n_features"));
+    rows.def_prop_ro("fault", &fault_of, "(kind, row) of the first fault found, or None.");
+    rows.def("__len__", &Rows::size);
+}
+
+}  // namespace surelearn::bind

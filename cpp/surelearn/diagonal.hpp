@@ -1,0 +1,439 @@
+// Rooms 3 and 6, diagonal weights: one mean and one variance for each feature and class.
+// Knows rows and steps; knows neither which rule made the step nor which label is right.
+//
+// Feature-major: feature j owns one run of memory [mu_1..mu_K, sigma_1..sigma_K, q_1..q_K], the
+// variances only for second-order rules, the sums q only when averaging. A sparse row then touches
+// one place for each feature. All arithmetic is in double; T is how the numbers are kept.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "surelearn/table.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// Which off-diagonal part an update drops: that of the new precision or of the new covariance.
+enum class Projection { precision, covariance };
+
+struct Shape {
+    std::size_t n_features = 0;  ///< without the intercept
+    std::size_t n_columns = 1;   ///< 1 for two classes, otherwise the number of classes
+    bool intercept = true;       ///< a last feature that is 1 in every row
+    bool second_order = true;
+    bool averaged = false;
+    double prior = 1.0;  ///< variance of an untouched weight
+
+    [[nodiscard]] std::size_t n_rows() const noexcept { return n_features + (intercept ? 1 : 0); }
+    [[nodiscard]] std::size_t parts() const noexcept {
+        return std::size_t{1} + (second_order ? 1 : 0) + (averaged ? 1 : 0);
+    }
+    [[nodiscard]] std::size_t stride() const noexcept { return parts() * n_columns; }
+};
+
+/// Mean and variance of a margin.
+struct Moments {
+    double m = 0.0;
+    double v = 0.0;
+};
+
+/// One block of g: the column it lies in and its sign there.
+struct Side {
+    std::size_t column;
+    double sign;
+};
+
+/// The numbers an update has overwritten, so that it can be taken back.
+template <class T>
+struct Journal {
+    struct Entry {
+        T mu;
+        T sigma;
+    };
+    std::vector<Entry> entries;
+
+    void reserve(std::size_t count) {
+        if (entries.size() < count) entries.resize(count);
+    }
+};
+
+/// Two doubles that go through arithmetic together; each gets the bits it would get alone.
+using Two = double __attribute__((vector_size(16)));
+
+template <class T>
+class Diagonal {
+public:
+    explicit Diagonal(const Shape& shape)
+        : shape_(shape), table_(product(shape.n_rows(), shape.stride())) {
+        if (!shape.second_order) return;
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            std::fill_n(cell(j) + shape.n_columns, shape.n_columns, static_cast<T>(shape.prior));
+        }
+    }
+
+    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+    void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
+
+    [[nodiscard]] T* cell(std::size_t j) noexcept { return table_.data() + j * shape_.stride(); }
+    [[nodiscard]] const T* cell(std::size_t j) const noexcept {
+        return table_.data() + j * shape_.stride();
+    }
+
+    /// Asks memory for feature j's run. Into the second-level cache: the first level has too few
+    /// places for requests under way. Inlined by force: gcc takes a function that only prefetches
+    /// for one without effect.
+    [[gnu::always_inline]] void prefetch(std::size_t j) const noexcept {
+        constexpr std::size_t line = 64 / sizeof(T);
+        const T* const at = cell(j);
+        for (std::size_t k = 0; k < shape_.stride(); k += line) __builtin_prefetch(at + k, 0, 2);
+    }
+
+    /// Mean and variance of the only column's margin: m = mu.x, v = sum_j sigma_j x_j^2.
+    template <class R>
+    [[nodiscard]] Moments margin(const R& row) const noexcept {
+        return shape_.second_order ? margin_of<true>(row) : margin_of<false>(row);
+    }
+
+    /// The mean score of every column; `s` has one place for each.
+    template <class R>
+    void scores(const R& row, std::span<double> s) const noexcept {
+        std::ranges::fill(s, 0.0);
+        const std::size_t n = row.size();
+        std::size_t p = 0;
+        // Four features a turn, added to each score one after the other, as the rest are.
+        for (; p + 4 <= n; p += 4) {
+            const T* const a = cell(row.feature(p));
+            const T* const b = cell(row.feature(p + 1));
+            const T* const c = cell(row.feature(p + 2));
+            const T* const d = cell(row.feature(p + 3));
+            const double xa = row.x(p), xb = row.x(p + 1), xc = row.x(p + 2), xd = row.x(p + 3);
+            for (std::size_t k = 0; k < s.size(); ++k) {
+                s[k] = s[k] + a[k] * xa + b[k] * xb + c[k] * xc + d[k] * xd;
+            }
+        }
+        const auto add = [&](std::size_t j, double x) {
+            for (std::size_t k = 0; k < s.size(); ++k) s[k] += cell(j)[k] * x;
+        };
+        for (; p < n; ++p) add(row.feature(p), row.x(p));
+        if (shape_.intercept) add(shape_.n_features, 1.0);
+    }
+
+    /// The mean score of every column with the averaged means.
+    template <class R>
+    void averaged_scores(const R& row, std::span<double> s) const noexcept {
+        std::ranges::fill(s, 0.0);
+        each_feature(row, [&](std::size_t j, double x) {
+            for (std::size_t k = 0; k < s.size(); ++k) s[k] += mean(j, k) * x;
+        });
+    }
+
+    /// The variance of each given column's score; without variances sigma is the identity.
+    template <std::size_t N, class R>
+    [[nodiscard]] std::array<double, N> variances(const R& row,
+                                                  const std::array<Side, N>& sides) const noexcept {
+        std::array<double, N> v{};
+        each_feature(row, [&](std::size_t j, double x) {
+            for (std::size_t i = 0; i < N; ++i) v[i] += sigma(j, sides[i].column) * (x * x);
+        });
+        return v;
+    }
+
+    /// The variance of every column's score.
+    template <class R>
+    void variances(const R& row, std::span<double> v) const noexcept {
+        std::ranges::fill(v, 0.0);
+        each_feature(row, [&](std::size_t j, double x) {
+            for (std::size_t k = 0; k < v.size(); ++k) v[k] += sigma(j, k) * (x * x);
+        });
+    }
+
+    /// The shares a_j = sigma_j g_j^2 of every weight that g touches.
+    template <std::size_t N, class R>
+    [[nodiscard]] std::span<const double> shares(const R& row, const std::array<Side, N>& sides,
+                                                 std::vector<double>& out) const {
+        out.clear();
+        each_feature(row, [&](std::size_t j, double x) {
+            for (const Side& side : sides) out.push_back(sigma(j, side.column) * (x * x));
+        });
+        return out;
+    }
+
+    /// mu += alpha sigma g, and sigma^-1 += gain g g' less what the projection drops. g has sign * x
+    /// in the column of each side and v is its variance. If a variance would become zero or any
+    /// number not finite, nothing changes and the answer is false.
+    template <std::size_t N, class R>
+    [[nodiscard]] bool update(const R& row, const std::array<Side, N>& sides, const Step& step,
+                              double v, Projection projection, Journal<T>& journal) {
+        journal.reserve((row.size() + 1) * N);
+        bool sound = false;
+        if (!shape_.second_order) {
+            sound = move_means(row, sides, step.alpha, journal);
+        } else if (projection == Projection::precision) {
+            const auto shrink = [gain = step.gain](auto s, auto a) {
+                return s / (1.0 + gain * a);
+            };
+            sound = move_gaussians(row, sides, step.alpha, shrink, journal);
+        } else {
+            // s (1 - beta a) with beta = gain / (1 + gain v), written so that it cannot cancel to
+            // zero (v >= a holds in floating point too) nor round above s.
+            const auto shrink = [gain = step.gain, v](auto s, auto a) {
+                return s * ((1.0 + gain * (v - a)) / (1.0 + gain * v));
+            };
+            sound = move_gaussians(row, sides, step.alpha, shrink, journal);
+        }
+        if (!sound) {
+            take_back(row, sides, journal);
+        } else if (shape_.averaged) {
+            add_to_average(row, sides, journal);
+        }
+        return sound;
+    }
+
+    void end_round() noexcept { ++rounds_; }
+
+    /// For rules that are free of scale: when every variance has fallen out of the safe range,
+    /// multiply sigma by c^2 and mu by c, c a power of two so that no bit is lost.
+    void keep_in_range() noexcept {
+        constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
+        const std::size_t count = shape_.n_rows() * shape_.n_columns;
+        // Variances only fall, so those before the witness need no second look.
+        while (witness_ < count && sigma_at(witness_) < least) ++witness_;
+        if (witness_ == count && count > 0) rescale();
+    }
+
+    /// Mean of one weight: the average over all rounds where averaging is on.
+    [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
+        const double mu = cell(j)[k];
+        if (!shape_.averaged) return mu;
+        const double q = cell(j)[average_at() + k];
+        return mu - q / static_cast<double>(rounds_ + 1);
+    }
+
+    /// Variance of one weight; 1 where only means are kept.
+    [[nodiscard]] double sigma(std::size_t j, std::size_t k) const noexcept {
+        return shape_.second_order ? static_cast<double>(cell(j)[shape_.n_columns + k]) : 1.0;
+    }
+
+    /// Does feature j still have its starting values, to the bit?
+    [[nodiscard]] bool untouched(std::size_t j) const noexcept {
+        const std::size_t K = shape_.n_columns;
+        const auto prior = static_cast<T>(shape_.prior);
+        const T* const at = cell(j);
+        for (std::size_t k = 0; k < shape_.stride(); ++k) {
+            const bool variance = shape_.second_order && k >= K && k < 2 * K;
+            if (variance ? at[k] != prior : (at[k] != T{0} || std::signbit(at[k]))) return false;
+        }
+        return true;
+    }
+
+    /// The same weights under other columns: column k of the result is column from[k] of this one,
+    /// or a new class at its prior where from[k] is negative.
+    [[nodiscard]] Diagonal with_columns(std::span<const std::int64_t> from) const {
+        Shape shape = shape_;
+        shape.n_columns = from.size();
+        Diagonal result(shape);
+        result.rounds_ = rounds_;
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            for (std::size_t k = 0; k < from.size(); ++k) {
+                if (from[k] < 0) continue;
+                const T* const old = cell(j) + from[k];
+                for (std::size_t part = 0; part < shape.parts(); ++part) {
+                    result.cell(j)[part * from.size() + k] = old[part * shape_.n_columns];
+                }
+            }
+        }
+        return result;
+    }
+
+    /// The one vector of two classes as two blocks: mean -mu/2 and +mu/2, variance sigma/2 each,
+    /// which leaves their margin and its variance as they were. The prior halves with them.
+    [[nodiscard]] Diagonal split() const {
+        Shape shape = shape_;
+        shape.n_columns = 2;
+        if (shape.second_order) shape.prior *= 0.5;
+        Diagonal result(shape);
+        result.rounds_ = rounds_;
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            for (std::size_t part = 0; part < shape.parts(); ++part) {
+                const T half = cell(j)[part] * T{0.5};
+                const bool variance = shape.second_order && part == 1;
+                result.cell(j)[2 * part] = variance ? half : T{0} - half;
+                result.cell(j)[2 * part + 1] = half;
+            }
+        }
+        return result;
+    }
+
+private:
+    static std::size_t product(std::size_t a, std::size_t b) {
+        if (b != 0 && a > std::numeric_limits<std::size_t>::max() / b) throw std::bad_alloc();
+        return a * b;
+    }
+
+    [[nodiscard]] std::size_t average_at() const noexcept {
+        return (shape_.parts() - 1) * shape_.n_columns;
+    }
+
+    [[nodiscard]] double sigma_at(std::size_t flat) const noexcept {
+        return sigma(flat / shape_.n_columns, flat % shape_.n_columns);
+    }
+
+    /// f(feature, x) for every entry of the row, then for the intercept.
+    template <class R, class F>
+    void each_feature(const R& row, F&& f) const {
+        for (std::size_t p = 0; p < row.size(); ++p) f(row.feature(p), row.x(p));
+        if (shape_.intercept) f(shape_.n_features, 1.0);
+    }
+
+    /// Mean and variance go side by side, even and odd features in turn: the additions of one sum
+    /// need not wait for those of the other.
+    template <bool second_order, class R>
+    [[nodiscard]] Moments margin_of(const R& row) const noexcept {
+        Two even{};
+        Two odd{};
+        const auto term = [&](std::size_t j, double x) {
+            const T* const at = cell(j);
+            return Two{at[0], second_order ? at[1] : T{1}} * Two{x, x * x};
+        };
+        const std::size_t n = row.size();
+        std::size_t p = 0;
+        for (; p + 2 <= n; p += 2) {
+            even += term(row.feature(p), row.x(p));
+            odd += term(row.feature(p + 1), row.x(p + 1));
+        }
+        if (p < n) even += term(row.feature(p), row.x(p));
+        if (shape_.intercept) odd += term(shape_.n_features, 1.0);
+        const Two sum = even + odd;
+        return {sum[0], sum[1]};
+    }
+
+    [[nodiscard]] static bool finite(T x) noexcept {
+        return std::fabs(x) <= std::numeric_limits<T>::max();
+    }
+
+    /// Two weights a turn: the two sides of one feature, or two features of the only side.
+    template <std::size_t N, class R, class Shrink>
+    [[nodiscard]] bool move_gaussians(const R& row, const std::array<Side, N>& sides, double alpha,
+                                      const Shrink& shrink, Journal<T>& journal) {
+        static_assert(N == 1 || N == 2);
+        const std::size_t K = N == 1 ? 1 : shape_.n_columns;
+        auto* old = journal.entries.data();
+        bool sound = true;
+        const auto store = [&](T* at, double mu, double sigma) {
+            *old++ = {at[0], at[K]};
+            at[0] = static_cast<T>(mu);
+            at[K] = static_cast<T>(sigma);
+            sound &= at[K] > T{0} && finite(at[0]);
+        };
+        const auto move = [&](T* a, T* b, Two x, Two signed_alpha) {
+            const Two s{a[K], b[K]};
+            const Two mu = Two{a[0], b[0]} + signed_alpha * s * x;
+            const Two sigma = shrink(s, s * (x * x));
+            store(a, mu[0], sigma[0]);
+            if (a != b) store(b, mu[1], sigma[1]);
+        };
+        if constexpr (N == 2) {
+            const Two signed_alpha{alpha * sides[0].sign, alpha * sides[1].sign};
+            each_feature(row, [&](std::size_t j, double x) {
+                move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x}, signed_alpha);
+            });
+        } else {
+            const Two signed_alpha{alpha * sides[0].sign, alpha * sides[0].sign};
+            std::size_t p = 0;
+            for (; p + 2 <= row.size(); p += 2) {
+                move(cell(row.feature(p)), cell(row.feature(p + 1)), Two{row.x(p), row.x(p + 1)},
+                     signed_alpha);
+            }
+            const auto move_one = [&](std::size_t j, double x) {
+                move(cell(j), cell(j), Two{x, x}, signed_alpha);
+            };
+            if (p < row.size()) move_one(row.feature(p), row.x(p));
+            if (shape_.intercept) move_one(shape_.n_features, 1.0);
+        }
+        return sound;
+    }
+
+    template <std::size_t N, class R>
+    [[nodiscard]] bool move_means(const R& row, const std::array<Side, N>& sides, double alpha,
+                                  Journal<T>& journal) {
+        bool sound = true;
+        auto* old = journal.entries.data();
+        each_feature(row, [&](std::size_t j, double x) {
+            for (const Side& side : sides) {
+                T& mu = cell(j)[side.column];
+                *old++ = {mu, T{1}};
+                mu = static_cast<T>(mu + alpha * side.sign * x);
+                sound &= finite(mu);
+            }
+        });
+        return sound;
+    }
+
+    template <std::size_t N, class R>
+    void take_back(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
+        const auto* old = journal.entries.data();
+        each_feature(row, [&](std::size_t j, double) {
+            for (const Side& side : sides) {
+                cell(j)[side.column] = old->mu;
+                if (shape_.second_order) cell(j)[shape_.n_columns + side.column] = old->sigma;
+                ++old;
+            }
+        });
+    }
+
+    /// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round; the mean
+    /// of all vectors is then mu - q / c. The change is the one stored, not the one wanted.
+    template <std::size_t N, class R>
+    void add_to_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
+        const auto c = static_cast<double>(rounds_ + 1);
+        const auto* old = journal.entries.data();
+        each_feature(row, [&](std::size_t j, double) {
+            for (const Side& side : sides) {
+                const double change = static_cast<double>(cell(j)[side.column]) - old->mu;
+                T& q = cell(j)[average_at() + side.column];
+                q = static_cast<T>(q + c * change);
+                ++old;
+            }
+        });
+    }
+
+    void rescale() noexcept {
+        double largest_mu = 0.0;
+        double largest_sigma = 0.0;
+        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
+            for (std::size_t k = 0; k < shape_.stride(); ++k) {
+                const std::size_t K = shape_.n_columns;
+                double& most = k >= K && k < 2 * K ? largest_sigma : largest_mu;
+                most = std::max(most, std::fabs(static_cast<double>(cell(j)[k])));
+            }
+        }
+        const int power = -std::ilogb(largest_sigma) / 2;  // c = 2^power brings sigma back to 1
+        // Where the means have no room to grow the variances are left to fall, in the end to an
+        // update that is refused.
+        witness_ = 0;
+        if (std::ldexp(largest_mu, power) > 1e-3 * std::numeric_limits<T>::max()) return;
+        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
+            for (std::size_t k = 0; k < shape_.stride(); ++k) {
+                const bool variance = k >= shape_.n_columns && k < 2 * shape_.n_columns;
+                cell(j)[k] = std::ldexp(cell(j)[k], variance ? 2 * power : power);
+            }
+        }
+        shape_.prior = std::ldexp(shape_.prior, 2 * power);
+    }
+
+    Shape shape_;
+    Table<T> table_;
+    std::uint64_t rounds_ = 0;
+    std::size_t witness_ = 0;
+};
+
+}  // namespace surelearn

@@ -1,0 +1,189 @@
+// One pass over rows: decode, margin, rule, update. The only header that sees all the others.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "surelearn/decode.hpp"
+#include "surelearn/diagonal.hpp"
+#include "surelearn/rows.hpp"
+#include "surelearn/rules.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// The labels' side of a pass.
+struct Targets {
+    std::span<const std::int32_t> y;      ///< class of each row
+    std::span<const double> weight;       ///< of each row, all > 0; empty: all 1
+    std::span<const std::int64_t> order;  ///< rows in the order they are learnt; empty: as they lie
+    std::span<std::uint8_t> known;        ///< for each class: may it be a rival yet?
+
+    [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
+        return order.empty() ? i : static_cast<std::size_t>(order[i]);
+    }
+};
+
+/// What happened: rows [begin, end) were learnt and `end` stopped short where a row was refused.
+struct Tally {
+    std::size_t end = 0;
+    std::uint64_t mistakes = 0;
+    std::uint64_t updates = 0;
+    bool refused = false;
+};
+
+namespace detail {
+
+/// Memory of a pass that is no part of the model.
+template <class T, class Index, class Value>
+struct Scratch {
+    RowBuffer<Index, Value> row;
+    Journal<T> journal;
+    std::vector<double> shares;
+    std::vector<double> scores;
+};
+
+/// Brings what coming rows need near before it is needed: first the rows themselves, then, once
+/// those are here, the weights they touch; each early enough for memory to answer and late enough
+/// to be still there.
+template <class T, class Index, class Value>
+class Lookahead {
+public:
+    Lookahead(const Diagonal<T>& weights, const Matrix<Index, Value>& rows, const Targets& targets,
+              std::size_t begin, std::size_t end)
+        : weights_(weights),
+          rows_(rows),
+          targets_(targets),
+          next_row_(begin),
+          next_weights_(begin),
+          end_(end) {}
+
+    /// Called before row `i` of the order is learnt.
+    void advance(std::size_t i) noexcept {
+        constexpr std::size_t rows_ahead = 16;
+        constexpr std::size_t features_ahead = 128;
+        if (rows_.dense()) return;  // read from end to end: the processor sees it coming
+        for (; next_row_ < std::min(end_, i + rows_ahead); ++next_row_) {
+            if (!targets_.order.empty()) rows_.prefetch(targets_.at(next_row_));
+        }
+        for (; next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead);
+             ++next_weights_) {
+            const auto row = rows_.stored(targets_.at(next_weights_));
+            for (std::size_t p = 0; p < row.size(); ++p) weights_.prefetch(row.feature(p));
+            ahead_ += row.size();
+        }
+        ahead_ -= rows_.stored(targets_.at(i)).size();
+    }
+
+private:
+    const Diagonal<T>& weights_;
+    const Matrix<Index, Value>& rows_;
+    const Targets& targets_;
+    std::size_t next_row_;
+    std::size_t next_weights_;
+    std::size_t end_;
+    std::size_t ahead_ = 0;  ///< features of rows i.. whose weights have been asked for
+};
+
+/// One round: what g is, what the rule says, what becomes of the weights.
+template <class T, class Index, class Value>
+class Round {
+public:
+    Round(Diagonal<T>& weights, const Rule& rule, Projection projection,
+          Scratch<T, Index, Value>& scratch)
+        : weights_(weights), rule_(rule), projection_(projection), scratch_(scratch) {}
+
+    /// Two classes, one vector: g = y x with y = -1 or +1.
+    [[nodiscard]] bool binary(const Row<Index, Value>& row, std::int32_t label, double weight,
+                              Tally& tally) {
+        const double y = label == 1 ? 1.0 : -1.0;
+        Moments margin = weights_.margin(row);
+        margin.m *= y;
+        return learn(row, std::array{Side{0, y}}, margin, weight, tally);
+    }
+
+    /// One block a class: g = f(x, y) - f(x, rival), the rival being the best wrong label.
+    [[nodiscard]] bool joint(const Row<Index, Value>& row, std::size_t y,
+                             std::span<std::uint8_t> known, double weight, Tally& tally) {
+        known[y] = 1;
+        auto& scores = scratch_.scores;
+        scores.resize(known.size());
+        weights_.scores(row, scores);
+        for (std::size_t k = 0; k < known.size(); ++k) {
+            if (known[k] == 0) scores[k] = -std::numeric_limits<double>::infinity();
+        }
+        const std::size_t rival = best_rival(scores, y);
+        const std::array sides{Side{y, 1.0}, Side{rival, -1.0}};
+        const auto v = weights_.variances(row, sides);
+        const Moments margin{scores[y] - scores[rival], v[0] + v[1]};
+        return learn(row, sides, margin, weight, tally);
+    }
+
+private:
+    template <std::size_t N>
+    [[nodiscard]] bool learn(const Row<Index, Value>& row, const std::array<Side, N>& sides,
+                             const Moments& margin, double weight, Tally& tally) {
+        if (!std::isfinite(margin.m) || !std::isfinite(margin.v)) return false;
+        const auto gather = [&] { return weights_.shares(row, sides, scratch_.shares); };
+        const Step step = std::visit(
+            [&](const auto& rule) {
+                return weighted_step(rule, margin.m, margin.v, weight, gather);
+            },
+            rule_);
+        if (step.moves()) {
+            if (!weights_.update(row, sides, step, margin.v, projection_, scratch_.journal)) {
+                return false;
+            }
+            ++tally.updates;
+            const bool scale_free = std::visit(
+                []<class R>(const R&) { return ScaleFree<R>; }, rule_);
+            if (scale_free) weights_.keep_in_range();
+        }
+        if (!(margin.m > 0.0)) ++tally.mistakes;
+        weights_.end_round();
+        return true;
+    }
+
+    Diagonal<T>& weights_;
+    const Rule& rule_;
+    Projection projection_;
+    Scratch<T, Index, Value>& scratch_;
+};
+
+}  // namespace detail
+
+/// Learn rows [begin, end) of the order, one round each.
+template <class T, class Index, class Value>
+[[nodiscard]] Tally learn(Diagonal<T>& weights, const Rule& rule, Projection projection,
+                          const Matrix<Index, Value>& rows, const Targets& targets,
+                          std::size_t begin, std::size_t end) {
+    detail::Scratch<T, Index, Value> scratch;
+    detail::Lookahead<T, Index, Value> lookahead(weights, rows, targets, begin, end);
+    detail::Round<T, Index, Value> round(weights, rule, projection, scratch);
+    const bool binary = weights.shape().n_columns == 1;
+    Tally tally{.end = begin};
+    for (; tally.end < end; ++tally.end) {
+        lookahead.advance(tally.end);
+        const std::size_t i = targets.at(tally.end);
+        const auto row = rows.row(i, scratch.row);
+        const double weight = targets.weight.empty() ? 1.0 : targets.weight[i];
+        const std::int32_t y = targets.y[i];
+        const bool learnt =
+            binary ? round.binary(row, y, weight, tally)
+                   : round.joint(row, static_cast<std::size_t>(y), targets.known, weight, tally);
+        if (!learnt) {
+            tally.refused = true;
+            break;
+        }
+    }
+    return tally;
+}
+
+}  // namespace surelearn

@@ -1,0 +1,194 @@
+// Room 1, arrays: a matrix that belongs to somebody else, read in place one row at a time.
+// Knows nothing of weights or rules.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// What is wrong with a matrix, and where.
+struct Fault {
+    enum class Kind { none, not_finite, bad_index, bad_start };
+    Kind kind = Kind::none;
+    std::size_t row = 0;
+
+    explicit operator bool() const noexcept { return kind != Kind::none; }
+};
+
+/// Room for one row that cannot be read in place.
+template <class Index, class Value>
+struct RowBuffer {
+    std::vector<Index> index;
+    std::vector<Value> value;
+    std::vector<std::size_t> order;
+};
+
+/// Rows in compressed (CSR) or dense form. Whatever the form, a row comes out the same: indices
+/// ascending, repeated ones summed, zeros left out. So sums run in one order and one model results.
+template <class Index, class Value>
+class Matrix {
+public:
+    Matrix(std::span<const Index> start, std::span<const Index> index, std::span<const Value> value,
+           std::size_t n_features)
+        : start_(start), index_(index), value_(value), n_features_(n_features) {}
+
+    Matrix(std::span<const Value> dense, std::size_t n_features, std::size_t n_rows)
+        : value_(dense), n_features_(n_features), dense_rows_(n_rows) {}
+
+    [[nodiscard]] bool dense() const noexcept { return start_.empty(); }
+    [[nodiscard]] std::size_t n_features() const noexcept { return n_features_; }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return dense() ? dense_rows_ : start_.size() - 1;
+    }
+
+    /// Look at every number once: is the matrix sound, and may its rows be read where they are?
+    /// Must be called, and find no fault, before `row`.
+    [[nodiscard]] Fault inspect() {
+        if (!dense()) {
+            if (Fault fault = inspect_starts()) return fault;
+        }
+        tidy_ = !dense() && looks_tidy();
+        if (tidy_) return {};
+        for (std::size_t i = 0; i < size(); ++i) {
+            const Fault::Kind kind = inspect_row(i);
+            if (kind != Fault::Kind::none) return {kind, i};
+        }
+        return {};
+    }
+
+    /// Row i, in place where it can be, otherwise in `buffer` until that is used again.
+    [[nodiscard]] Row<Index, Value> row(std::size_t i, RowBuffer<Index, Value>& buffer) const {
+        if (tidy_) return stored(i);
+        if (dense()) {
+            compress(i, buffer);
+        } else {
+            sort_and_sum(stored(i), buffer);
+        }
+        return {buffer.index, buffer.value};
+    }
+
+    /// The stored entries of a compressed row, for looking ahead.
+    [[nodiscard]] Row<Index, Value> stored(std::size_t i) const noexcept {
+        const auto begin = static_cast<std::size_t>(start_[i]);
+        const auto count = static_cast<std::size_t>(start_[i + 1]) - begin;
+        return {index_.subspan(begin, count), value_.subspan(begin, count)};
+    }
+
+    /// Ask memory for a compressed row that will be read soon.
+    /// Inlined by force: gcc takes a function that only prefetches for one without effect.
+    [[gnu::always_inline]] void prefetch(std::size_t i) const noexcept {
+        const auto row = stored(i);
+        for (std::size_t p = 0; p < row.size(); p += 64 / sizeof(Index)) {
+            __builtin_prefetch(row.index.data() + p);
+        }
+        for (std::size_t p = 0; p < row.size(); p += 64 / sizeof(Value)) {
+            __builtin_prefetch(row.value.data() + p);
+        }
+    }
+
+private:
+    [[nodiscard]] Fault inspect_starts() const noexcept {
+        if (start_[0] != 0) return {Fault::Kind::bad_start, 0};
+        for (std::size_t i = 0; i + 1 < start_.size(); ++i) {
+            if (start_[i + 1] < start_[i]) return {Fault::Kind::bad_start, i};
+        }
+        const auto end = static_cast<std::size_t>(start_.back());
+        if (end > index_.size() || end > value_.size()) {
+            return {Fault::Kind::bad_start, start_.size() - 2};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::span<const Value> dense_row(std::size_t i) const noexcept {
+        return value_.subspan(i * n_features_, n_features_);
+    }
+
+    /// The usual case in a few straight loops over the whole arrays, rows taken together.
+    [[nodiscard]] bool looks_tidy() const noexcept {
+        const auto end = static_cast<std::size_t>(start_.back());
+        if (end == 0) return true;
+        unsigned odd = 0;
+        for (const Value x : value_.first(end)) {
+            odd |= !(std::fabs(x) <= std::numeric_limits<Value>::max());
+            odd |= x == Value{0};
+        }
+        if (odd != 0) return false;
+        // Indices may fall only where a row begins; then each row's first and last bound it.
+        std::size_t falls = 0;
+        for (std::size_t p = 1; p < end; ++p) falls += index_[p] <= index_[p - 1] ? 1 : 0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto row = stored(i).index;
+            if (row.empty()) continue;
+            const auto first = static_cast<std::size_t>(start_[i]);
+            if (first > 0 && row.front() <= index_[first - 1]) --falls;
+            if (row.front() < 0 || static_cast<std::uint64_t>(row.back()) >= n_features_) {
+                return false;
+            }
+        }
+        return falls == 0;
+    }
+
+    [[nodiscard]] Fault::Kind inspect_row(std::size_t i) const {
+        const auto finite = [](std::span<const Value> values) {
+            return std::ranges::all_of(values, [](Value x) { return std::isfinite(x); });
+        };
+        if (dense()) return finite(dense_row(i)) ? Fault::Kind::none : Fault::Kind::not_finite;
+        const auto row = stored(i);
+        for (const Index j : row.index) {
+            if (j < 0 || static_cast<std::uint64_t>(j) >= n_features_) {
+                return Fault::Kind::bad_index;
+            }
+        }
+        RowBuffer<Index, Value> sums;  // repeated indices may overflow when summed
+        sort_and_sum(row, sums);
+        return finite(row.value) && finite(sums.value) ? Fault::Kind::none
+                                                       : Fault::Kind::not_finite;
+    }
+
+    void compress(std::size_t i, RowBuffer<Index, Value>& out) const {
+        out.index.clear();
+        out.value.clear();
+        const auto values = dense_row(i);
+        for (std::size_t j = 0; j < values.size(); ++j) {
+            if (values[j] == Value{0}) continue;
+            out.index.push_back(static_cast<Index>(j));
+            out.value.push_back(values[j]);
+        }
+    }
+
+    static void sort_and_sum(const Row<Index, Value>& row, RowBuffer<Index, Value>& out) {
+        out.index.clear();
+        out.value.clear();
+        out.order.resize(row.size());
+        std::iota(out.order.begin(), out.order.end(), std::size_t{0});
+        std::ranges::stable_sort(out.order, {}, [&](std::size_t p) { return row.index[p]; });
+        for (std::size_t q = 0; q < row.size();) {
+            const Index j = row.index[out.order[q]];
+            double sum = 0.0;
+            for (; q < row.size() && row.index[out.order[q]] == j; ++q) {
+                sum += row.x(out.order[q]);
+            }
+            if (sum == 0.0) continue;
+            out.index.push_back(j);
+            out.value.push_back(static_cast<Value>(sum));
+        }
+    }
+
+    std::span<const Index> start_;
+    std::span<const Index> index_;
+    std::span<const Value> value_;
+    std::size_t n_features_ = 0;
+    std::size_t dense_rows_ = 0;
+    bool tidy_ = false;
+};
+
+}  // namespace surelearn

@@ -1,0 +1,169 @@
+"""Every check of what a user hands in, and every wording of its error; must not know estimators.
+
+Pattern of a message: *who* must be *what*, got *value*. Then, if it helps, one sentence on the
+remedy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class FormatError(ValueError):
+    """A file is damaged, foreign or newer than this version of surelearn."""
+
+
+def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
+    """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    x = float(value)
+    above = x > low if where.startswith("(") else x >= low
+    if not (math.isfinite(x) and above and x < high):
+        raise ValueError(f"{name} must be in {where}, got {value!r}.")
+    return x
+
+
+def positive(name: str, value: object) -> float:
+    return number(name, value, "(0, inf)", low=0.0)
+
+
+def count(name: str, value: object, *, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+    return int(value)
+
+
+def flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def choice(name: str, value: object, known: Iterable[str]) -> str:
+    names = list(known)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {listing(names)}, got {value!r}.")
+    if value not in names:
+        raise ValueError(f"{name} must be one of {listing(names)}, got {value!r}.")
+    return value
+
+
+def listing(names: Iterable[object]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def not_yet(name: str, value: object, only: object) -> None:
+    """Refuse what a later version will accept."""
+    raise NotImplementedError(f"{name}={value!r} is not available yet. Use {name}={only!r}.")
+
+
+def storage(dtype: object) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype)  # type: ignore[call-overload]
+    except TypeError:
+        found = None
+    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
+    return np.dtype(found)
+
+
+def prior(value: object, dtype: np.dtype[Any]) -> float:
+    """A starting variance that the storage type can hold."""
+    a = positive("initial_variance", value)
+    limits = np.finfo(dtype)
+    if not float(limits.tiny) <= a <= float(limits.max):
+        raise ValueError(
+            f"initial_variance must be within {limits.tiny:.3g} and {limits.max:.3g} "
+            f"for dtype {dtype.name!r}, got {value!r}."
+        )
+    return a
+
+
+def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
+    """Refuse rows in which the core has found a fault."""
+    if fault is None:
+        return
+    kind, row = fault
+    if kind == "not finite":
+        raise ValueError(f"{name} must be finite, got NaN or infinity in row {row}.")
+    if kind == "bad index":
+        raise ValueError(f"{name} must have indices of its own columns, got another in row {row}.")
+    raise ValueError(f"{name} must be a valid CSR matrix, got a bad indptr at row {row}.")
+
+
+def n_features(expected: int, got: int) -> None:
+    if expected != got:
+        raise ValueError(f"x must have {expected} features as in fit, got {got}.")
+
+
+def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
+    """Labels of one kind, none missing."""
+    if y.dtype.kind == "O":
+        missing = [i for i, value in enumerate(y) if value is None or value != value]
+        kinds = sorted({type(value).__name__ for value in y if value is not None})
+        if missing:
+            raise ValueError(f"{name} must have no missing labels, got {y[missing[0]]!r} at row "
+                             f"{missing[0]}.")
+        if len(kinds) > 1:
+            raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
+    elif y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"{name} must have no missing labels, got {y[row]!r} at row {row}. "
+                         "NaN and infinity are no labels.")
+    return y
+
+
+def two_classes(classes: NDArray[Any], doing: str) -> None:
+    if len(classes) < 2:
+        seen = listing(classes.tolist()) or "none"
+        raise ValueError(f"{doing} needs at least two classes, got {len(classes)} class: {seen}.")
+
+
+def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
+    if value is None:
+        return None
+    weight = np.asarray(value, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},) as y has, got shape {weight.shape}."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}."
+        )
+    return np.ascontiguousarray(weight)
+
+
+def class_weight(value: object) -> None:
+    if value is None or isinstance(value, Mapping) or value == "balanced":
+        return
+    raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {value!r}.")
+
+
+def refused(row: int, projection: str) -> ValueError:
+    """The error for a row whose update would leave no usable model."""
+    other = {"precision": "covariance", "covariance": "precision"}[projection]
+    return ValueError(
+        f"row {row} must leave finite weights and positive variances, got a collapse with "
+        f"projection={projection!r}. Use projection={other!r}, scale the features, or use a "
+        "softer rule such as AROW."
+    )
+
+
+def same(name: str, fitted: object, got: object) -> None:
+    if fitted != got:
+        raise ValueError(
+            f"{name} must stay {fitted!r} in a fitted model, got {got!r}. Call fit to start anew."
+        )

@@ -1,0 +1,116 @@
+"""Hypothesis generators of rules, rows and small problems; they know nothing of the library."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+# Parameters of each rule and the range in which they are useful.
+_RANGES = {
+    "phi": (0.003, 10.0),
+    "C": (1e-3, 1e2),
+    "r": (0.1, 100.0),
+    "noise": (0.1, 1000.0),
+}
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "variance": ("phi",),
+    "variance-exact": ("phi",),
+    "stdev": ("phi",),
+    "arow": ("r",),
+    "probit": ("noise",),
+    "scw1": ("phi", "C"),
+    "scw2": ("phi", "C"),
+    "nherd": ("C",),
+    "sop": (),
+    "perceptron": (),
+    "pa": (),
+    "pa1": ("C",),
+    "pa2": ("C",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A small labelled data set."""
+
+    X: np.ndarray
+    y: np.ndarray
+    n_classes: int
+    sample_weight: np.ndarray
+
+
+def rule_names() -> st.SearchStrategy[str]:
+    """Public names of the rules."""
+    return st.sampled_from(list(_PARAMETERS))
+
+
+def rule_params(name: str) -> st.SearchStrategy[dict[str, float]]:
+    """Parameters of the rule ``name``, spread evenly over the decades."""
+    return st.fixed_dictionaries({key: _decades(*_RANGES[key]) for key in _PARAMETERS[name]})
+
+
+def rules() -> st.SearchStrategy[tuple[str, dict[str, float]]]:
+    """A rule's name and its parameters."""
+    return rule_names().flatmap(lambda name: st.tuples(st.just(name), rule_params(name)))
+
+
+def rows(n_features: int) -> st.SearchStrategy[np.ndarray]:
+    """Dense rows with many zeros, whose values float32 holds exactly."""
+    values = st.lists(_values(), min_size=n_features, max_size=n_features)
+    return values.map(lambda row: np.array(row, np.float64))
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn, max_rows: int = 12, max_features: int = 6, max_classes: int = 4
+) -> Problem:
+    """Small problems in which at least two classes have a row of positive weight."""
+    n_classes = draw(st.integers(2, max_classes))
+    n_features = draw(st.integers(1, max_features))
+    n_rows = draw(st.integers(2, max_rows))
+    first_two = draw(st.permutations(range(n_classes)))[:2]
+    label = st.integers(0, n_classes - 1)
+    rest = st.lists(st.tuples(label, _weights()), min_size=n_rows - 2, max_size=n_rows - 2)
+    labelled = [(y, draw(_weights().filter(bool))) for y in first_two] + draw(rest)
+    labelled = draw(st.permutations(labelled))
+    return Problem(
+        X=np.stack([draw(rows(n_features)) for _ in range(n_rows)]),
+        y=np.array([y for y, _ in labelled]),
+        n_classes=n_classes,
+        sample_weight=np.array([weight for _, weight in labelled], np.float64),
+    )
+
+
+def margins() -> st.SearchStrategy[tuple[float, float]]:
+    """Pairs (m, v) over many magnitudes, v >= 0, often near 1, v or sqrt(v) in size."""
+    size = _decades(1e-12, 1e12)
+    signed = st.just(0.0) | size | size.map(lambda x: -x)
+    ratio = st.floats(-10.0, 10.0)
+    return st.one_of(
+        st.tuples(signed, st.just(0.0)),
+        st.tuples(signed, size),
+        st.tuples(ratio, size),
+        st.builds(lambda k, v: (k * v, v), ratio, size),
+        st.builds(lambda k, v: (k * math.sqrt(v), v), ratio, size),
+    )
+
+
+def _decades(low: float, high: float) -> st.SearchStrategy[float]:
+    """Numbers between low and high, every decade as likely as the next."""
+    exponents = st.floats(math.log10(low), math.log10(high))
+    return exponents.map(lambda e: min(max(10.0**e, low), high))
+
+
+def _values() -> st.SearchStrategy[float]:
+    """Zeros, short binary fractions (sums of which are exact) and full float32 numbers."""
+    short = st.integers(-64, 64).map(lambda k: k / 8)
+    size = st.floats(2.0**-6, 2.0**6, width=32)
+    return st.one_of(st.just(0.0), st.just(0.0), short, size, size.map(lambda x: -x))
+
+
+def _weights() -> st.SearchStrategy[float]:
+    """Sample weights: none, one, and others."""
+    return st.one_of(st.just(1.0), st.just(0.0), st.floats(0.0625, 16.0, width=32))
