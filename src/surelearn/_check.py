@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+W = TypeVar("W")
 
 
 class FormatError(ValueError):
@@ -122,6 +125,26 @@ def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
     return y
 
 
+def one_label_a_row(n_labels: int, n_rows: int) -> None:
+    if n_labels != n_rows:
+        raise ValueError(f"y must have one label for each of {n_rows} rows of X, got {n_labels}.")
+
+
+def size_known(n_features: int | None) -> None:
+    if n_features is None:
+        raise ValueError(
+            "x must be an array or a sparse row at first, got a dict: the number of features is "
+            "not known yet."
+        )
+
+
+def trained(weights: W | None, what: str) -> W:
+    """The weights, which are there once two classes are known."""
+    if weights is None:
+        raise ValueError(f"{what} needs at least two known classes, got fewer so far.")
+    return weights
+
+
 def two_classes(classes: NDArray[Any], doing: str) -> None:
     if len(classes) < 2:
         seen = listing(classes.tolist()) or "none"
@@ -146,10 +169,33 @@ def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
     return np.ascontiguousarray(weight)
 
 
-def class_weight(value: object) -> None:
-    if value is None or isinstance(value, Mapping) or value == "balanced":
-        return
-    raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {value!r}.")
+def class_weight(value: object) -> dict[Any, float] | str | None:
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {value!r}.")
+    return {
+        label: number(f"class_weight[{label!r}]", weight, "[0, inf)", low=0.0)
+        for label, weight in value.items()
+    }
+
+
+def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
+    """Refuse to mix texts with numbers among the labels of one model."""
+
+    def is_text(labels: NDArray[Any]) -> bool:
+        return isinstance(labels[0], str)
+
+    if len(classes) and len(y) and is_text(classes) != is_text(y):
+        raise TypeError(
+            f"y must hold labels of the kind known so far, such as {classes.tolist()[0]!r}, "
+            f"got {y.tolist()[0]!r}."
+        )
+
+
+def one_class(classes: NDArray[Any]) -> None:
+    if len(classes) == 0:
+        raise ValueError("predict needs at least one known class, got none yet.")
 
 
 def refused(row: int, projection: str) -> ValueError:

@@ -1,0 +1,204 @@
+"""What the estimators share: checked input, fitted attributes, parameters; knows no algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from surelearn import _check, _core, rules
+from surelearn.estimators._model import Model
+from surelearn.weights import rows_of, rows_of_dict
+
+
+def second_order(self: Linear) -> bool:
+    """For `available_if`: first-order rules keep no variances, so what needs them is not there."""
+    if rules.get(self.rule).first_order:
+        raise AttributeError(
+            f"rule must keep variances for this, got {self.rule!r}. Use a second-order rule such "
+            "as 'arow', or decision_function."
+        )
+    return True
+
+
+class Linear(BaseEstimator):  # type: ignore[misc]
+    """A linear model over classes: its fitted attributes and the checks of its input."""
+
+    rule: Any
+    n_features_in_: int
+    _model: Model
+
+    # ------------------------------------------------------------------- fitted
+
+    @property
+    def _fresh(self) -> bool:
+        return "_model" not in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._fresh
+
+    def _fitted(self) -> Model:
+        check_is_fitted(self)
+        return self._model
+
+    def _attribute(self, name: str) -> Model:
+        """The model behind a fitted attribute, which must not be there before `fit`."""
+        if self._fresh:
+            raise NotFittedError(
+                f"{name} must be learnt first, got no call of fit or partial_fit yet."
+            )
+        return self._model
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self._attribute("classes_").classes
+
+    @property
+    def projection_(self) -> str:
+        return self._attribute("projection_").projection
+
+    @property
+    def n_updates_(self) -> int:
+        return self._attribute("n_updates_").updates
+
+    @property
+    def mistakes_(self) -> NDArray[np.int64]:
+        return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        return self._means("coef_")[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        return _last_column(self._means("intercept_"), self.n_features_in_)
+
+    @property
+    def sigma_(self) -> NDArray[Any]:
+        return self._variances("sigma_")[:, : self.n_features_in_]
+
+    @property
+    def intercept_sigma_(self) -> NDArray[Any]:
+        return _last_column(self._variances("intercept_sigma_"), self.n_features_in_)
+
+    def _means(self, name: str) -> NDArray[Any]:
+        means = _check.trained(self._attribute(name).weights, name).means
+        means.flags.writeable = False
+        return means
+
+    def _variances(self, name: str) -> NDArray[Any]:
+        model = self._attribute(name)
+        second_order(self)
+        return _check.trained(model.weights, name).variances
+
+    # -------------------------------------------------------------------- input
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """Shape and type by scikit-learn; the core looks at the numbers in a pass of its own."""
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+        )
+
+    def _rows(self, X: Any) -> _core.Rows:
+        rows = rows_of(self._validated(X, reset=False))
+        _check.sound_rows(rows.fault)
+        return rows
+
+    def _one(self, x: Any) -> tuple[_core.Rows, bool]:
+        """One row in whatever form, and whether that is sparse.
+
+        Without scikit-learn's checks, which take longer than learning the row.
+        """
+        known = self.__dict__.get("n_features_in_")
+        if isinstance(x, Mapping):
+            _check.size_known(known)
+            rows = rows_of_dict(x, known)
+        else:
+            row = _as_row(x)
+            if known is None:
+                self.n_features_in_ = row.shape[1]
+            else:
+                _check.n_features(known, row.shape[1])
+            rows = rows_of(row)
+        _check.sound_rows(rows.fault, "x")
+        return rows, not isinstance(x, np.ndarray | list | tuple)
+
+    # --------------------------------------------------------------- parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` also those of a rule value, as ``rule__phi``."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep and isinstance(self.rule, rules.Rule):
+            params.update({f"rule__{name}": x for name, x in self.rule.params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``rule__eta=0.9`` puts a new rule value in place."""
+        inner = {k.removeprefix("rule__"): v for k, v in params.items() if k.startswith("rule__")}
+        super().set_params(**{k: v for k, v in params.items() if not k.startswith("rule__")})
+        if inner:
+            self.rule = rules.get(self.rule).replace(**inner)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file, whole or not at all; `surelearn.load` reads it back."""
+        from surelearn.estimators._file import write
+
+        write(self, path)
+
+
+@contextmanager
+def unchanged_on_error(estimator: Linear) -> Iterator[None]:
+    """A refused call leaves the estimator's attributes as they were."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
+    """Labels of one kind, none missing, as a one-dimensional array."""
+    array = np.asarray(y)
+    if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        # numpy turns a mixture such as [1, "a"] into texts without a word.
+        _check.labels(np.asarray(y, dtype=object), name)
+    _check.labels(array, name)
+    if len(array):
+        check_classification_targets(array)
+    return array
+
+
+def _as_row(x: Any) -> Any:
+    row = x.tocsr() if sparse.issparse(x) else np.ascontiguousarray(np.atleast_2d(np.asarray(x)))
+    if row.ndim != 2 or row.shape[0] != 1:
+        raise ValueError(f"x must be one row, got shape {row.shape}.")
+    return row if row.dtype in (np.float32, np.float64) else row.astype(np.float64)
+
+
+def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:
+    """The intercept's entry; zeros where there is none."""
+    if table.shape[1] > n_features:
+        return table[:, n_features]
+    return np.zeros(table.shape[0], dtype=table.dtype)

@@ -1,0 +1,387 @@
+"""SureClassifier: rows, rule and weights joined behind scikit-learn's methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import log_ndtr, ndtr
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import column_or_1d
+
+from surelearn import _check, _core, rules
+from surelearn.estimators._base import Linear, as_labels, second_order, unchanged_on_error
+from surelearn.estimators._model import Batch, Model, Refused, joined
+from surelearn.estimators._passes import run
+from surelearn.estimators._plan import Plan, balanced, balanced_stream, times
+from surelearn.weights import rows_of
+
+
+def _two_class_proba(self: SureClassifier) -> bool:
+    second_order(self)
+    model = self.__dict__.get("_model")
+    if model is not None and len(model.classes) > 2:
+        raise AttributeError(
+            f"predict_proba for {len(model.classes)} classes is not available yet. Use margin."
+        )
+    return True
+
+
+class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
+    r"""Linear classifier that keeps a Gaussian over its weights and learns from a stream.
+
+    .. math:: \mu \leftarrow \mu + \alpha \Sigma g, \qquad
+        \Sigma^{-1} \leftarrow \Sigma^{-1} + gain\; g g^\top, \qquad
+        (\alpha, gain) = rule(\mu \cdot g,\; g^\top \Sigma g)
+
+    with g the difference between the features of the right label and of the best wrong one.
+
+    Parameters
+    ----------
+    rule : str or rule, default "arow"
+        A name such as ``"stdev"`` or a value such as ``rules.Stdev(eta=0.9)``.
+    covariance : {"diagonal"}, default "diagonal"
+        ``"full"`` is not available yet.
+    projection : {"auto", "precision", "covariance"}, default "auto"
+        Which off-diagonal part an update drops. ``"auto"`` takes precision for sparse input and
+        covariance for dense, at the first call, and keeps it.
+    constraints : str or constraints, default "single"
+        Which rivals are learnt from.
+    multiclass : {"joint"}, default "joint"
+        One weight vector a class, learnt together.
+    passes : int, default 5
+        Passes over the data in `fit`.
+    shuffle : bool, default True
+        Whether `fit` goes through the rows in a new random order in each pass.
+    fit_intercept : bool, default True
+        Whether a last feature is 1 in every row.
+    initial_variance : float > 0, default 1
+        Variance of every weight before the first row.
+    average : bool, default False
+        Whether predictions use the mean of all weight vectors over all rounds.
+    class_weight : None, "balanced" or dict, default None
+        Weight of each class. ``"balanced"``: inverse to its frequency; in `partial_fit` to its
+        frequency so far.
+    cost : None
+        Not available yet.
+    dtype : {"float32", "float64"}, default "float32"
+        How weights are kept. Arithmetic is always in double.
+    n_shards : int, default 1
+        More than one is not available yet.
+    n_jobs : int or None, default None
+        Threads; never changes the result.
+    combine : str, default "bayes"
+        How shards are merged.
+    random_state : int, RandomState or None, default None
+        Order of the rows in `fit`.
+    verbose : int, default 0
+        1 prints a line for each pass.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Known labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Means of the weights, one row for two classes. A read-only view where nothing is averaged.
+    sigma_ : ndarray of the shape of `coef_`
+        Variances of the weights, a read-only view. Second-order rules only.
+    intercept_, intercept_sigma_ : ndarray of shape (1,) or (n_classes,)
+        Mean and variance of the intercept.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X had names.
+    projection_ : {"precision", "covariance"}
+    n_updates_ : int
+        Rows that moved the weights.
+    mistakes_ : ndarray of int
+        Mistakes made before each update, one entry a pass.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier
+    >>> clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> clf.predict([[3.0, 1.0]])
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        rule: str | rules.Rule = "arow",
+        *,
+        covariance: str = "diagonal",
+        projection: str = "auto",
+        constraints: Any = "single",
+        multiclass: Any = "joint",
+        passes: int = 5,
+        shuffle: bool = True,
+        fit_intercept: bool = True,
+        initial_variance: float = 1.0,
+        average: bool = False,
+        class_weight: Any = None,
+        cost: Any = None,
+        dtype: Any = "float32",
+        n_shards: int = 1,
+        n_jobs: int | None = None,
+        combine: str = "bayes",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rule = rule
+        self.covariance = covariance
+        self.projection = projection
+        self.constraints = constraints
+        self.multiclass = multiclass
+        self.passes = passes
+        self.shuffle = shuffle
+        self.fit_intercept = fit_intercept
+        self.initial_variance = initial_variance
+        self.average = average
+        self.class_weight = class_weight
+        self.cost = cost
+        self.dtype = dtype
+        self.n_shards = n_shards
+        self.n_jobs = n_jobs
+        self.combine = combine
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch, in `passes` passes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Read in place where it is C-ordered float32 or float64.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Rows of weight 0 are left out before anything else.
+
+        Returns
+        -------
+        self
+            On an error the model is as it was before the call.
+        """
+        with unchanged_on_error(self):
+            plan = Plan.of(self.get_params(deep=False))
+            batch, is_sparse = self._batch(X, y, sample_weight, plan, reset=True)
+            classes = np.unique(batch.y)
+            _check.two_classes(classes, "fit")
+            if plan.class_weight == "balanced":
+                batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+            model = self._untrained(plan, is_sparse).with_classes(classes)
+            run(model, plan, batch, check_random_state(self.random_state))
+            self._model = model
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on learning: one pass over these rows, in their order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array, optional
+            Labels to know from now on. Others are known from the row where they first appear.
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+            Where the input is refused, the model is as it was. Where one row's update would leave
+            no usable model, the rows before it are kept and the error names it.
+        """
+        with unchanged_on_error(self):
+            plan = Plan.of(self.get_params(deep=False))
+            batch, is_sparse = self._batch(X, y, sample_weight, plan, reset=self._fresh)
+            model = self._present(plan, is_sparse)
+            if classes is not None:
+                declared = as_labels(classes, "classes")
+                _check.one_kind(model.classes, declared)
+                model = model.with_classes(joined(model.classes, declared))
+            _check.one_kind(model.classes, batch.y)
+        self._absorb(model, plan, batch)
+        return self
+
+    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
+        """Learn one row.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict of {feature: value}
+            A dict once the number of features is known.
+        y : label
+        sample_weight : float, optional
+        """
+        with unchanged_on_error(self):
+            plan = self._kept_plan()
+            rows, is_sparse = self._one(x)
+            weight = _check.sample_weight(sample_weight, 1)
+            model = self._present(plan, is_sparse)
+            place = _known_place(model, plan, y)
+            if place is None:
+                labels = as_labels([y])
+                _check.one_kind(model.classes, labels)
+                weight = plan.given_weight(labels, weight)
+        if weight is not None and not weight[0]:
+            return self
+        if place is None:
+            self._absorb(model, plan, Batch(rows, labels, weight))
+        else:
+            self._learn_row(model, plan, Batch(rows, np.empty(1), weight), place)
+        return self
+
+    # --------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Mean scores ``X @ coef_.T + intercept_``; two classes: of the second against the first.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        model = self._fitted()
+        rows = self._rows(X)
+        return _one_or_many(_check.trained(model.weights, "decision_function").scores(rows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest mean score; the first of equals."""
+        model = self._fitted()
+        return model.classes[_winners(model, self._rows(X))]
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
+        model = self._fitted()
+        return model.classes[_winners(model, self._one(x)[0])[0]]
+
+    @available_if(second_order)
+    def margin(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and variance of each class score; two classes: of the one margin.
+
+        Returns
+        -------
+        mean, variance : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        model = self._fitted()
+        rows = self._rows(X)
+        mean, variance = _check.trained(model.weights, "margin").margin(rows)
+        return _one_or_many(mean), _one_or_many(variance)
+
+    @available_if(_two_class_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        r"""Probability of each label under the distribution of the weights.
+
+        .. math:: Pr[y = classes\_[1] \mid x] = \Phi(M / \sqrt{V})
+
+        `Probit` adds its noise to V. A row without any feature or intercept is a tie.
+        """
+        t = self._deviations(X)
+        return np.column_stack([ndtr(-t), ndtr(t)])
+
+    @available_if(_two_class_proba)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithm of `predict_proba`, exact also where that rounds to 0."""
+        t = self._deviations(X)
+        return np.column_stack([log_ndtr(-t), log_ndtr(t)])
+
+    def _deviations(self, X: Any) -> NDArray[np.float64]:
+        """The margin in units of its standard deviation."""
+        mean, variance = self.margin(X)
+        rule = rules.get(self.rule)
+        variance = variance + (rule.noise if isinstance(rule, rules.Probit) else 0.0)
+        return np.divide(mean, np.sqrt(variance), out=np.zeros_like(mean), where=variance > 0)
+
+    # ---------------------------------------------------------------- internals
+
+    def _batch(
+        self, X: Any, y: Any, sample_weight: Any, plan: Plan, *, reset: bool
+    ) -> tuple[Batch, bool]:
+        """Everything of the input checked, rows of weight 0 dropped; and whether X is sparse."""
+        X = self._validated(X, reset=reset)
+        y = as_labels(column_or_1d(y, warn=True))
+        _check.one_label_a_row(len(y), X.shape[0])
+        weight = plan.given_weight(y, _check.sample_weight(sample_weight, len(y)))
+        rows = rows_of(X)
+        _check.sound_rows(rows.fault)
+        if weight is not None and not weight.all():
+            kept = weight > 0
+            y, weight = y[kept], weight[kept]
+            rows = rows_of(X[kept])
+        return Batch(rows, y, weight), sparse.issparse(X)
+
+    def _untrained(self, plan: Plan, is_sparse: bool) -> Model:
+        layout = plan.layout(self.n_features_in_)
+        none: NDArray[Any] = np.zeros(0, dtype=np.int64)
+        return Model(layout, plan.initial_variance, plan.resolved(is_sparse), none)
+
+    def _present(self, plan: Plan, is_sparse: bool) -> Model:
+        """The model to go on with."""
+        if self._fresh:
+            return self._untrained(plan, is_sparse)
+        plan.check_fits(self._model.layout, self._model.initial_variance)
+        if plan.projection in ("auto", self._model.projection):
+            return self._model
+        return replace(self._model, projection=plan.projection)
+
+    def _kept_plan(self) -> Plan:
+        """The checked parameters, kept from the last row while none has changed."""
+        kept = self.__dict__.get("_last_plan")
+        if kept is None or any(self.__dict__[name] is not x for name, x in kept[0].items()):
+            params = self.get_params(deep=False)
+            kept = self._last_plan = (params, Plan.of(params))
+        return kept[1]
+
+    def _absorb(self, model: Model, plan: Plan, batch: Batch) -> None:
+        """Learn a batch, classes that are new in it too."""
+        if plan.class_weight == "balanced":
+            batch = batch._replace(weight=_stream_weight(model, batch))
+        try:
+            model.absorb(plan.core, batch, publish=self._publish)
+        except Refused as refusal:
+            raise refusal.error() from None
+
+    def _learn_row(self, model: Model, plan: Plan, row: Batch, place: int) -> None:
+        try:
+            model.learn_row(plan.core, row, place)
+        except Refused as refusal:
+            raise refusal.error() from None
+        self._model = model
+
+    def _publish(self, model: Model) -> None:
+        self._model = model
+
+
+def _known_place(model: Model, plan: Plan, y: Any) -> int | None:
+    """The place of a label that needs no more than one update, or None."""
+    if model.weights is None or plan.class_weight is not None:
+        return None
+    try:
+        return model.places.get(y)
+    except TypeError:  # not hashable, so not a label: the long way says so
+        return None
+
+
+def _stream_weight(model: Model, batch: Batch) -> NDArray[np.float64]:
+    every = joined(model.classes, batch.y)
+    counts = np.zeros(len(every), dtype=np.int64)
+    counts[np.searchsorted(every, model.classes)] = model.counts
+    return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)
+
+
+def _winners(model: Model, rows: _core.Rows) -> NDArray[np.intp]:
+    """The class of the largest mean score for each row."""
+    if model.weights is None:
+        _check.one_class(model.classes)
+        return np.zeros(len(rows), dtype=np.intp)
+    scores = model.weights.scores(rows)
+    if scores.shape[1] == 1:
+        return np.asarray(scores[:, 0] > 0, dtype=np.intp)
+    return np.asarray(scores.argmax(axis=1), dtype=np.intp)
+
+
+def _one_or_many(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    return columns[:, 0] if columns.shape[1] == 1 else columns

@@ -1,0 +1,40 @@
+"""The passes of `fit` over its rows, with their progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from surelearn.estimators._model import Batch, Model, Refused
+from surelearn.estimators._plan import Plan
+from surelearn.weights import Tally
+
+
+def run(model: Model, plan: Plan, batch: Batch, random: np.random.RandomState) -> None:
+    """All passes, each in a new random order where the plan shuffles."""
+    n = len(batch.y)
+    for number in range(1, plan.passes + 1):
+        order = random.permutation(n).astype(np.int64, copy=False) if plan.shuffle else None
+        report = _reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
+        model.mistakes.append(0)
+        try:
+            model.learn(plan.core, batch, order=order, report=report)
+        except Refused as refusal:
+            raise refusal.error() from None
+
+
+def _reporter(name: str, n_rows: int) -> Callable[[Tally], None]:
+    begin = time.perf_counter()
+
+    def report(done: Tally) -> None:
+        rate = done.end / max(time.perf_counter() - begin, 1e-9)
+        share = 100.0 * done.mistakes / max(done.end, 1)
+        print(
+            f"{name}: {done.end:,} of {n_rows:,} rows, {done.mistakes:,} mistakes "
+            f"({share:.1f} %), {rate:,.0f} rows/s",
+            flush=True,
+        )
+
+    return report

@@ -1,0 +1,145 @@
+"""Constructor parameters, checked and put in the form that learning needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core, constraints, rules
+from surelearn.weights import Layout
+
+#: Parameters of later versions: the value each has now, and those it will have.
+_LATER = {
+    "covariance": ("diagonal", ["diagonal", "full"]),
+    "multiclass": ("joint", ["joint", "ovr", "ovo", "ecoc"]),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `fit` and `partial_fit` do, all of it checked."""
+
+    rule: rules.Rule
+    core: _core.Rule
+    projection: str
+    dtype: str
+    passes: int
+    shuffle: bool
+    intercept: bool
+    averaged: bool
+    initial_variance: float
+    class_weight: dict[Any, float] | str | None
+    verbose: int
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Plan:
+        """Check every parameter of a `SureClassifier`."""
+        _refuse_later(params)
+        constraints.get(params["constraints"])
+        rule = rules.get(params["rule"])
+        dtype = _check.storage(params["dtype"])
+        if params["n_jobs"] is not None:
+            _check.count("n_jobs", params["n_jobs"], least=-1)
+        return cls(
+            rule=rule,
+            core=rule.core(),
+            projection=_check.choice(
+                "projection", params["projection"], ["auto", "precision", "covariance"]
+            ),
+            dtype=dtype.name,
+            passes=_check.count("passes", params["passes"]),
+            shuffle=_check.flag("shuffle", params["shuffle"]),
+            intercept=_check.flag("fit_intercept", params["fit_intercept"]),
+            averaged=_check.flag("average", params["average"]),
+            initial_variance=_check.prior(params["initial_variance"], dtype),
+            class_weight=_check.class_weight(params["class_weight"]),
+            verbose=int(params["verbose"]),
+        )
+
+    def layout(self, n_features: int) -> Layout:
+        return Layout(
+            n_features=n_features,
+            intercept=self.intercept,
+            second_order=not self.core.first_order,
+            averaged=self.averaged,
+            dtype=self.dtype,
+        )
+
+    def resolved(self, is_sparse: bool) -> str:
+        """The projection for a first input of this kind.
+
+        Sparse text learns better from the precision form; on dense correlated data that form can
+        drive every variance to zero, and the covariance form cannot.
+        """
+        if self.projection != "auto":
+            return self.projection
+        return "precision" if is_sparse else "covariance"
+
+    def check_fits(self, fitted: Layout, initial_variance: float) -> None:
+        """Refuse a change of what a fitted model cannot change."""
+        _check.same("dtype", fitted.dtype, self.dtype)
+        _check.same("fit_intercept", fitted.intercept, self.intercept)
+        _check.same("average", fitted.averaged, self.averaged)
+        _check.same("initial_variance", initial_variance, self.initial_variance)
+        if fitted.second_order == self.core.first_order:
+            kind = "second-order" if fitted.second_order else "first-order"
+            raise ValueError(
+                f"rule must stay a {kind} one in a fitted model, got {self.rule!r}. "
+                "Call fit to start anew."
+            )
+
+    def given_weight(
+        self, y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Weight of each row as far as it is given: by row, and by class in a dict."""
+        if not isinstance(self.class_weight, dict):
+            return sample_weight
+        labels, places = np.unique(y, return_inverse=True)
+        of_class = [float(self.class_weight.get(label, 1.0)) for label in labels.tolist()]
+        return times(np.asarray(of_class)[places], sample_weight)
+
+
+def _refuse_later(params: Mapping[str, Any]) -> None:
+    for name, (now, known) in _LATER.items():
+        value = params[name]
+        if isinstance(value, np.ndarray | list | tuple):
+            _check.not_yet(name, "a coding matrix", now)
+        if _check.choice(name, value, known) != now:
+            _check.not_yet(name, value, now)
+    _check.choice("combine", params["combine"], ["bayes", "weighted", "kl", "uniform"])
+    if params["cost"] is not None:
+        _check.not_yet("cost", "a matrix", None)
+    if _check.count("n_shards", params["n_shards"]) != 1:
+        _check.not_yet("n_shards", params["n_shards"], 1)
+
+
+def times(
+    weight: NDArray[np.float64], other: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    return np.ascontiguousarray(weight if other is None else weight * other, dtype=np.float64)
+
+
+def balanced(y: NDArray[Any]) -> NDArray[np.float64]:
+    """Weight n / (K n_y) of each row, from the counts of y."""
+    labels, places, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray(len(y) / (len(labels) * counts[places]), dtype=np.float64)
+
+
+def balanced_stream(codes: NDArray[np.intp], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The same for a stream: from the rows up to and with this one.
+
+    `counts` are the rows of each class before the first; K is the number of classes met so far.
+    """
+    own = np.zeros(len(codes), dtype=np.int64)
+    first = np.zeros(len(codes), dtype=bool)
+    for k in np.unique(codes):
+        places = np.flatnonzero(codes == k)
+        own[places] = counts[k] + np.arange(1, len(places) + 1)
+        first[places[0]] = counts[k] == 0
+    seen = int(counts.sum()) + np.arange(1, len(codes) + 1)
+    met = int(np.count_nonzero(counts)) + np.cumsum(first)
+    return np.asarray(seen / (met * own), dtype=np.float64)
