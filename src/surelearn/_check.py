@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-
 W = TypeVar("W")
 
 
@@ -70,13 +69,11 @@ def not_yet(name: str, value: object, only: object) -> None:
 
 
 def storage(dtype: object) -> np.dtype[Any]:
-    try:
-        found = np.dtype(dtype)  # type: ignore[call-overload]
-    except TypeError:
-        found = None
-    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
-    return np.dtype(found)
+    known = (np.dtype(np.float32), np.dtype(np.float64))
+    for found in known:
+        if isinstance(dtype, str | type | np.dtype) and dtype == found:
+            return found
+    raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
 
 
 def prior(value: object, dtype: np.dtype[Any]) -> float:
@@ -114,14 +111,17 @@ def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
         missing = [i for i, value in enumerate(y) if value is None or value != value]
         kinds = sorted({type(value).__name__ for value in y if value is not None})
         if missing:
-            raise ValueError(f"{name} must have no missing labels, got {y[missing[0]]!r} at row "
-                             f"{missing[0]}.")
+            raise ValueError(
+                f"{name} must have no missing labels, got {y[missing[0]]!r} at row {missing[0]}."
+            )
         if len(kinds) > 1:
             raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
     elif y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(f"{name} must have no missing labels, got {y[row]!r} at row {row}. "
-                         "NaN and infinity are no labels.")
+        raise ValueError(
+            f"{name} must have no missing labels, got {y[row]!r} at row {row}. "
+            "NaN and infinity are no labels."
+        )
     return y
 
 
@@ -130,12 +130,13 @@ def one_label_a_row(n_labels: int, n_rows: int) -> None:
         raise ValueError(f"y must have one label for each of {n_rows} rows of X, got {n_labels}.")
 
 
-def size_known(n_features: int | None) -> None:
+def size_known(n_features: int | None) -> int:
     if n_features is None:
         raise ValueError(
             "x must be an array or a sparse row at first, got a dict: the number of features is "
             "not known yet."
         )
+    return n_features
 
 
 def trained(weights: W | None, what: str) -> W:
@@ -198,10 +199,10 @@ def one_class(classes: NDArray[Any]) -> None:
         raise ValueError("predict needs at least one known class, got none yet.")
 
 
-def refused(row: int, projection: str) -> ValueError:
-    """The error for a row whose update would leave no usable model."""
+def collapse(row: int, projection: str) -> str:
+    """The message for a row whose update would leave no usable model."""
     other = {"precision": "covariance", "covariance": "precision"}[projection]
-    return ValueError(
+    return (
         f"row {row} must leave finite weights and positive variances, got a collapse with "
         f"projection={projection!r}. Use projection={other!r}, scale the features, or use a "
         "softer rule such as AROW."

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from surelearn import _core
 
-__all__ = ["Diagonal", "Layout", "Tally", "rows_of", "rows_of_dict"]
+__all__ = ["Diagonal", "Layout", "Tally", "Targets", "rows_of", "rows_of_dict"]
+
+
+class Targets(NamedTuple):
+    """The labels' side of a pass over rows, and the projection of its updates."""
+
+    covariance: bool
+    y: NDArray[np.int32]  # column of each row's label; two classes: 0 or 1
+    weight: NDArray[np.float64] | None  # of each row, all > 0
+    order: NDArray[np.int64] | None  # rows in the order they are learnt
+    known: NDArray[np.uint8]  # for each class: may it be a rival yet?
 
 
 class Tally(NamedTuple):
@@ -110,20 +120,10 @@ class Diagonal:
         return self._core.part(1)
 
     def learn(
-        self,
-        rule: _core.Rule,
-        rows: _core.Rows,
-        y: NDArray[np.int32],
-        *,
-        covariance: bool,
-        weight: NDArray[np.float64] | None = None,
-        order: NDArray[np.int64] | None = None,
-        known: NDArray[np.uint8],
-        span: tuple[int, int],
+        self, rule: _core.Rule, rows: _core.Rows, targets: Targets, span: tuple[int, int]
     ) -> Tally:
-        """Learn the rows of `span` in `order`, each once. Releases the interpreter's lock."""
-        args = (rule, covariance, rows, y, weight, order, known, *span)
-        return Tally(*self._core.learn(*args))
+        """Learn the rows of `span` in their order, each once. Releases the interpreter's lock."""
+        return Tally(*self._core.learn(rule, targets.covariance, rows, *targets[1:], *span))
 
     def scores(self, rows: _core.Rows) -> NDArray[np.float64]:
         """Mean score of every row and column."""
@@ -183,12 +183,10 @@ def rows_of(X: Any) -> _core.Rows:
         return _core.Rows.dense(X)
     same = X.indptr.dtype == X.indices.dtype and X.indices.dtype in (np.int32, np.int64)
     index = X.indices.dtype if same else np.dtype(np.int64)
-    start, indices = (
-        np.ascontiguousarray(array, dtype=index) for array in (X.indptr, X.indices)
-    )
+    start, indices = (np.ascontiguousarray(array, dtype=index) for array in (X.indptr, X.indices))
     return _core.Rows.csr(start, indices, np.ascontiguousarray(X.data), X.shape[1])
 
 
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
     """One row from ``{feature: value}``."""
-    return _core.Rows.from_dict(x, n_features)
+    return _core.Rows.from_dict(dict(x), n_features)

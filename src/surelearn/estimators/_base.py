@@ -125,8 +125,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         """
         known = self.__dict__.get("n_features_in_")
         if isinstance(x, Mapping):
-            _check.size_known(known)
-            rows = rows_of_dict(x, known)
+            rows = rows_of_dict(x, _check.size_known(known))
         else:
             row = _as_row(x)
             if known is None:

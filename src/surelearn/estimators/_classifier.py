@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from surelearn import _check, _core, rules
 from surelearn.estimators._base import Linear, as_labels, second_order, unchanged_on_error
-from surelearn.estimators._model import Batch, Model, Refused, joined
+from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, times
 from surelearn.weights import rows_of
@@ -232,7 +232,8 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         if place is None:
             self._absorb(model, plan, Batch(rows, labels, weight))
         else:
-            self._learn_row(model, plan, Batch(rows, np.empty(1), weight), place)
+            model.learn_row(plan.core, rows, place, weight)
+            self._model = model
         return self
 
     # --------------------------------------------------------------- prediction
@@ -293,7 +294,8 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         mean, variance = self.margin(X)
         rule = rules.get(self.rule)
         variance = variance + (rule.noise if isinstance(rule, rules.Probit) else 0.0)
-        return np.divide(mean, np.sqrt(variance), out=np.zeros_like(mean), where=variance > 0)
+        sure = variance > 0
+        return np.asarray(np.divide(mean, np.sqrt(variance), out=0.0 * mean, where=sure))
 
     # ---------------------------------------------------------------- internals
 
@@ -339,17 +341,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         """Learn a batch, classes that are new in it too."""
         if plan.class_weight == "balanced":
             batch = batch._replace(weight=_stream_weight(model, batch))
-        try:
-            model.absorb(plan.core, batch, publish=self._publish)
-        except Refused as refusal:
-            raise refusal.error() from None
-
-    def _learn_row(self, model: Model, plan: Plan, row: Batch, place: int) -> None:
-        try:
-            model.learn_row(plan.core, row, place)
-        except Refused as refusal:
-            raise refusal.error() from None
-        self._model = model
+        model.absorb(plan.core, batch, publish=self._publish)
 
     def _publish(self, model: Model) -> None:
         self._model = model

@@ -1,2 +1,241 @@
-def load(path): ...
-def write(e,p): ...
+"""An estimator as one file and back; the container is `save`'s, the meaning is here.
+
+A file is somebody else's bytes: everything in it is checked before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from surelearn import _check, constraints, rules, save
+from surelearn._check import FormatError
+from surelearn.estimators._base import Linear
+from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._model import Model
+from surelearn.estimators._plan import Plan
+from surelearn.weights import Diagonal, Layout
+
+_KINDS: dict[str, type[Linear]] = {"SureClassifier": SureClassifier}
+#: Types of labels that a file can hold.
+_LABELS = ("str", "object", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+           "uint64", "float32", "float64")  # fmt: skip
+
+
+def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator; see docs/format.md."""
+    check_is_fitted(estimator)
+    model = estimator._model
+    settings: dict[str, Any] = {
+        "kind": type(estimator).__name__,
+        "version": version("surelearn"),
+        "params": {k: _plain(k, v) for k, v in estimator.get_params(deep=False).items()},
+        "layout": asdict(model.layout),
+        "initial_variance": model.initial_variance,
+        "projection": model.projection,
+        "classes": _labels_out(model.classes),
+        "counts": model.counts.tolist(),
+        "mistakes": model.mistakes,
+        "updates": model.updates,
+    }
+    tensors: dict[str, NDArray[Any]] = {}
+    if model.weights is not None:
+        state = model.weights.state()
+        settings["weights"] = {k: state[k] for k in ("n_columns", "prior", "rounds")}
+        tensors = {"features": state["features"], "cells": state["cells"]}
+    if hasattr(estimator, "feature_names_in_"):
+        tensors |= _names_out(estimator.feature_names_in_)
+    save.write(path, tensors, settings)
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
+    """Read a model that `save` has written. Runs no code from the file.
+
+    Parameters
+    ----------
+    path : str or path
+    max_bytes : int, default 2**32
+        A file that would need more memory is refused.
+
+    Returns
+    -------
+    estimator
+        The same estimator, bit for bit.
+
+    Raises
+    ------
+    FormatError
+        If the file is damaged, foreign or newer.
+    """
+    fields, tensors = save.read(path, max_bytes)
+    cls = _KINDS[fields.text("kind", list(_KINDS))]
+    try:
+        estimator = cls(**_params(fields.object("params")))
+        Plan.of(estimator.get_params(deep=False))
+        model = _model(fields, tensors, max_bytes)
+        names = _names_in(tensors, model.layout.n_features)
+    except FormatError:
+        raise
+    except (TypeError, ValueError, OverflowError, KeyError, NotImplementedError) as error:
+        raise FormatError(f"{path} must be a sound model, got a damaged one: {error}") from None
+    estimator._model = model
+    estimator.n_features_in_ = model.layout.n_features
+    if names is not None:
+        estimator.feature_names_in_ = names
+    return estimator
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A constructor parameter as JSON has it."""
+    if isinstance(value, rules.Rule | constraints.Constraints):
+        params = value.params() if isinstance(value, rules.Rule) else {}
+        return {"name": value.name, "params": params}
+    if name == "dtype":
+        return np.dtype(value).name
+    if name == "class_weight" and isinstance(value, Mapping):
+        return {"pairs": [[_scalar(k), float(v)] for k, v in value.items()]}
+    if name == "random_state" and not isinstance(value, int | np.integer):
+        return None  # a generator's place in its sequence is no part of a model
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
+    params = dict(plain)
+    rule, scheme, weight = params["rule"], params["constraints"], params["class_weight"]
+    if isinstance(rule, dict):
+        params["rule"] = rules.RULES[rule["name"]](**rule["params"])
+    if isinstance(scheme, dict):
+        params["constraints"] = constraints.get(scheme["name"])
+    if isinstance(weight, dict):
+        params["class_weight"] = {label: float(x) for label, x in weight["pairs"]}
+    return params
+
+
+def _labels_out(classes: NDArray[Any]) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    values = classes.tolist()
+    if kind not in _LABELS or (kind == "object" and not all(isinstance(v, str) for v in values)):
+        raise TypeError(
+            f"labels must be texts, numbers or booleans to be saved, got {values[0]!r}."
+        )
+    return {"kind": kind, "values": values}
+
+
+def _labels_in(fields: save.Fields) -> NDArray[Any]:
+    kind = fields.text("kind", _LABELS)
+    values = fields.list("values")
+    text = kind in ("str", "object")
+    if not all(isinstance(value, str if text else int | float) for value in values):
+        raise FormatError(f"{fields.where}: values must all be of kind {kind!r}.")
+    classes = np.asarray(values, dtype=kind if len(values) else np.int64)
+    if not np.array_equal(np.unique(_check.labels(classes)), classes):
+        raise FormatError(f"{fields.where}: values must be sorted and distinct.")
+    return classes
+
+
+def _model(fields: save.Fields, tensors: save.Tensors, max_bytes: int) -> Model:
+    layout = _layout(fields.inner("layout"))
+    classes = _labels_in(fields.inner("classes"))
+    model = Model(
+        layout,
+        _check.prior(fields.number("initial_variance"), np.dtype(layout.dtype)),
+        fields.text("projection", ["precision", "covariance"]),
+        classes,
+        weights=None,
+        counts=np.asarray(_naturals(fields, "counts"), dtype=np.int64),
+        mistakes=_naturals(fields, "mistakes"),
+        updates=fields.integer("updates"),
+    )
+    if len(model.counts) != len(classes):
+        raise FormatError(f"{fields.where}: counts must have one entry for each class.")
+    if len(classes) >= 2:
+        model.weights = _weights(fields.inner("weights"), model, tensors, max_bytes)
+    return model
+
+
+def _layout(fields: save.Fields) -> Layout:
+    return Layout(
+        n_features=fields.integer("n_features"),
+        intercept=fields.flag("intercept"),
+        second_order=fields.flag("second_order"),
+        averaged=fields.flag("averaged"),
+        dtype=fields.text("dtype", ["float32", "float64"]),
+    )
+
+
+def _naturals(fields: save.Fields, name: str) -> list[int]:
+    values = fields.list(name)
+    if not all(type(x) is int and 0 <= x < 2**62 for x in values):
+        raise FormatError(f"{fields.where}: {name} must be whole numbers, not negative.")
+    return values
+
+
+def _weights(fields: save.Fields, model: Model, tensors: save.Tensors, max_bytes: int) -> Diagonal:
+    layout, K = model.layout, len(model.classes)
+    n_columns = fields.integer("n_columns")
+    if n_columns != (1 if K == 2 else K):
+        raise FormatError(f"{fields.where}: n_columns must fit {K} classes, got {n_columns}.")
+    n_rows = layout.n_features + layout.intercept
+    needed = n_rows * layout.parts * n_columns * np.dtype(layout.dtype).itemsize
+    if needed > max_bytes:
+        raise FormatError(
+            f"{fields.where} must need at most max_bytes={max_bytes} bytes, got {needed}. "
+            "Pass a larger max_bytes to load it."
+        )
+    features, cells = _touched(tensors, n_rows, layout, n_columns)
+    prior = _check.prior(fields.number("prior"), np.dtype(layout.dtype))
+    state = {"n_columns": n_columns, "prior": prior, "rounds": fields.integer("rounds")}
+    return Diagonal.from_state(
+        {"layout": asdict(layout), "features": features, "cells": cells, **state}
+    )
+
+
+def _touched(
+    tensors: save.Tensors, n_rows: int, layout: Layout, n_columns: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The stored features and their numbers, every one of them sound."""
+    features, cells = tensors["features"], tensors["cells"]
+    if features.dtype != np.int64 or features.ndim != 1:
+        raise FormatError("features must be one row of 64-bit integers.")
+    if cells.dtype != layout.dtype or cells.shape != (len(features), layout.parts * n_columns):
+        raise FormatError("cells must have one run of numbers for each stored feature.")
+    ascending = bool(np.all(np.diff(features) > 0))
+    if len(features) and not (ascending and features[0] >= 0 and features[-1] < n_rows):
+        raise FormatError("features must ascend and lie within the model.")
+    variances = cells[:, n_columns : 2 * n_columns] if layout.second_order else cells[:, :0]
+    if not (np.isfinite(cells).all() and (variances > 0).all()):
+        raise FormatError("cells must hold finite means and positive variances.")
+    return np.ascontiguousarray(features), np.ascontiguousarray(cells)
+
+
+def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    encoded = [str(name).encode("utf-8", "surrogatepass") for name in names]
+    ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
+    return {"names": np.frombuffer(b"".join(encoded), dtype=np.uint8), "name_ends": ends}
+
+
+def _names_in(tensors: save.Tensors, n_features: int) -> NDArray[Any] | None:
+    if "names" not in tensors:
+        return None
+    text, ends = tensors["names"], tensors["name_ends"]
+    starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
+    if ends.shape != (n_features,) or text.ndim != 1 or text.dtype != np.uint8:
+        raise FormatError("names must be bytes, with an end for each feature.")
+    if np.any(np.diff(starts) < 0) or starts[-1] != len(text):
+        raise FormatError("name_ends must ascend to the end of names.")
+    whole = text.tobytes()
+    names = [
+        whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)
+    ]
+    return np.asarray(names, dtype=object)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.weights import Diagonal, Layout, Tally
+from surelearn.weights import Diagonal, Layout, Tally, Targets
 
 #: Rows between two reports of progress.
 _REPORT = 1 << 20
@@ -30,16 +30,11 @@ class Batch(NamedTuple):
     weight: NDArray[np.float64] | None
 
 
-class Refused(Exception):
+class Refused(ValueError):
     """A row whose update would have left no usable model; the rows before it are learnt."""
 
     def __init__(self, row: int, projection: str) -> None:
-        super().__init__(row)
-        self.row = row
-        self.projection = projection
-
-    def error(self) -> ValueError:
-        return _check.refused(self.row, self.projection)
+        super().__init__(_check.collapse(row, projection))
 
 
 @dataclass
@@ -115,11 +110,11 @@ class Model:
         places = np.searchsorted(self.classes, batch.y)
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
-        known = self._all_known if known is None else known
+        targets = self._targets(codes, batch.weight, order, known)
         done = Tally(begin, 0, 0, False)
         while done.end < end and not done.refused:
             stop = end if report is None else min(end, done.end + _REPORT)
-            part = self._learn_span(rule, batch, codes, order, known, (done.end, stop))
+            part = self._learn_span(rule, batch.rows, targets, (done.end, stop))
             done = Tally(
                 part.end, done.mistakes + part.mistakes, done.updates + part.updates, part.refused
             )
@@ -130,43 +125,36 @@ class Model:
         if done.refused:
             raise Refused(done.end if order is None else int(order[done.end]), self.projection)
 
-    def learn_row(self, rule: _core.Rule, row: Batch, place: int) -> None:
+    def learn_row(
+        self, rule: _core.Rule, row: _core.Rows, place: int, weight: NDArray[np.float64] | None
+    ) -> None:
         """Learn one row of a known class: the shortest way to the core."""
-        codes = np.array([place], np.int32)
-        tally = self._learn_span(rule, row, codes, None, self._all_known, (0, 1))
-        if tally.refused:
+        targets = self._targets(np.array([place], np.int32), weight)
+        if self._learn_span(rule, row, targets, (0, 1)).refused:
             raise Refused(0, self.projection)
         self.counts[place] += 1
 
-    def _learn_span(
+    def _targets(
         self,
-        rule: _core.Rule,
-        batch: Batch,
         codes: NDArray[np.int32],
-        order: NDArray[np.int64] | None,
-        known: NDArray[np.uint8],
-        span: tuple[int, int],
+        weight: NDArray[np.float64] | None,
+        order: NDArray[np.int64] | None = None,
+        known: NDArray[np.uint8] | None = None,
+    ) -> Targets:
+        known = self._all_known if known is None else known
+        return Targets(self.projection == "covariance", codes, weight, order, known)
+
+    def _learn_span(
+        self, rule: _core.Rule, rows: _core.Rows, targets: Targets, span: tuple[int, int]
     ) -> Tally:
-        assert self.weights is not None
-        tally = self.weights.learn(
-            rule,
-            batch.rows,
-            codes,
-            covariance=self.projection == "covariance",
-            weight=batch.weight,
-            order=order,
-            known=known,
-            span=span,
-        )
+        tally = _check.trained(self.weights, "learning").learn(rule, rows, targets, span)
         if not self.mistakes:
             self.mistakes.append(0)
         self.mistakes[-1] += tally.mistakes
         self.updates += tally.updates
         return tally
 
-    def absorb(
-        self, rule: _core.Rule, batch: Batch, publish: Callable[[Model], None]
-    ) -> None:
+    def absorb(self, rule: _core.Rule, batch: Batch, publish: Callable[[Model], None]) -> None:
         """Learn a batch in which classes may appear that were not known before.
 
         `publish` is handed the model whenever a stretch of rows is learnt.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from surelearn.estimators._model import Batch, Model, Refused
+from surelearn.estimators._model import Batch, Model
 from surelearn.estimators._plan import Plan
 from surelearn.weights import Tally
 
@@ -19,10 +19,7 @@ def run(model: Model, plan: Plan, batch: Batch, random: np.random.RandomState) -
         order = random.permutation(n).astype(np.int64, copy=False) if plan.shuffle else None
         report = _reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
         model.mistakes.append(0)
-        try:
-            model.learn(plan.core, batch, order=order, report=report)
-        except Refused as refusal:
-            raise refusal.error() from None
+        model.learn(plan.core, batch, order=order, report=report)
 
 
 def _reporter(name: str, n_rows: int) -> Callable[[Tally], None]:

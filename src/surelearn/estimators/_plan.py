@@ -117,9 +117,7 @@ def _refuse_later(params: Mapping[str, Any]) -> None:
         _check.not_yet("n_shards", params["n_shards"], 1)
 
 
-def times(
-    weight: NDArray[np.float64], other: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def times(weight: NDArray[np.float64], other: NDArray[np.float64] | None) -> NDArray[np.float64]:
     return np.ascontiguousarray(weight if other is None else weight * other, dtype=np.float64)
 
 

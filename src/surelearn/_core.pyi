@@ -1,0 +1,291 @@
+"""
+The native core of surelearn. Trusts its caller; checks are in surelearn._check.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+class Rows:
+    """Rows of a matrix, read in place; fault tells what is wrong."""
+
+    @overload
+    @staticmethod
+    def csr(
+        start: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        index: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        value: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> Rows: ...
+    @overload
+    @staticmethod
+    def csr(
+        start: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        index: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> Rows: ...
+    @overload
+    @staticmethod
+    def csr(
+        start: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        index: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        value: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> Rows: ...
+    @overload
+    @staticmethod
+    def csr(
+        start: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        index: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        value: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_features: int,
+    ) -> Rows: ...
+    @overload
+    @staticmethod
+    def dense(
+        x: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> Rows: ...
+    @overload
+    @staticmethod
+    def dense(
+        x: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> Rows: ...
+    @staticmethod
+    def from_dict(x: dict[int, float], n_features: int) -> Rows: ...
+    @property
+    def fault(self) -> tuple[str, int] | None:
+        """(kind, row) of the first fault found, or None."""
+
+    def __len__(self) -> int: ...
+
+class Rule:
+    """A rule with its parameters in the order of rule_parameters()."""
+
+    def __init__(self, name: str, values: Sequence[float]) -> None: ...
+    def step(self, m: float, v: float, shares: Sequence[float] = []) -> tuple[float, float]:
+        """(alpha, gain) for margin m and variance v."""
+
+    @property
+    def first_order(self) -> bool:
+        """Whether the rule needs no variances."""
+
+def rule_parameters() -> dict[str, tuple[str, ...]]:
+    """Name of every rule with the names of its parameters."""
+
+def normal_cdf(t: float) -> float: ...
+def normal_quantile(p: float) -> float: ...
+
+class Diagonal32:
+    """Diagonal Gaussian weights, feature-major."""
+
+    def __init__(
+        self,
+        n_features: int,
+        n_columns: int,
+        *,
+        intercept: bool,
+        second_order: bool,
+        averaged: bool,
+        prior: float,
+    ) -> None: ...
+    def learn(
+        self,
+        rule: Rule,
+        covariance: bool,
+        rows: Rows,
+        y: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        order: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
+        begin: int,
+        end: int,
+    ) -> tuple[int, int, int, bool]:
+        """Learn rows [begin, end): (end, mistakes, updates, refused)."""
+
+    def scores(self, rows: Rows) -> NDArray[numpy.float64]:
+        """Mean score of every column."""
+
+    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean and variance of every column's score."""
+
+    def part(self, which: int) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
+        """View of the means (0), variances (1), ..."""
+
+    def averages(self) -> NDArray[numpy.float64]:
+        """The averaged means."""
+
+    def touched(self) -> NDArray[numpy.int64]:
+        """Features that differ from the start."""
+
+    def take(
+        self,
+        features: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.float32]:
+        """The runs of some features."""
+
+    def put(
+        self,
+        features: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        cells: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None: ...
+    def split(self) -> Diagonal32:
+        """The one vector of two classes as two blocks."""
+
+    def with_columns(self, columns: Sequence[int]) -> Diagonal32:
+        """The same weights under other columns; -1 makes a new one."""
+
+    @property
+    def rounds(self) -> int: ...
+    @rounds.setter
+    def rounds(self, arg: int, /) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def intercept(self) -> bool: ...
+    @property
+    def second_order(self) -> bool: ...
+    @property
+    def averaged(self) -> bool: ...
+    @property
+    def prior(self) -> float: ...
+
+class Diagonal64:
+    """Diagonal Gaussian weights, feature-major."""
+
+    def __init__(
+        self,
+        n_features: int,
+        n_columns: int,
+        *,
+        intercept: bool,
+        second_order: bool,
+        averaged: bool,
+        prior: float,
+    ) -> None: ...
+    def learn(
+        self,
+        rule: Rule,
+        covariance: bool,
+        rows: Rows,
+        y: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weight: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        order: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
+        begin: int,
+        end: int,
+    ) -> tuple[int, int, int, bool]:
+        """Learn rows [begin, end): (end, mistakes, updates, refused)."""
+
+    def scores(self, rows: Rows) -> NDArray[numpy.float64]:
+        """Mean score of every column."""
+
+    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean and variance of every column's score."""
+
+    def part(self, which: int) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
+        """View of the means (0), variances (1), ..."""
+
+    def averages(self) -> NDArray[numpy.float64]:
+        """The averaged means."""
+
+    def touched(self) -> NDArray[numpy.int64]:
+        """Features that differ from the start."""
+
+    def take(
+        self,
+        features: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.float64]:
+        """The runs of some features."""
+
+    def put(
+        self,
+        features: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        cells: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None: ...
+    def split(self) -> Diagonal64:
+        """The one vector of two classes as two blocks."""
+
+    def with_columns(self, columns: Sequence[int]) -> Diagonal64:
+        """The same weights under other columns; -1 makes a new one."""
+
+    @property
+    def rounds(self) -> int: ...
+    @rounds.setter
+    def rounds(self, arg: int, /) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def intercept(self) -> bool: ...
+    @property
+    def second_order(self) -> bool: ...
+    @property
+    def averaged(self) -> bool: ...
+    @property
+    def prior(self) -> float: ...

@@ -1,0 +1,40 @@
+"""Settings of the test run: how many examples, where data is, what a skip means."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_SLOW_BUT_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "quick",
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=_SLOW_BUT_FINE,
+)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=600)
+settings.load_profile(os.environ.get("SURELEARN_HYPOTHESIS", "quick"))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of the real data sets."""
+    folder = os.environ.get("SURELEARN_DATA")
+    if not folder:
+        pytest.skip("SURELEARN_DATA is not set, so the real data sets are not at hand")
+    return Path(folder)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where SURELEARN_NO_SKIPS is set a skipped test has failed: it checked nothing."""
+    report = yield
+    expected = hasattr(report, "wasxfail")
+    if report.skipped and not expected and os.environ.get("SURELEARN_NO_SKIPS"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which counts as failed here: {report.longrepr}"
+    return report

@@ -1,0 +1,159 @@
+"""Each rule against its printed equation, the laws all rules obey, and their parameters."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy.special import ndtri
+
+import strategies
+from reference import rules as reference
+from surelearn import _core, rules
+
+SECOND_ORDER = sorted(set(rules.RULES) - reference.FIRST_ORDER)
+
+
+def step(name, params, m, v):
+    return rules.RULES[name](**params).step(m, v)
+
+
+def close(got, want, tolerance=1e-11):
+    return math.isclose(got, want, rel_tol=tolerance, abs_tol=1e-300)
+
+
+def near_trigger(name, params, m, v):
+    """Where m is within rounding of the point at which the rule begins to move."""
+    phi = params.get("phi", 0.0)
+    need = {"variance": phi * v, "variance-exact": phi * v}.get(name, phi * math.sqrt(v))
+    if name in ("arow", "nherd", "pa", "pa1", "pa2"):
+        need = 1.0
+    return abs(m - need) <= 1e-4 * max(abs(m), abs(need))
+
+
+def test_core_and_python_list_the_same_rules():
+    listed = {name: tuple(cls().params()) for name, cls in rules.RULES.items()}
+    assert listed == _core.rule_parameters()
+    assert list(listed) == list(_core.rule_parameters())
+    assert set(rules.RULES) == set(reference.REGISTRY)
+    first_order = {name for name, cls in rules.RULES.items() if cls().first_order}
+    assert first_order == reference.FIRST_ORDER
+
+
+@given(strategies.rules(), strategies.margins())
+@example(("variance", {"phi": 1e-3}), (-1e-9, 1e-6))
+@example(("stdev", {"phi": 5.0}), (1e6, 1e12))
+@example(("probit", {"noise": 0.1}), (-1e4, 1.0))
+def test_step_agrees_with_the_printed_equation(rule, margin):
+    name, params = rule
+    m, v = margin
+    shares = ([v],) if name == "variance-exact" else ()
+    want = reference.REGISTRY[name](m, v, *shares, **params)
+    got = step(name, params, m, v)
+    if near_trigger(name, params, m, v):
+        # The difference between need and margin has lost digits before any formula sees it.
+        assert got.alpha >= 0
+        return
+    assert close(got.alpha, want[0])
+    assert close(got.gain, want[1], 1e-9)
+
+
+@given(strategies.rules(), strategies.margins())
+def test_steps_are_never_negative(rule, margin):
+    alpha, gain = step(*rule, *margin)
+    assert alpha >= 0
+    assert gain >= 0
+
+
+@given(strategies.rules(), st.floats(-1e6, 1e6))
+def test_nothing_is_learnt_from_nothing(rule, m):
+    assert step(*rule, m, 0.0) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", sorted(reference.FIRST_ORDER))
+@given(margin=strategies.margins())
+def test_first_order_rules_have_no_gain(name, margin):
+    assert step(name, {}, *margin).gain == 0
+
+
+@given(st.sampled_from(["variance", "stdev"]), st.floats(0.003, 10), strategies.margins())
+def test_constraint_is_tight_after_a_full_update(name, phi, margin):
+    """With the whole covariance u = v / (1 + gain v) and the new margin is m + alpha v."""
+    m, v = margin
+    alpha, gain = step(name, {"phi": phi}, m, v)
+    if alpha == 0:
+        return
+    u = v / (1 + gain * v)
+    need = phi * (u if name == "variance" else math.sqrt(u))
+    assert math.isclose(m + alpha * v, need, rel_tol=1e-9, abs_tol=1e-12 * (abs(m) + alpha * v))
+
+
+@given(
+    phi=st.floats(0.003, 10),
+    m=st.floats(-50, 50),
+    a=st.lists(st.floats(1e-5, 10.0), min_size=1, max_size=8),
+)
+def test_variance_exact_meets_its_constraint_on_the_diagonal(phi, m, a):
+    v = math.fsum(a)
+    alpha, gain = rules.VarianceExact(phi=phi).step(m, v, a)
+    after = math.fsum(share / (1 + gain * share) for share in a)
+    if m >= phi * v:
+        assert alpha == 0
+    else:
+        assert math.isclose(
+            m + alpha * v, phi * after, rel_tol=1e-9, abs_tol=1e-11 * (abs(m) + alpha * v)
+        )
+
+
+@given(st.floats(0.5, 0.999999))
+def test_eta_is_turned_into_phi(eta):
+    assert math.isclose(rules.Variance(eta).phi, ndtri(eta), rel_tol=1e-13, abs_tol=1e-15)
+    assert math.isclose(rules.Variance(eta).eta, eta, rel_tol=1e-14)
+
+
+@pytest.mark.parametrize("cls", rules.RULES.values())
+def test_a_rule_is_a_value(cls):
+    rule = cls()
+    assert rule == cls()
+    assert hash(rule) == hash(cls())
+    assert pickle.loads(pickle.dumps(rule)) == rule
+    assert copy.deepcopy(rule) == rule
+    assert eval(repr(rule), vars(rules)) == rule
+    assert rules.get(cls.name) == rule
+    assert rules.get(rule) is rule
+    assert isinstance(rule.step(-1.0, 2.0), rules.Step)
+    assert "References" in cls.__doc__
+
+
+def test_replace_keeps_the_other_parameters():
+    assert rules.SCW1(phi=2.0, C=3.0).replace(eta=0.5) == rules.SCW1(phi=0.0, C=3.0)
+    assert rules.SCW1(phi=2.0, C=3.0).replace(C=1.0) == rules.SCW1(phi=2.0, C=1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: rules.Stdev(eta=1.2), ValueError, r"eta must be in \[0.5, 1\), got 1.2"),
+        (lambda: rules.Stdev(eta=0.4), ValueError, r"eta must be in \[0.5, 1\), got 0.4"),
+        (lambda: rules.Stdev(eta=1.0), ValueError, r"eta must be in \[0.5, 1\), got 1.0"),
+        (lambda: rules.Stdev(eta=math.nan), ValueError, "eta must be in"),
+        (lambda: rules.Stdev(eta="0.9"), TypeError, "eta must be a number, got '0.9'"),
+        (lambda: rules.Stdev(eta=0.9, phi=1), TypeError, "eta or phi must be given, got both"),
+        (lambda: rules.Stdev(phi=-1), ValueError, r"phi must be in \[0, inf\), got -1"),
+        (lambda: rules.AROW(r=0), ValueError, r"r must be in \(0, inf\), got 0"),
+        (lambda: rules.AROW(r=math.inf), ValueError, "r must be in"),
+        (lambda: rules.PA1(C=-2), ValueError, r"C must be in \(0, inf\), got -2"),
+        (lambda: rules.SCW2(C=True), TypeError, "C must be a number, got True"),
+        (lambda: rules.Probit(noise=0), ValueError, "noise must be in"),
+        (lambda: rules.get("arrow"), ValueError, "rule must be one of 'variance', .*got 'arrow'"),
+        (lambda: rules.get(3), TypeError, "rule must be one of 'variance', .*got 3"),
+        (lambda: rules.get(rules.AROW), TypeError, r"rule must be a value such as AROW\(\)"),
+    ],
+)
+def test_wrong_parameters_are_named(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
