@@ -85,7 +85,8 @@ void bind_rows(nb::module_& m) {
     csr.operator()<std::int64_t, double>();
     rows.def_static("dense", &from_dense<float>, nb::arg("x").noconvert());
     rows.def_static("dense", &from_dense<double>, nb::arg("x").noconvert());
-    rows.def_static("from_dict", &from_dict, nb::arg("x"), nb::arg("n_features"));
+    rows.def_static("from_dict", &from_dict, nb::arg("x"), nb::arg("n_features"),
+                    nb::sig("def from_dict(x: dict[int, float], n_features: int) -> Rows"));
     rows.def_prop_ro("fault", &fault_of, "(kind, row) of the first fault found, or None.");
     rows.def("__len__", &Rows::size);
 }

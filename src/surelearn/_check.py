@@ -167,6 +167,8 @@ def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(
             f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}."
         )
+    if n_rows > 1 and not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got zero weight in every row.")
     return np.ascontiguousarray(weight)
 
 

@@ -184,7 +184,7 @@ class Stdev(_Confident):
     eta : float in [0.5, 1), optional
         Wanted probability of the right label.
     phi : float >= 0, optional
-        Given in place of `eta`. Default 1.
+        Given in place of `eta`. Default 0.5.
 
     References
     ----------
@@ -197,6 +197,7 @@ class Stdev(_Confident):
     """
 
     name = "stdev"
+    _default_phi = 0.5
 
 
 @dataclass(frozen=True, init=False)

@@ -69,7 +69,8 @@ def _sync(path: Path_) -> None:
 
 def read(path: Path_, max_bytes: int) -> tuple[Fields, dict[str, NDArray[Any]]]:
     """Settings and tensors of a file; `FormatError` for anything that is not one of ours."""
-    size = os.path.getsize(path)
+    with open(path, "rb") as plain:  # a missing file or a folder is an ordinary error
+        size = os.fstat(plain.fileno()).st_size
     if size > max_bytes:
         raise FormatError(f"{path} must have at most max_bytes={max_bytes} bytes, got {size}.")
     try:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surelearn import _check, _core, rules
 from surelearn.estimators._model import Model
@@ -99,6 +99,12 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         second_order(self)
         return _check.trained(model.weights, name).variances
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the plan kept for speed, which holds a rule of the core."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_last_plan", None)
+        return state
+
     # -------------------------------------------------------------------- input
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
@@ -179,14 +185,14 @@ def unchanged_on_error(estimator: Linear) -> Iterator[None]:
 
 def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     """Labels of one kind, none missing, as a one-dimensional array."""
-    array = np.asarray(y)
+    array = column_or_1d(y, warn=True)
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
-        # numpy turns a mixture such as [1, "a"] into texts without a word.
-        _check.labels(np.asarray(y, dtype=object), name)
+        # numpy has turned a mixture such as [1, "a"] into texts without a word.
+        _check.labels(np.asarray(y, dtype=object).ravel(), name)
     _check.labels(array, name)
     if len(array):
         check_classification_targets(array)
-    return array
+    return np.asarray(array)
 
 
 def _as_row(x: Any) -> Any:

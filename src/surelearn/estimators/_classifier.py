@@ -12,7 +12,6 @@ from scipy.special import log_ndtr, ndtr
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import column_or_1d
 
 from surelearn import _check, _core, rules
 from surelearn.estimators._base import Linear, as_labels, second_order, unchanged_on_error
@@ -304,7 +303,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     ) -> tuple[Batch, bool]:
         """Everything of the input checked, rows of weight 0 dropped; and whether X is sparse."""
         X = self._validated(X, reset=reset)
-        y = as_labels(column_or_1d(y, warn=True))
+        y = as_labels(y)
         _check.one_label_a_row(len(y), X.shape[0])
         weight = plan.given_weight(y, _check.sample_weight(sample_weight, len(y)))
         rows = rows_of(X)

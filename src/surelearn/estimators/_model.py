@@ -105,25 +105,40 @@ class Model:
     ) -> None:
         """Learn the rows of `span` in `order`; raises `Refused` after the rows before a bad one."""
         begin, end = span or (0, len(batch.y))
-        if self.weights is None or begin == end:
+        if begin == end:
             return
         places = np.searchsorted(self.classes, batch.y)
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
-        targets = self._targets(codes, batch.weight, order, known)
+        done = Tally(end, 0, 0, False)
+        if self.weights is not None:
+            targets = self._targets(codes, batch.weight, order, known)
+            done = self._learn_reporting(rule, batch.rows, targets, (begin, end), report=report)
+        learnt = codes[begin : done.end] if order is None else codes[order[begin : done.end]]
+        self.counts += np.bincount(learnt, minlength=len(self.classes))
+        if done.refused:
+            raise Refused(done.end if order is None else int(order[done.end]), self.projection)
+
+    def _learn_reporting(
+        self,
+        rule: _core.Rule,
+        rows: _core.Rows,
+        targets: Targets,
+        span: tuple[int, int],
+        *,
+        report: Callable[[Tally], None] | None,
+    ) -> Tally:
+        begin, end = span
         done = Tally(begin, 0, 0, False)
         while done.end < end and not done.refused:
             stop = end if report is None else min(end, done.end + _REPORT)
-            part = self._learn_span(rule, batch.rows, targets, (done.end, stop))
+            part = self._learn_span(rule, rows, targets, (done.end, stop))
             done = Tally(
                 part.end, done.mistakes + part.mistakes, done.updates + part.updates, part.refused
             )
             if report is not None:
                 report(done)
-        learnt = codes[begin : done.end] if order is None else codes[order[begin : done.end]]
-        self.counts += np.bincount(learnt, minlength=len(self.classes))
-        if done.refused:
-            raise Refused(done.end if order is None else int(order[done.end]), self.projection)
+        return done
 
     def learn_row(
         self, rule: _core.Rule, row: _core.Rows, place: int, weight: NDArray[np.float64] | None

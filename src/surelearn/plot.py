@@ -1,0 +1,396 @@
+"""Displays: compute once, draw many times; must not know rules, weights or how rows were made.
+
+Matplotlib is imported by the functions that draw, so that computing does without it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length, check_random_state, shuffle
+
+from surelearn import _check
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["LearningCurveDisplay"]
+
+# Okabe & Ito 2008: told apart with any kind of colour vision; the yellow is too pale for a line.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = "os^DvPX"
+_GREY = "#555555"
+_FONT = 11.0
+_DPI = 150
+_N_SIZES = 12
+
+
+class LearningCurveDisplay:
+    """Accuracy on held-out rows by the number of rows learnt from, in one pass.
+
+    Make it with `from_estimators`, then draw it with `plot` or `save`.
+
+    Parameters
+    ----------
+    sizes : array of int of shape (n_sizes,)
+        Numbers of training rows.
+    accuracy : dict of {str: array of shape (n_repeats, n_sizes)}
+        Share of right predictions, 0 to 1, for each learner.
+
+    Attributes
+    ----------
+    sizes_ : ndarray of int of shape (n_sizes,)
+    accuracy_ : dict of {str: ndarray of shape (n_repeats, n_sizes)}
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+
+    Examples
+    --------
+    >>> from surelearn.plot import LearningCurveDisplay
+    >>> display = LearningCurveDisplay([10, 100], {"AROW": [[0.5, 0.75], [0.5, 0.25]]})
+    >>> display.mean("AROW")
+    array([0.5, 0.5])
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, sizes: ArrayLike, accuracy: Mapping[str, ArrayLike]) -> None:
+        self.sizes_ = np.asarray(sizes)
+        self.accuracy_ = {
+            name: np.asarray(values, dtype=np.float64) for name, values in accuracy.items()
+        }
+        _check_table(self.accuracy_, len(self.sizes_))
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any],
+        X_train: Any,
+        y_train: Any,
+        *,
+        X_test: Any,
+        y_test: Any,
+        sizes: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        n_repeats: int = 3,
+        random_state: Any = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Self:
+        """Let learners go once through the rows in random order, and test them on the way.
+
+        Every repeat draws one order with ``sklearn.utils.shuffle``, the same for all learners,
+        and hands it to ``partial_fit`` of a fresh copy of each in growing chunks.
+
+        Parameters
+        ----------
+        estimators : dict of {str: estimator}
+            Classifiers with `partial_fit`, by the name to show. They stay as they are.
+        X_train : array, CSR matrix or list of shape (n_samples, ...)
+        y_train : array of shape (n_samples,)
+        X_test : array, CSR matrix or list of shape (n_test, ...)
+        y_test : array of shape (n_test,)
+        sizes : array of int, optional
+            Increasing numbers of training rows at which to test. Default: 12 from a hundredth of
+            the rows to all of them, evenly spaced on a log axis.
+        classes : array, optional
+            All labels, for the first `partial_fit`. Default: those in `y_train`.
+        n_repeats : int, default 3
+            How many random orders.
+        random_state : int, RandomState or None, default None
+            Draws the orders.
+        progress : callable, optional
+            Called as ``progress(done, total)`` after each test.
+
+        Returns
+        -------
+        LearningCurveDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from surelearn import SureClassifier
+        >>> from surelearn.plot import LearningCurveDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> display = LearningCurveDisplay.from_estimators(
+        ...     {"AROW": SureClassifier("arow"), "PA": SureClassifier("pa1")},
+        ...     X[::2], y[::2], X_test=X[1::2], y_test=y[1::2], sizes=[5, 25, 75], random_state=0)
+        >>> display.accuracy_["AROW"].shape
+        (3, 3)
+        """
+        learners = _learners(estimators)
+        check_consistent_length(X_test, y_test)
+        y_train, y_test = np.asarray(y_train), np.asarray(y_test)
+        grid = _sizes(sizes, len(y_train))
+        labels = np.unique(y_train) if classes is None else np.asarray(classes)
+        repeats = _check.count("n_repeats", n_repeats)
+        total = repeats * len(learners) * len(grid)
+        generator = check_random_state(random_state)
+        accuracy = {name: np.empty((repeats, len(grid))) for name in learners}
+        done = 0
+        for repeat in range(repeats):
+            X, y = shuffle(X_train, y_train, random_state=generator)
+            for name, learner in learners.items():
+                for place, model in enumerate(_growing(clone(learner), X, y, grid, classes=labels)):
+                    accuracy[name][repeat, place] = np.mean(model.predict(X_test) == y_test)
+                    done += 1
+                    if progress is not None:
+                        progress(done, total)
+        return cls(grid, accuracy)
+
+    def mean(self, name: str) -> NDArray[np.float64]:
+        """Mean accuracy of one learner over the repeats, of shape (n_sizes,)."""
+        return np.asarray(self.accuracy_[name].mean(axis=0))
+
+    def rows_needed(self, name: str, accuracy: float) -> float:
+        """Number of rows from which a learner first has that accuracy in the mean.
+
+        Read off the drawn line, so between two tested sizes on the log axis.
+
+        Parameters
+        ----------
+        name : str
+            Which learner.
+        accuracy : float
+            Wanted share of right predictions, 0 to 1.
+
+        Returns
+        -------
+        float
+            The first size if it is enough already; ``inf`` where the curve ends below.
+
+        Examples
+        --------
+        >>> from surelearn.plot import LearningCurveDisplay
+        >>> display = LearningCurveDisplay([1, 100], {"AROW": [[0.5, 0.75]]})
+        >>> display.rows_needed("AROW", 0.625)
+        10.0
+        """
+        mean, logs = self.mean(name), np.log10(self.sizes_)
+        enough = np.flatnonzero(mean >= accuracy)
+        if not len(enough):
+            return float("inf")
+        at = int(enough[0])
+        if at == 0:
+            return float(self.sizes_[0])
+        share = (accuracy - mean[at - 1]) / (mean[at] - mean[at - 1])
+        return float(10 ** (logs[at - 1] + share * (logs[at] - logs[at - 1])))
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, unit: str = "rows") -> Self:
+        """Draw the mean of each learner, and a band of one standard deviation on both sides.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. Default: a new figure of pyplot.
+        title : str, optional
+            What the picture shows.
+        unit : str, default "rows"
+            What the rows are, for the labels: ``"texts"``.
+
+        Returns
+        -------
+        self
+            With `ax_` and `figure_`.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from surelearn.plot import LearningCurveDisplay
+        >>> display = LearningCurveDisplay([10, 100], {"AROW": [[0.5, 0.75]]})
+        >>> display.plot(Figure().subplots(), unit="texts").ax_.get_xlabel()
+        'Training texts, seen once (log scale)'
+        """
+        _need_matplotlib("plot")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(figsize=(8, 5), layout="constrained")[1]
+        ends = [100 * self.mean(name)[-1] for name in self.accuracy_]
+        for place, values in enumerate(self.accuracy_.values()):
+            _draw_curve(ax, self.sizes_, 100 * values, _look(place))
+        _dress(ax, self.sizes_, unit)
+        _name_curves(ax, list(self.accuracy_), ends)
+        _head(ax, title, _subtitle(len(next(iter(self.accuracy_.values()))), unit))
+        self.ax_ = ax
+        self.figure_ = ax.get_figure(root=True)  # type: ignore[assignment]
+        return self
+
+    def save(
+        self, path: str | PathLike[str], *, title: str | None = None, unit: str = "rows"
+    ) -> Self:
+        """Draw into a file of 1200 x 750 pixels; opens no window and keeps no figure in pyplot.
+
+        Parameters
+        ----------
+        path : str or path
+            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+        title, unit : str
+            As in `plot`.
+
+        Returns
+        -------
+        self
+        """
+        _need_matplotlib("save")
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 5), layout="constrained")
+        self.plot(figure.subplots(), title=title, unit=unit)
+        figure.savefig(path, dpi=_DPI)
+        return self
+
+
+# -------------------------------------------------------------------- computing
+
+
+def _learners(estimators: Mapping[str, Any]) -> dict[str, Any]:
+    """The estimators, each of which can go on learning."""
+    if not isinstance(estimators, Mapping) or not estimators:
+        raise TypeError(f"estimators must be a dict of {{name: estimator}}, got {estimators!r}.")
+    for name, estimator in estimators.items():
+        if not hasattr(estimator, "partial_fit"):
+            raise TypeError(f"estimators[{name!r}] must have partial_fit, got {estimator!r}.")
+    return dict(estimators)
+
+
+def _sizes(sizes: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+    """Increasing numbers of rows, none more than there are."""
+    if sizes is None:
+        spaced = np.geomspace(max(1, n_rows / 100), n_rows, _N_SIZES)
+        return np.unique(np.rint(spaced).astype(np.int64))
+    grid = np.asarray(sizes)
+    if grid.ndim != 1 or not len(grid) or grid.dtype.kind not in "iu":
+        raise TypeError(f"sizes must be a list of whole numbers, got {sizes!r}.")
+    if grid[0] < 1 or (np.diff(grid) <= 0).any():
+        raise ValueError(f"sizes must be increasing and at least 1, got {grid.tolist()}.")
+    if grid[-1] > n_rows:
+        raise ValueError(f"sizes must be at most {n_rows}, the rows of X_train, got {grid[-1]}.")
+    return grid.astype(np.int64)
+
+
+def _check_table(accuracy: dict[str, NDArray[np.float64]], n_sizes: int) -> None:
+    if not accuracy:
+        raise ValueError("accuracy must have at least one learner, got none.")
+    for name, values in accuracy.items():
+        if values.ndim != 2 or values.shape[1] != n_sizes or not len(values):
+            raise ValueError(
+                f"accuracy[{name!r}] must have shape (n_repeats, {n_sizes}) for {n_sizes} sizes, "
+                f"got shape {values.shape}."
+            )
+
+
+def _growing(
+    model: Any, X: Any, y: NDArray[Any], sizes: NDArray[np.int64], *, classes: NDArray[Any]
+) -> Iterator[Any]:
+    """Give the model after each number of rows."""
+    start = 0
+    for stop in sizes.tolist():
+        with warnings.catch_warnings():
+            # scikit-learn takes the many labels of a small chunk for numbers to regress on.
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            model.partial_fit(X[start:stop], y[start:stop], classes=classes)
+        yield model
+        start = stop
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+def _need_matplotlib(method: str) -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"LearningCurveDisplay.{method} needs matplotlib, got none. "
+            "Run: pip install 'surelearn[plot]'"
+        ) from error
+
+
+def _look(place: int) -> dict[str, Any]:
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "marker": _MARKERS[place % len(_MARKERS)],
+    }
+
+
+def _draw_curve(
+    ax: Axes, sizes: NDArray[np.int64], percent: NDArray[np.float64], look: dict[str, Any]
+) -> None:
+    mean, deviation = percent.mean(axis=0), percent.std(axis=0)
+    ax.plot(sizes, mean, linewidth=2, markersize=5, **look)
+    if len(percent) > 1:
+        ax.fill_between(
+            sizes, mean - deviation, mean + deviation, color=look["color"], alpha=0.18, linewidth=0
+        )
+
+
+def _dress(ax: Axes, sizes: NDArray[np.int64], unit: str) -> None:
+    """Axes with their units, a quiet grid, and no frame where it says nothing."""
+    ax.set_xscale("log")
+    ax.set_xticks(_ticks(sizes))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.minorticks_off()
+    ax.set_xlabel(f"Training {unit}, seen once (log scale)", fontsize=_FONT)
+    ax.set_ylabel(f"Accuracy on test {unit} (%)", fontsize=_FONT)
+    ax.tick_params(labelsize=_FONT - 1, length=3)
+    ax.grid(axis="y", color="#DDDDDD", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _ticks(sizes: NDArray[np.int64]) -> list[float]:
+    """1, 2 and 5 times the powers of ten within the range, and its last size."""
+    low, high = int(sizes[0]), int(sizes[-1])
+    steps = [m * 10.0**e for e in range(int(np.log10(high)) + 1) for m in (1, 2, 5)]
+    # A round number right before the last size would run into its label.
+    return [step for step in steps if low <= step < high / 1.5] + [float(high)]
+
+
+def _name_curves(ax: Axes, names: list[str], ends: list[float]) -> None:
+    """Write each name at the right end of its line, apart from the others."""
+    low, high = ax.get_ylim()
+    for place, height in enumerate(_spread(ends, 0.05 * (high - low))):
+        ax.annotate(
+            f"{names[place]}  {ends[place]:.1f} %",
+            (1.015, height),
+            xycoords=("axes fraction", "data"),
+            color=_look(place)["color"],
+            fontsize=_FONT - 1,
+            fontweight="bold",
+            verticalalignment="center",
+        )
+
+
+def _spread(heights: list[float], gap: float) -> list[float]:
+    """The heights in the same order, the lower ones of close pairs moved down by what is needed."""
+    order = np.argsort(heights)[::-1]
+    moved = list(heights)
+    for upper, lower in pairwise(order):
+        moved[lower] = min(moved[lower], moved[upper] - gap)
+    return moved
+
+
+def _head(ax: Axes, title: str | None, subtitle: str) -> None:
+    """A title at the left edge, and below it in small what is drawn."""
+    ax.annotate(
+        subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=_FONT - 1, color=_GREY
+    )
+    if title is not None:
+        ax.set_title(title, loc="left", pad=26, fontsize=_FONT + 2, fontweight="bold")
+
+
+def _subtitle(n_repeats: int, unit: str) -> str:
+    if n_repeats == 1:
+        return f"One random order of the training {unit}"
+    return f"Mean and standard deviation over {n_repeats} random orders of the training {unit}"

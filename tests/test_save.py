@@ -1,0 +1,303 @@
+"""Files: bit for bit there and back, whole or not at all, and no bytes that do harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load as load_tensors
+from scipy import sparse
+
+import strategies
+from surelearn import FormatError, SureClassifier, load, rules
+from test_classifier import X4, Y4, classifier, fingerprint, spread
+
+MODELS = Path(__file__).parent / "data" / "models"
+
+
+def parts(path):
+    """Header of a safetensors file and its tensors' bytes."""
+    whole = Path(path).read_bytes()
+    (length,) = struct.unpack("<Q", whole[:8])
+    return json.loads(whole[8 : 8 + length]), whole[8 + length :]
+
+
+def assemble(path, header, body):
+    text = json.dumps(header).encode()
+    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + body)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A small three-class model in a file."""
+    X, y = spread()
+    path = tmp_path / "model.sure"
+    SureClassifier(rules.Stdev(eta=0.9), random_state=0).fit(X, y).save(path)
+    return path
+
+
+@given(
+    problem=strategies.problems(),
+    rule=strategies.rules(),
+    average=st.booleans(),
+    dtype=st.sampled_from(["float32", "float64"]),
+    labels=st.sampled_from([list("abcd"), [3, 5, 7, 9], [0.0, 1.0, 2.0, 3.0], list("äßé🙂")]),
+)
+def test_a_model_comes_back_bit_for_bit(problem, rule, average, dtype, labels, tmp_path_factory):
+    clf = classifier(rule, average=average, dtype=dtype, projection="precision")
+    y = np.array(sorted(labels))[problem.y]
+    clf.partial_fit(problem.X, y, sample_weight=problem.sample_weight)
+    path = tmp_path_factory.mktemp("models") / "m.sure"
+    clf.save(path)
+    back = load(path)
+    assert fingerprint(back) == fingerprint(clf)
+    assert back.classes_.dtype == clf.classes_.dtype
+    assert back.get_params() == clf.get_params()
+    np.testing.assert_array_equal(
+        back.decision_function(problem.X), clf.decision_function(problem.X)
+    )
+    first = path.read_bytes()
+    back.save(path)
+    assert path.read_bytes() == first  # the same model, the same bytes
+    assert fingerprint(back.partial_fit(problem.X, y)) == fingerprint(clf.partial_fit(problem.X, y))
+
+
+@pytest.mark.parametrize("labels", [[False, True], np.array(["x", "y"], object), ["", "b"]])
+def test_every_kind_of_label_comes_back(tmp_path, labels):
+    y = np.asarray(labels)[[0, 1, 1, 0]]
+    clf = SureClassifier(class_weight={y[0]: 2.0}).fit(X4, y)
+    clf.save(tmp_path / "m.sure")
+    back = load(tmp_path / "m.sure")
+    assert back.classes_.dtype == clf.classes_.dtype
+    assert back.classes_.tolist() == clf.classes_.tolist()
+    assert back.class_weight == clf.class_weight
+    assert back.predict(X4).tolist() == clf.predict(X4).tolist()
+
+
+def test_parameters_and_names_come_back(tmp_path):
+    X, y = spread()
+    frame = pd.DataFrame(X, columns=["", "b", "ü", "d", "e", "f\n"])
+    clf = SureClassifier(
+        rule=rules.SCW1(phi=0.7, C=2.0),
+        passes=np.int64(2),
+        dtype=np.float64,
+        random_state=np.random.RandomState(0),
+        class_weight="balanced",
+    ).fit(frame, y)
+    clf.save(tmp_path / "m.sure")
+    back = load(tmp_path / "m.sure")
+    assert back.rule == clf.rule
+    assert back.passes == 2
+    assert back.random_state is None
+    assert back.feature_names_in_.tolist() == frame.columns.tolist()
+    assert back.predict(frame).tolist() == clf.predict(frame).tolist()
+
+
+def test_a_model_of_one_class_can_be_saved(tmp_path):
+    SureClassifier().partial_fit(X4[:1], ["a"]).save(tmp_path / "m.sure")
+    back = load(tmp_path / "m.sure")
+    assert back.predict(X4).tolist() == ["a"] * 4
+    assert back.partial_fit(X4, Y4).classes_.tolist() == ["a", "no", "yes"]
+
+
+def test_only_touched_features_are_stored(tmp_path):
+    X = sparse.csr_matrix(([1.0, 1.0], ([0, 1], [5, 900_000])), shape=(2, 1_000_000))
+    clf = SureClassifier(fit_intercept=False).partial_fit(X, [0, 1])
+    clf.save(tmp_path / "m.sure")
+    assert (tmp_path / "m.sure").stat().st_size < 4000
+    assert load_tensors((tmp_path / "m.sure").read_bytes())["features"].tolist() == [900_000]
+    assert fingerprint(load(tmp_path / "m.sure")) == fingerprint(clf)
+
+
+def test_saving_is_whole_or_not_at_all(tmp_path, monkeypatch, saved):
+    before = saved.read_bytes()
+
+    def broken(*_):
+        raise OSError("disk full")
+
+    for step in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, step, broken)
+            with pytest.raises(OSError, match="disk full"):
+                SureClassifier().fit(X4, Y4).save(saved)
+        assert saved.read_bytes() == before
+        assert [p.name for p in tmp_path.iterdir()] == [saved.name]  # nothing is left behind
+    with pytest.raises(FileNotFoundError):
+        SureClassifier().fit(X4, Y4).save(tmp_path / "no such folder" / "m.sure")
+
+
+def test_saved_files_have_ordinary_permissions(saved, tmp_path):
+    (tmp_path / "other").write_bytes(b"")
+    assert saved.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_save_before_fit():
+    with pytest.raises(ValueError, match="not fitted yet"):
+        SureClassifier().save("never.sure")
+
+
+def test_labels_that_a_file_cannot_hold_are_refused(tmp_path):
+    clf = SureClassifier().fit(X4, np.array(["2020-01-01", "2020-01-02"] * 2, "datetime64[D]"))
+    with pytest.raises(TypeError, match="labels must be texts, numbers or booleans to be saved"):
+        clf.save(tmp_path / "m.sure")
+    assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------- promise 7: hostile files
+
+
+def test_missing_files_and_folders_are_plain_errors(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.sure")
+    with pytest.raises(IsADirectoryError):
+        load(tmp_path)
+
+
+def test_a_newer_file_is_named(saved):
+    header, body = parts(saved)
+    settings_ = json.loads(header["__metadata__"]["surelearn"])
+    header["__metadata__"]["surelearn"] = json.dumps({**settings_, "format": 99})
+    assemble(saved, header, body)
+    with pytest.raises(FormatError, match=r"must have format 1 or older, got 99. Update surelearn"):
+        load(saved)
+
+
+def test_a_foreign_safetensors_file_is_named(saved):
+    header, body = parts(saved)
+    del header["__metadata__"]
+    assemble(saved, header, body)
+    with pytest.raises(FormatError, match="must be a surelearn model"):
+        load(saved)
+
+
+def test_memory_is_limited(saved):
+    with pytest.raises(FormatError, match="must have at most max_bytes=100 bytes"):
+        load(saved, max_bytes=100)
+    header, body = parts(saved)
+    settings_ = json.loads(header["__metadata__"]["surelearn"])
+    for n_features in (2**31, 2**61, 2**62 + 1, 2**80, -1, 1.5, True, None, "9"):
+        settings_["layout"]["n_features"] = n_features
+        header["__metadata__"]["surelearn"] = json.dumps(settings_)
+        assemble(saved, header, body)
+        with pytest.raises(FormatError, match=r"max_bytes|n_features must be"):
+            load(saved)
+
+
+def damaged(value):
+    """Ways in which one setting may be wrong."""
+    return [None, -1, 1e400, "x", [], {}, [value], True, 2**70, "\x00"]
+
+
+def _places(settings_, at=()):
+    for key, value in settings_.items():
+        yield (*at, key)
+        if isinstance(value, dict):
+            yield from _places(value, (*at, key))
+
+
+def test_every_damaged_setting_gives_a_model_or_a_format_error(saved):
+    header, body = parts(saved)
+    original = header["__metadata__"]["surelearn"]
+    tried = 0
+    for place in list(_places(json.loads(original))):
+        settings_ = json.loads(original)
+        inner = settings_
+        for key in place[:-1]:
+            inner = inner[key]
+        value = inner[place[-1]]
+        for wrong in [..., *damaged(value)]:
+            if wrong is ...:
+                del inner[place[-1]]
+            else:
+                inner[place[-1]] = wrong
+            header["__metadata__"]["surelearn"] = json.dumps(settings_)
+            assemble(saved, header, body)
+            loads_or_refuses(saved)
+            tried += 1
+    assert tried > 300
+
+
+def loads_or_refuses(path):
+    try:
+        model = load(path, max_bytes=2**26)
+    except FormatError:
+        return False
+    if model._model.weights is not None:
+        assert np.isfinite(model.coef_).all()
+        model.decision_function(np.zeros((1, model.n_features_in_)))
+    return True
+
+
+@given(data=st.data())
+def test_any_change_of_bytes_gives_a_model_or_a_format_error(data, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "fuzz.sure"
+    whole = bytearray((MODELS / "0.1.0-three-classes.sure").read_bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        kind = data.draw(st.sampled_from(["flip", "cut", "insert", "length"]))
+        at = data.draw(st.integers(0, max(0, len(whole) - 1)))
+        if kind == "flip" and whole:
+            whole[at] = data.draw(st.integers(0, 255))
+        elif kind == "cut":
+            del whole[at : at + data.draw(st.integers(1, 64))]
+        elif kind == "insert":
+            whole[at:at] = data.draw(st.binary(min_size=1, max_size=16))
+        else:
+            whole[:8] = struct.pack("<Q", data.draw(st.integers(0, 2**64 - 1)))
+    path.write_bytes(bytes(whole))
+    loads_or_refuses(path)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_a_format_error(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "noise.sure"
+    path.write_bytes(content)
+    assert not loads_or_refuses(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("cells", lambda a: a.__setitem__((0, 0), np.nan)),
+        ("cells", lambda a: a.__setitem__((0, 3), 0.0)),
+        ("cells", lambda a: a.__setitem__((0, 3), -1.0)),
+        ("cells", lambda a: a.__setitem__((0, 4), np.inf)),
+        ("features", lambda a: a.__setitem__(0, -1)),
+        ("features", lambda a: a.__setitem__(-1, 7)),
+        ("features", lambda a: a.__setitem__(1, a[0])),
+    ],
+)
+def test_bad_numbers_never_enter_a_model(saved, name, change):
+    header, body = parts(saved)
+    body = bytearray(body)
+    begin, end = header[name]["data_offsets"]
+    dtype = {"F32": np.float32, "I64": np.int64}[header[name]["dtype"]]
+    array = np.frombuffer(memoryview(body)[begin:end], dtype).reshape(header[name]["shape"])
+    change(array)
+    assemble(saved, header, bytes(body))
+    with pytest.raises(FormatError, match=r"features must|cells must"):
+        load(saved)
+
+
+# ------------------------------------------------- promise 8: files of old versions
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.sure")), ids=lambda p: p.stem)
+def test_files_of_every_release_still_load(path):
+    want = json.loads(path.with_suffix(".json").read_text())
+    clf = load(path)
+    assert clf.classes_.tolist() == want["classes"]
+    X = np.array(want["X"])
+    np.testing.assert_allclose(clf.decision_function(X), want["scores"], rtol=1e-12)
+    assert clf.predict(X).tolist() == want["predicted"]
+    assert repr(clf.get_params()["rule"]) == want["rule"]
+
+
+def test_there_is_a_file_of_this_release():
+    assert list(MODELS.glob("0.1.0-*.sure"))
