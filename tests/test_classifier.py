@@ -207,6 +207,13 @@ def test_one_class_teaches_nothing_until_a_second_appears():
     np.testing.assert_array_equal(clf.coef_, fresh.coef_)
 
 
+def test_many_classes_in_a_small_chunk_are_nothing_to_warn_of():
+    X, y = np.eye(31), np.array([f"c{i}" for i in range(31)])
+    clf = SureClassifier().partial_fit(X, y, classes=y)
+    clf.partial_fit(X[:9], y[:9])
+    assert len(clf.classes_) == 31
+
+
 def test_a_declared_class_is_a_rival_at_once():
     X = np.eye(3)
     clf = SureClassifier().partial_fit(X, [0, 1, 0], classes=[0, 1, 2])
@@ -231,7 +238,8 @@ Y4 = np.array(["no", "yes", "yes", "no"])
         (X4[:, :1], Y4, None, ValueError, "X has 1 features, but SureClassifier is expecting 2"),
         (X4, Y4[:3], None, ValueError, "y must have one label for each of 4 rows of X, got 3"),
         (X4, ["no", None, "yes", "no"], None, ValueError, "no missing labels, got None at row 1"),
-        (X4, [0.0, np.nan, 1.0, 0.0], None, ValueError, "no missing labels, got .*nan.* at row 1"),
+        (X4, [0.0, np.nan, 1.0, 0.0], None, ValueError, "no missing labels, got nan at row 1"),
+        (X4, [0.0, 0.5, 1.0, 0.0], None, ValueError, "y must hold classes, got 0.5 at row 1"),
         (X4, ["no", 1, "yes", "no"], None, TypeError, "labels of one kind, got int and str"),
         (X4, [1, 2, 1, 2], None, TypeError, "labels of the kind known so far, such as 'no'"),
         (X4, Y4, [1, 1, -1, 1], ValueError, "sample_weight must be .* got -1.0 at row 2"),
@@ -423,6 +431,18 @@ def test_zero_weight_changes_nothing(problem, rule):
     with_zeros.fit(problem.X, problem.y, sample_weight=problem.sample_weight)
     without.fit(problem.X[kept], problem.y[kept], sample_weight=problem.sample_weight[kept])
     assert fingerprint(with_zeros) == fingerprint(without)
+
+
+def test_no_weight_at_all_is_refused_by_fit_and_nothing_to_a_stream():
+    clf = SureClassifier().partial_fit(X4, Y4)
+    before = fingerprint(clf)
+    with pytest.raises(ValueError, match="sample_weight must have a positive entry, got zero"):
+        clf.fit(X4, Y4, sample_weight=np.zeros(4))
+    clf.partial_fit(X4, Y4, sample_weight=np.zeros(4))
+    clf.learn_one(X4[0], "yes", sample_weight=0.0)
+    assert fingerprint(clf) == before
+    fresh = SureClassifier().partial_fit(X4, Y4, sample_weight=np.zeros(4))
+    assert fingerprint(fresh.partial_fit(X4, Y4)) == before
 
 
 def test_class_weights_and_sample_weights_multiply():

@@ -45,3 +45,242 @@ sys.modules["surelearn"] = package
 import surelearn.cli._app
 print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
 """
+
+runner = CliRunner()
+
+
+def run(*arguments: object) -> Any:
+    return runner.invoke(_app.app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "curve.png"
+
+
+@pytest.fixture(scope="module")
+def story(picture: Path) -> Any:
+    """The demo, run once for real."""
+    return run("demo", "--output", picture, "--seed", 0)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> demo._Data:
+    """A corpus of 4 classes that is learnt in no time; its texts are hostile to markup."""
+    random = np.random.default_rng(0)
+    labels = np.arange(320) % 4
+    X = np.hstack([np.eye(4)[labels], random.random((320, 6)) < 0.3]).astype(np.float32)
+    y = np.array(["a.a", "b.b", "c.c", "d.d"])[labels]
+    texts = ["[bold]x[/nonsense] :smile: “é”\n\nMore."] * 80
+    data = demo._Data(X[:240], y[:240], X[240:], y[240:], texts, np.array(list("abcdefghij")))
+    monkeypatch.setattr(demo, "_load", lambda seed: data)
+    return data
+
+
+# ---------------------------------------------------------------------- the group
+
+
+def test_help_lists_the_commands() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    assert re.search(r"^\s+demo\s+Learn which package", result.output, flags=re.MULTILINE)
+
+
+def test_no_argument_shows_the_help() -> None:
+    assert run().output == run("--help").output
+
+
+def test_version() -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.output == f"surelearn {surelearn.__version__}\n"
+
+
+def test_help_of_demo_names_its_options() -> None:
+    result = run("demo", "--help")
+    assert result.exit_code == 0
+    assert "--output" in result.output
+    assert "--seed" in result.output
+
+
+def test_unknown_command() -> None:
+    result = run("dmeo")
+    assert result.exit_code == 2
+    assert "dmeo" in result.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    path = str(Path(surelearn.__file__).parent)
+    code = IMPORTED.format(path=path)
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = set(child.stdout.split())
+    assert "typer" in imported
+    assert not imported & {"numpy", "scipy", "sklearn", "matplotlib", "pandas"}
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_without_the_extra_one_line_names_the_remedy(missing: str) -> None:
+    child = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(missing=missing)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 1
+    assert child.stdout == ""
+    (line,) = child.stderr.splitlines()
+    assert missing in line
+    assert line.endswith("Run: pip install 'surelearn[cli]'")
+
+
+def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "surelearn.cli._app")
+    usual = builtins.__import__
+
+    def broken(name: str, *rest: Any) -> Any:
+        if name == "typer":
+            raise ModuleNotFoundError("No module named 'shellingham'", name="shellingham")
+        return usual(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", broken)
+    with pytest.raises(ModuleNotFoundError, match="shellingham"):
+        main()
+
+
+def test_main_runs_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["surelearn", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    assert capsys.readouterr().out == f"surelearn {surelearn.__version__}\n"
+
+
+# ----------------------------------------------------------------- demo, for real
+
+
+def accuracies(output: str) -> dict[str, tuple[float, float]]:
+    """One pass and five passes of each learner, from the table."""
+    found = re.findall(r"^ +(\S+) +\S+\(.*?\) .*?([\d.]+)%.*?([\d.]+)%", output, re.MULTILINE)
+    return {name: (float(one), float(five)) for name, one, five in found}
+
+
+def test_demo_ends_well(story: Any) -> None:
+    assert story.exception is None
+    assert story.exit_code == 0
+    assert story.stderr == ""
+
+
+def test_demo_prints_accuracies(story: Any) -> None:
+    table = accuracies(story.output)
+    assert list(table) == ["CW", "AROW", "Passive-aggressive", "Perceptron"]
+    for one, five in table.values():
+        assert 60 < one < five < 100
+
+
+def test_demo_confidence_wins(story: Any) -> None:
+    table = accuracies(story.output)
+    assert table["CW"][0] > table["Perceptron"][0] + 5
+    assert table["CW"][0] > 80
+
+
+def test_demo_is_more_often_right_when_surer(story: Any) -> None:
+    surer, other = re.findall(r"([\d.]+)% of the (?:surer half|other)", story.output)
+    assert float(surer) > 95 > float(other)
+
+
+def test_demo_shows_the_words_of_a_package(story: Any) -> None:
+    assert re.search(r"numpy\.ma\n +.*masked \d\.\d \(0\.\d\)", story.output)
+
+
+def test_demo_fits_eighty_columns(story: Any, picture: Path) -> None:
+    *lines, last = story.output.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert not any(line.endswith("\x1b[0m") for line in lines)
+    assert last == f"The picture is in {picture}. Next, try another split: surelearn demo --seed 1"
+
+
+def test_demo_leaves_a_picture(story: Any, picture: Path) -> None:
+    pixels = image.imread(picture)
+    assert pixels.shape[:2] == (750, 1200)
+    assert 0.01 < np.mean(pixels[..., :3].min(axis=2) < 0.9) < 0.5
+
+
+# ------------------------------------------------------------- demo, on few rows
+
+
+@pytest.mark.usefixtures("small")
+def test_texts_are_shown_as_they_are_in_plain_letters(tmp_path: Path) -> None:
+    result = run("demo", "--output", tmp_path / "small.svg")
+    assert result.exit_code == 0
+    assert "        [bold]x[/nonsense] :smile: ???\n" in result.output
+    assert "More." not in result.output
+    assert (tmp_path / "small.svg").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("small")
+def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        demo, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+    )
+    result = run("demo", "--output", tmp_path / "never.png")
+    assert result.exit_code == 0
+    assert result.output.endswith("Run: pip install 'surelearn[plot]'\n")
+    assert "Perceptron" in result.output
+    assert not (tmp_path / "never.png").exists()
+
+
+@pytest.mark.usefixtures("small")
+def test_narrow_plain_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    ascii_runner = CliRunner(charset="ascii")
+    result = ascii_runner.invoke(_app.app, ["demo", "--output", str(tmp_path / "small.png")])
+    assert result.exit_code == 0
+    assert max(len(line) for line in result.output.splitlines()[:-1]) <= 50
+
+
+def test_sureness_by_hand(small: demo._Data) -> None:
+    model = SureClassifier("arow", random_state=0).fit(small.X_train, small.y_train)
+    mean, variance = model.margin(small.X_test[:1])
+    second, first = np.argsort(mean[0])[-2:]
+    gap, spread = mean[0, first] - mean[0, second], variance[0, first] + variance[0, second]
+    assert demo._sureness(model, small.X_test)[0] == pytest.approx(gap / spread**0.5)
+
+
+def test_parameters_are_chosen_from_the_training_rows_only(small: demo._Data) -> None:
+    chosen = demo._choose(small, seed=0)
+    blind = demo._choose(small._replace(X_test=None, y_test=None), seed=0)  # type: ignore[arg-type]
+    assert chosen == blind
+    assert list(chosen) == ["CW", "AROW", "Passive-aggressive", "Perceptron"]
+    assert isinstance(chosen["CW"], rules.Variance)
+
+
+def test_title_says_how_many_texts_are_saved() -> None:
+    display = LearningCurveDisplay(
+        [100, 1000, 10_000], {"CW": [[0.5, 0.7, 0.9]], "Perceptron": [[0.3, 0.5, 0.7]]}
+    )
+    expected = "CW needs about 1,000 texts for what the perceptron learns from 10,000"
+    assert demo._finding(display) == expected
+
+
+def test_no_title_without_a_finding() -> None:
+    display = LearningCurveDisplay([10, 100], {"CW": [[0.3, 0.4]], "Perceptron": [[0.3, 0.5]]})
+    assert demo._finding(display) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--output", "curve.txt"), "output must end in .png, .svg or .pdf, got 'curve.txt'."),
+        (("--output", "no/curve.png"), "output must be in a folder that exists, got"),
+        (("--seed", "-1"), "Invalid value for '--seed'"),
+        (("--seed", "one"), "Invalid value for '--seed'"),
+    ],
+)
+def test_bad_options_are_refused_before_the_work(
+    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "_load", lambda seed: pytest.fail("started to work"))
+    result = run("demo", *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct Rows {
     std::array<std::int64_t, 2> own_start{};  ///< or one row of our own, made from a dict
     std::vector<std::int64_t> own_index;
     std::vector<double> own_value;
+
+    explicit Rows(AnyMatrix matrix_) : matrix(std::move(matrix_)) {}
 
     [[nodiscard]] std::size_t size() const {
         return std::visit([](const auto& rows) { return rows.size(); }, matrix);

@@ -117,8 +117,8 @@ nb::ndarray<nb::numpy, double> scores(Model<T>& model, const Rows& rows) {
 }
 
 template <class T>
-std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(
-    Model<T>& model, const Rows& rows) {
+std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(Model<T>& model,
+                                                                                 const Rows& rows) {
     NewArray<double> s({rows.size(), model.shape().n_columns});
     NewArray<double> v({rows.size(), model.shape().n_columns});
     each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
@@ -216,14 +216,20 @@ void bind_model(nb::module_& m, const char* name) {
     model.def("touched", &touched<T>, "Features that differ from the start.");
     model.def("take", &take<T>, nb::arg("features").noconvert(), "The runs of some features.");
     model.def("put", &put<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert());
-    model.def("split", [](M& self) {
-        const auto lock = self.guard.read();
-        return std::make_unique<M>(self.weights.split());
-    }, "The one vector of two classes as two blocks.");
-    model.def("with_columns", [](M& self, const std::vector<std::int64_t>& from) {
-        const auto lock = self.guard.read();
-        return std::make_unique<M>(self.weights.with_columns(from));
-    }, nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
+    model.def(
+        "split",
+        [](M& self) {
+            const auto lock = self.guard.read();
+            return std::make_unique<M>(self.weights.split());
+        },
+        "The one vector of two classes as two blocks.");
+    model.def(
+        "with_columns",
+        [](M& self, const std::vector<std::int64_t>& from) {
+            const auto lock = self.guard.read();
+            return std::make_unique<M>(self.weights.with_columns(from));
+        },
+        nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
     model.def_prop_rw(
         "rounds", [](M& self) { return self.weights.rounds(); },
         [](M& self, std::uint64_t rounds) { self.weights.set_rounds(rounds); });

@@ -14,18 +14,24 @@ namespace surelearn::bind {
 
 namespace {
 
-template <class Index, class Value>
-std::unique_ptr<Rows> from_csr(const Vector<Index>& start, const Vector<Index>& index,
-                               const Vector<Value>& value, std::size_t n_features) {
-    Matrix<Index, Value> matrix(view(start), view(index), view(value), n_features);
+template <class M>
+std::unique_ptr<Rows> inspected(M matrix, std::vector<nb::object> owners) {
     Fault fault;
     {
         const nb::gil_scoped_release release;
         fault = matrix.inspect();
     }
-    auto rows = std::make_unique<Rows>(Rows{.matrix = matrix, .fault = fault});
-    rows->owners = {nb::cast(start), nb::cast(index), nb::cast(value)};
+    auto rows = std::make_unique<Rows>(matrix);
+    rows->fault = fault;
+    rows->owners = std::move(owners);
     return rows;
+}
+
+template <class Index, class Value>
+std::unique_ptr<Rows> from_csr(const Vector<Index>& start, const Vector<Index>& index,
+                               const Vector<Value>& value, std::size_t n_features) {
+    Matrix<Index, Value> matrix(view(start), view(index), view(value), n_features);
+    return inspected(matrix, {nb::cast(start), nb::cast(index), nb::cast(value)});
 }
 
 template <class Value>
@@ -34,20 +40,13 @@ using Table2 = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::c
 template <class Value>
 std::unique_ptr<Rows> from_dense(const Table2<Value>& x) {
     Matrix<std::int64_t, Value> matrix(std::span(x.data(), x.size()), x.shape(1), x.shape(0));
-    Fault fault;
-    {
-        const nb::gil_scoped_release release;
-        fault = matrix.inspect();
-    }
-    auto rows = std::make_unique<Rows>(Rows{.matrix = matrix, .fault = fault});
-    rows->owners = {nb::cast(x)};
-    return rows;
+    return inspected(matrix, {nb::cast(x)});
 }
 
 /// One row from {feature: value}. A key or value of the wrong kind raises TypeError.
 std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
-    auto rows = std::make_unique<Rows>(
-        Rows{.matrix = Matrix<std::int64_t, double>({}, n_features, std::size_t{0})});
+    auto rows =
+        std::make_unique<Rows>(Matrix<std::int64_t, double>({}, n_features, std::size_t{0}));
     for (const auto& [key, value] : x) {
         const long long j = PyLong_AsLongLong(key.ptr());
         const double number = PyFloat_AsDouble(value.ptr());
@@ -66,8 +65,7 @@ std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
 std::optional<std::pair<std::string, std::size_t>> fault_of(const Rows& rows) {
     constexpr std::array names{"none", "not finite", "bad index", "bad start"};
     if (!rows.fault) return std::nullopt;
-    return std::pair{std::string(names[static_cast<std::size_t>(rows.fault.kind)]),
-                     rows.fault.row};
+    return std::pair{std::string(names[static_cast<std::size_t>(rows.fault.kind)]), rows.fault.row};
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ nb::dict parameters() {
     [&]<class... R>(std::in_place_type_t<std::variant<R...>>) {
         const auto add = [&]<class Q>(std::in_place_type_t<Q>) {
             nb::list names;
-            for (const std::string_view p : Q::parameters) names.append(nb::str(p.data(), p.size()));
+            for (const std::string_view p : Q::parameters)
+                names.append(nb::str(p.data(), p.size()));
             all[nb::str(Q::name.data(), Q::name.size())] = nb::tuple(names);
         };
         (add(std::in_place_type<R>), ...);
@@ -47,7 +48,8 @@ nb::dict parameters() {
 }  // namespace
 
 void bind_rules(nb::module_& m) {
-    nb::class_<Rule> rule(m, "Rule", "A rule with its parameters in the order of rule_parameters().");
+    nb::class_<Rule> rule(m, "Rule",
+                          "A rule with its parameters in the order of rule_parameters().");
     rule.def("__init__", &construct, nb::arg("name"), nb::arg("values"));
     rule.def("step", &step, nb::arg("m"), nb::arg("v"), nb::arg("shares") = std::vector<double>{},
              "(alpha, gain) for margin m and variance v.");

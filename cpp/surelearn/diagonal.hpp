@@ -167,8 +167,8 @@ public:
         return out;
     }
 
-    /// mu += alpha sigma g, and sigma^-1 += gain g g' less what the projection drops. g has sign * x
-    /// in the column of each side and v is its variance. If a variance would become zero or any
+    /// mu += alpha sigma g, and sigma^-1 += gain g g' less what the projection drops. g has sign *
+    /// x in the column of each side and v is its variance. If a variance would become zero or any
     /// number not finite, nothing changes and the answer is false.
     template <std::size_t N, class R>
     [[nodiscard]] bool update(const R& row, const std::array<Side, N>& sides, const Step& step,
@@ -178,9 +178,7 @@ public:
         if (!shape_.second_order) {
             sound = move_means(row, sides, step.alpha, journal);
         } else if (projection == Projection::precision) {
-            const auto shrink = [gain = step.gain](auto s, auto a) {
-                return s / (1.0 + gain * a);
-            };
+            const auto shrink = [gain = step.gain](auto s, auto a) { return s / (1.0 + gain * a); };
             sound = move_gaussians(row, sides, step.alpha, shrink, journal);
         } else {
             // s (1 - beta a) with beta = gain / (1 + gain v), written so that it cannot cancel to
@@ -390,8 +388,8 @@ private:
         });
     }
 
-    /// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round; the mean
-    /// of all vectors is then mu - q / c. The change is the one stored, not the one wanted.
+    /// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round; the
+    /// mean of all vectors is then mu - q / c. The change is the one stored, not the one wanted.
     template <std::size_t N, class R>
     void add_to_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
         const auto c = static_cast<double>(rounds_ + 1);

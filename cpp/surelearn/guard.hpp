@@ -8,8 +8,8 @@ namespace surelearn {
 
 class Guard {
 public:
-    /// Whoever waits holds the turnstile, so the next comer of either kind queues behind it. Without
-    /// it a steady flow of readers starves the writer on common systems.
+    /// Whoever waits holds the turnstile, so the next comer of either kind queues behind it.
+    /// Without it a steady flow of readers starves the writer on common systems.
     [[nodiscard]] std::shared_lock<std::shared_mutex> read() {
         const std::scoped_lock turn(turnstile_);
         return std::shared_lock(mutex_);

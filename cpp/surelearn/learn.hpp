@@ -142,8 +142,8 @@ private:
                 return false;
             }
             ++tally.updates;
-            const bool scale_free = std::visit(
-                []<class R>(const R&) { return ScaleFree<R>; }, rule_);
+            const bool scale_free =
+                std::visit([]<class R>(const R&) { return ScaleFree<R>; }, rule_);
             if (scale_free) weights_.keep_in_range();
         }
         if (!(margin.m > 0.0)) ++tally.mistakes;

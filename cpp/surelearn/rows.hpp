@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "surelearn/types.hpp"
@@ -24,16 +25,16 @@ struct Fault {
     explicit operator bool() const noexcept { return kind != Kind::none; }
 };
 
-/// Room for one row that cannot be read in place.
+/// Room for one dense row's entries.
 template <class Index, class Value>
 struct RowBuffer {
     std::vector<Index> index;
     std::vector<Value> value;
-    std::vector<std::size_t> order;
 };
 
 /// Rows in compressed (CSR) or dense form. Whatever the form, a row comes out the same: indices
 /// ascending, repeated ones summed, zeros left out. So sums run in one order and one model results.
+/// A compressed matrix that is already so is read in place; any other is put right once, in a copy.
 template <class Index, class Value>
 class Matrix {
 public:
@@ -50,29 +51,20 @@ public:
         return dense() ? dense_rows_ : start_.size() - 1;
     }
 
-    /// Look at every number once: is the matrix sound, and may its rows be read where they are?
-    /// Must be called, and find no fault, before `row`.
+    /// Look at every number once, and put a compressed matrix in order where it is not. Must be
+    /// called, and find no fault, before `row`.
     [[nodiscard]] Fault inspect() {
-        if (!dense()) {
-            if (Fault fault = inspect_starts()) return fault;
-        }
-        tidy_ = !dense() && looks_tidy();
-        if (tidy_) return {};
-        for (std::size_t i = 0; i < size(); ++i) {
-            const Fault::Kind kind = inspect_row(i);
-            if (kind != Fault::Kind::none) return {kind, i};
-        }
-        return {};
+        if (dense()) return inspect_rows();
+        if (Fault fault = inspect_starts()) return fault;
+        if (looks_tidy()) return {};
+        if (Fault fault = inspect_rows()) return fault;
+        return tidy_up();
     }
 
-    /// Row i, in place where it can be, otherwise in `buffer` until that is used again.
+    /// Row i: a compressed one where it lies, a dense one in `buffer` until that is used again.
     [[nodiscard]] Row<Index, Value> row(std::size_t i, RowBuffer<Index, Value>& buffer) const {
-        if (tidy_) return stored(i);
-        if (dense()) {
-            compress(i, buffer);
-        } else {
-            sort_and_sum(stored(i), buffer);
-        }
+        if (!dense()) return stored(i);
+        compress(i, buffer);
         return {buffer.index, buffer.value};
     }
 
@@ -137,21 +129,21 @@ private:
         return falls == 0;
     }
 
-    [[nodiscard]] Fault::Kind inspect_row(std::size_t i) const {
-        const auto finite = [](std::span<const Value> values) {
-            return std::ranges::all_of(values, [](Value x) { return std::isfinite(x); });
-        };
-        if (dense()) return finite(dense_row(i)) ? Fault::Kind::none : Fault::Kind::not_finite;
-        const auto row = stored(i);
-        for (const Index j : row.index) {
-            if (j < 0 || static_cast<std::uint64_t>(j) >= n_features_) {
-                return Fault::Kind::bad_index;
+    [[nodiscard]] Fault inspect_rows() const {
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto values = dense() ? dense_row(i) : stored(i).value;
+            const auto indices = dense() ? std::span<const Index>{} : stored(i).index;
+            if (!finite(values)) return {Fault::Kind::not_finite, i};
+            for (const Index j : indices) {
+                const bool inside = j >= 0 && static_cast<std::uint64_t>(j) < n_features_;
+                if (!inside) return {Fault::Kind::bad_index, i};
             }
         }
-        RowBuffer<Index, Value> sums;  // repeated indices may overflow when summed
-        sort_and_sum(row, sums);
-        return finite(row.value) && finite(sums.value) ? Fault::Kind::none
-                                                       : Fault::Kind::not_finite;
+        return {};
+    }
+
+    [[nodiscard]] static bool finite(std::span<const Value> values) {
+        return std::ranges::all_of(values, [](Value x) { return std::isfinite(x); });
     }
 
     void compress(std::size_t i, RowBuffer<Index, Value>& out) const {
@@ -165,19 +157,46 @@ private:
         }
     }
 
-    static void sort_and_sum(const Row<Index, Value>& row, RowBuffer<Index, Value>& out) {
-        out.index.clear();
-        out.value.clear();
-        out.order.resize(row.size());
-        std::iota(out.order.begin(), out.order.end(), std::size_t{0});
-        std::ranges::stable_sort(out.order, {}, [&](std::size_t p) { return row.index[p]; });
-        for (std::size_t q = 0; q < row.size();) {
-            const Index j = row.index[out.order[q]];
-            double sum = 0.0;
-            for (; q < row.size() && row.index[out.order[q]] == j; ++q) {
-                sum += row.x(out.order[q]);
+    struct Copy {
+        std::vector<Index> start;
+        std::vector<Index> index;
+        std::vector<Value> value;
+    };
+
+    /// Every row sorted, repeated indices summed, zeros dropped; read from the copy from now on.
+    [[nodiscard]] Fault tidy_up() {
+        auto copy = std::make_shared<Copy>();
+        copy->start.reserve(start_.size());
+        copy->index.reserve(index_.size());
+        copy->value.reserve(value_.size());
+        copy->start.push_back(0);
+        std::vector<std::pair<Index, std::size_t>> order;
+        for (std::size_t i = 0; i < size(); ++i) {
+            sort_and_sum(stored(i), order, *copy);
+            const auto begin = static_cast<std::size_t>(copy->start.back());
+            // Repeated indices may overflow when summed.
+            if (!finite(std::span<const Value>(copy->value).subspan(begin))) {
+                return {Fault::Kind::not_finite, i};
             }
-            if (sum == 0.0) continue;
+            copy->start.push_back(static_cast<Index>(copy->index.size()));
+        }
+        copy_ = std::move(copy);
+        start_ = copy_->start;
+        index_ = copy_->index;
+        value_ = copy_->value;
+        return {};
+    }
+
+    static void sort_and_sum(const Row<Index, Value>& row,
+                             std::vector<std::pair<Index, std::size_t>>& order, Copy& out) {
+        order.clear();
+        for (std::size_t p = 0; p < row.size(); ++p) order.emplace_back(row.index[p], p);
+        std::ranges::sort(order);
+        for (auto at = order.begin(); at != order.end();) {
+            const Index j = at->first;
+            double sum = 0.0;
+            for (; at != order.end() && at->first == j; ++at) sum += row.x(at->second);
+            if (static_cast<Value>(sum) == Value{0}) continue;
             out.index.push_back(j);
             out.value.push_back(static_cast<Value>(sum));
         }
@@ -188,7 +207,7 @@ private:
     std::span<const Value> value_;
     std::size_t n_features_ = 0;
     std::size_t dense_rows_ = 0;
-    bool tidy_ = false;
+    std::shared_ptr<const Copy> copy_;
 };
 
 }  // namespace surelearn

@@ -4,8 +4,9 @@
 // members, and step(m, v) for v > 0. Optional:
 //   first_order      the rule needs no variance: sigma stays the identity, v = |g|^2;
 //   scale_free       (mu, sigma) -> (c mu, c^2 sigma) changes no decision;
-//   weighted(w)      the same rule for a row of weight w; without it the step is scaled by min(1, w);
-//   step(m, v, a)    in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
+//   weighted(w)      the same rule for a row of weight w; without it the step is scaled by min(1,
+//   w); step(m, v, a)    in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which
+//   are
 //                    gathered only where triggers(m, v).
 // A new rule is one struct here and its name in the list at the end.
 #pragma once
@@ -239,10 +240,10 @@ struct Probit {
 namespace surelearn {
 
 /// Every rule. The bindings and the shared tests walk this list.
-using Rule = std::variant<rules::Variance, rules::VarianceExact, rules::Stdev, rules::AROW,
-                          rules::Probit, rules::SCW1, rules::SCW2, rules::NHERD,
-                          rules::SecondOrderPerceptron, rules::Perceptron, rules::PA, rules::PA1,
-                          rules::PA2>;
+using Rule =
+    std::variant<rules::Variance, rules::VarianceExact, rules::Stdev, rules::AROW, rules::Probit,
+                 rules::SCW1, rules::SCW2, rules::NHERD, rules::SecondOrderPerceptron,
+                 rules::Perceptron, rules::PA, rules::PA1, rules::PA2>;
 
 template <class R>
 concept FirstOrder = requires { requires R::first_order; };
@@ -251,7 +252,8 @@ template <class R>
 concept ScaleFree = requires { requires R::scale_free; };
 
 template <class R>
-concept NeedsShares = requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
+concept NeedsShares =
+    requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
 
 /// The step for a row of weight w > 0. `shares()` gives the a_j and is called only where needed.
 template <class R, class Shares>

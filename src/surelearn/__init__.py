@@ -5,10 +5,45 @@
 array(['yes'], dtype='<U3')
 """
 
-from surelearn import constraints, datasets, rules
-from surelearn._check import FormatError
-from surelearn.estimators import SureClassifier, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surelearn import constraints, datasets, plot, rules
+    from surelearn._check import FormatError
+    from surelearn.estimators import SureClassifier, load
 
 __version__ = "0.1.0"
 
-__all__ = ["FormatError", "SureClassifier", "constraints", "datasets", "load", "rules"]
+#: Where each public name lives. They are loaded when first asked for: scikit-learn takes a second
+#: to import, and the command line must not wait for it to print its help.
+_HOMES = {
+    "FormatError": "surelearn._check",
+    "SureClassifier": "surelearn.estimators",
+    "load": "surelearn.estimators",
+    "constraints": "",
+    "datasets": "",
+    "plot": "",
+    "rules": "",
+}
+
+__all__ = [
+    "FormatError",
+    "SureClassifier",
+    "constraints",
+    "datasets",
+    "load",
+    "plot",
+    "rules",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'surelearn' has no attribute {name!r}")
+    home = _HOMES[name]
+    return getattr(import_module(home), name) if home else import_module(f"surelearn.{name}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -116,13 +116,24 @@ def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
             )
         if len(kinds) > 1:
             raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
-    elif y.dtype.kind == "f" and not np.isfinite(y).all():
-        row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(
-            f"{name} must have no missing labels, got {y[row]!r} at row {row}. "
-            "NaN and infinity are no labels."
-        )
+    elif y.dtype.kind == "f":
+        _whole_labels(y, name)
     return y
+
+
+def _whole_labels(y: NDArray[Any], name: str) -> None:
+    """Numbers as labels must be whole: others are most likely a target to be regressed on."""
+    missing = np.flatnonzero(~np.isfinite(y))
+    if len(missing):
+        raise ValueError(
+            f"{name} must have no missing labels, got {y[missing[0]]} at row {missing[0]}."
+        )
+    broken = np.flatnonzero(y != np.floor(y))
+    if len(broken):
+        raise ValueError(
+            f"{name} must hold classes, got {y[broken[0]]} at row {broken[0]}. "
+            "Unknown label type: continuous. Turn the numbers into classes first."
+        )
 
 
 def one_label_a_row(n_labels: int, n_rows: int) -> None:
@@ -146,6 +157,11 @@ def trained(weights: W | None, what: str) -> W:
     return weights
 
 
+def some_weight(n_rows: int) -> None:
+    if n_rows == 0:
+        raise ValueError("sample_weight must have a positive entry, got zero weight in every row.")
+
+
 def two_classes(classes: NDArray[Any], doing: str) -> None:
     if len(classes) < 2:
         seen = listing(classes.tolist()) or "none"
@@ -167,8 +183,6 @@ def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(
             f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}."
         )
-    if n_rows > 1 and not weight.any():
-        raise ValueError("sample_weight must have a positive entry, got zero weight in every row.")
     return np.ascontiguousarray(weight)
 
 

@@ -8,83 +8,37 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+
 class Rows:
     """Rows of a matrix, read in place; fault tells what is wrong."""
 
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def dense(
-        x: Annotated[
-            NDArray[numpy.float32],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> Rows: ...
+    def dense(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+
     @overload
     @staticmethod
-    def dense(
-        x: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> Rows: ...
+    def dense(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+
     @staticmethod
     def from_dict(x: dict[int, float], n_features: int) -> Rows: ...
+
     @property
     def fault(self) -> tuple[str, int] | None:
         """(kind, row) of the first fault found, or None."""
@@ -95,6 +49,7 @@ class Rule:
     """A rule with its parameters in the order of rule_parameters()."""
 
     def __init__(self, name: str, values: Sequence[float]) -> None: ...
+
     def step(self, m: float, v: float, shares: Sequence[float] = []) -> tuple[float, float]:
         """(alpha, gain) for margin m and variance v."""
 
@@ -106,41 +61,15 @@ def rule_parameters() -> dict[str, tuple[str, ...]]:
     """Name of every rule with the names of its parameters."""
 
 def normal_cdf(t: float) -> float: ...
+
 def normal_quantile(p: float) -> float: ...
 
 class Diagonal32:
     """Diagonal Gaussian weights, feature-major."""
 
-    def __init__(
-        self,
-        n_features: int,
-        n_columns: int,
-        *,
-        intercept: bool,
-        second_order: bool,
-        averaged: bool,
-        prior: float,
-    ) -> None: ...
-    def learn(
-        self,
-        rule: Rule,
-        covariance: bool,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        begin: int,
-        end: int,
-    ) -> tuple[int, int, int, bool]:
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> tuple[int, int, int, bool]:
         """Learn rows [begin, end): (end, mistakes, updates, refused)."""
 
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
@@ -158,24 +87,11 @@ class Diagonal32:
     def touched(self) -> NDArray[numpy.int64]:
         """Features that differ from the start."""
 
-    def take(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> NDArray[numpy.float32]:
+    def take(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float32]:
         """The runs of some features."""
 
-    def put(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cells: Annotated[
-            NDArray[numpy.float32],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> None: ...
+    def put(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
     def split(self) -> Diagonal32:
         """The one vector of two classes as two blocks."""
 
@@ -184,54 +100,34 @@ class Diagonal32:
 
     @property
     def rounds(self) -> int: ...
+
     @rounds.setter
     def rounds(self, arg: int, /) -> None: ...
+
     @property
     def n_features(self) -> int: ...
+
     @property
     def n_columns(self) -> int: ...
+
     @property
     def intercept(self) -> bool: ...
+
     @property
     def second_order(self) -> bool: ...
+
     @property
     def averaged(self) -> bool: ...
+
     @property
     def prior(self) -> float: ...
 
 class Diagonal64:
     """Diagonal Gaussian weights, feature-major."""
 
-    def __init__(
-        self,
-        n_features: int,
-        n_columns: int,
-        *,
-        intercept: bool,
-        second_order: bool,
-        averaged: bool,
-        prior: float,
-    ) -> None: ...
-    def learn(
-        self,
-        rule: Rule,
-        covariance: bool,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        begin: int,
-        end: int,
-    ) -> tuple[int, int, int, bool]:
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> tuple[int, int, int, bool]:
         """Learn rows [begin, end): (end, mistakes, updates, refused)."""
 
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
@@ -249,24 +145,11 @@ class Diagonal64:
     def touched(self) -> NDArray[numpy.int64]:
         """Features that differ from the start."""
 
-    def take(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> NDArray[numpy.float64]:
+    def take(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
         """The runs of some features."""
 
-    def put(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cells: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> None: ...
+    def put(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
     def split(self) -> Diagonal64:
         """The one vector of two classes as two blocks."""
 
@@ -275,17 +158,24 @@ class Diagonal64:
 
     @property
     def rounds(self) -> int: ...
+
     @rounds.setter
     def rounds(self, arg: int, /) -> None: ...
+
     @property
     def n_features(self) -> int: ...
+
     @property
     def n_columns(self) -> int: ...
+
     @property
     def intercept(self) -> bool: ...
+
     @property
     def second_order(self) -> bool: ...
+
     @property
     def averaged(self) -> bool: ...
+
     @property
     def prior(self) -> float: ...

@@ -5,7 +5,6 @@ Matplotlib is imported by the functions that draw, so that computing does withou
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from os import PathLike
@@ -296,10 +295,7 @@ def _growing(
     """Give the model after each number of rows."""
     start = 0
     for stop in sizes.tolist():
-        with warnings.catch_warnings():
-            # scikit-learn takes the many labels of a small chunk for numbers to regress on.
-            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-            model.partial_fit(X[start:stop], y[start:stop], classes=classes)
+        model.partial_fit(X[start:stop], y[start:stop], classes=classes)
         yield model
         start = stop
 

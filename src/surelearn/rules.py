@@ -287,7 +287,7 @@ class AROW(Rule):
     r: float = 1.0
 
     def __post_init__(self) -> None:
-        _check.positive("r", self.r)
+        object.__setattr__(self, "r", _check.positive("r", self.r))
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ class Probit(Rule):
     noise: float = 1.0
 
     def __post_init__(self) -> None:
-        _check.positive("noise", self.noise)
+        object.__setattr__(self, "noise", _check.positive("noise", self.noise))
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ class _Aggressive(Rule):
     C: float = 1.0
 
     def __post_init__(self) -> None:
-        _check.positive("C", self.C)
+        object.__setattr__(self, "C", _check.positive("C", self.C))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surelearn import _check, _core, rules
@@ -189,10 +188,7 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
         # numpy has turned a mixture such as [1, "a"] into texts without a word.
         _check.labels(np.asarray(y, dtype=object).ravel(), name)
-    _check.labels(array, name)
-    if len(array):
-        check_classification_targets(array)
-    return np.asarray(array)
+    return _check.labels(np.asarray(array), name)
 
 
 def _as_row(x: Any) -> Any:

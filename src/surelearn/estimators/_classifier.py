@@ -168,6 +168,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         with unchanged_on_error(self):
             plan = Plan.of(self.get_params(deep=False))
             batch, is_sparse = self._batch(X, y, sample_weight, plan, reset=True)
+            _check.some_weight(len(batch.y))
             classes = np.unique(batch.y)
             _check.two_classes(classes, "fit")
             if plan.class_weight == "balanced":

@@ -1,0 +1,67 @@
+# Every target makes what it needs in one .venv; a stamp tells which extras are in it.
+PYTHON ?= python3
+PY := .venv/bin/python
+CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
+CXX_FILES := $(shell find cpp -name '*.[ch]pp')
+PYTEST := $(PY) -m pytest -q -n 2
+
+.PHONY: demo test test-all lint fuzz sanitize bench stub format clean
+
+demo: .venv/demo.stamp          ## the main job on data that is on every machine
+	.venv/bin/surelearn demo
+
+test: .venv/test.stamp lint     ## quick: every check that takes seconds
+	$(PYTEST) -m "not slow"
+
+test-all: .venv/test.stamp sanitize fuzz   ## what is slow: sanitizers, fuzz, stories on real data
+	$(PYTEST) -m slow
+
+lint: .venv/test.stamp          ## looks, types, import contract, spelling
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/clang-format --dry-run --Werror $(CXX_FILES)
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-cache
+	.venv/bin/codespell src cpp tests docs benchmarks *.md
+
+sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitizers
+	PYTHON=$(PY) tests/sanitize/run.sh
+
+fuzz: .venv/test.stamp          ## the property tests with ten times the examples
+	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py
+
+bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
+	for script in binary_pass multiclass_pass one_row newsgroups memory build_and_import; do \
+	  $(PY) benchmarks/$$script.py || exit 1; done
+	$(PY) benchmarks/table.py
+
+stub: .venv/test.stamp          ## write the stub of the extension anew
+	$(PY) -m nanobind.stubgen -q -m surelearn._core -o src/surelearn/_core.pyi
+
+format: .venv/test.stamp
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+	.venv/bin/clang-format -i $(CXX_FILES)
+
+clean:
+	rm -rf .venv build dist
+
+.venv/pip.stamp:
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install -q --upgrade pip
+	touch $@
+
+# The package itself is installed in place: Python changes count at once, changes of the core when
+# a target is made again.
+.venv/demo.stamp: .venv/pip.stamp $(CORE)
+	$(PY) -m pip install -q -e '.[cli,plot]'
+	touch $@
+
+.venv/test.stamp: .venv/pip.stamp $(CORE)
+	$(PY) -m pip install -q -e '.[test]' -C cmake.define.SURELEARN_WERROR=ON
+	touch $@ .venv/demo.stamp
+
+.venv/bench.stamp: .venv/test.stamp
+	$(PY) -m pip install -q -e '.[bench]'
+	touch $@ .venv/test.stamp .venv/demo.stamp
+	touch $@

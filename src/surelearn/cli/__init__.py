@@ -1,0 +1,25 @@
+"""The command `surelearn`: starts it, or says what is missing; must not know the sub-commands."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+_EXTRA = ("typer", "rich")
+
+
+def main() -> None:
+    """Run the command; without its extra, say which line installs it and exit with 1."""
+    try:
+        from surelearn.cli._app import app
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRA:
+            raise
+        print(
+            f"surelearn: this command needs {error.name}, which is not installed. "
+            "Run: pip install 'surelearn[cli]'",
+            file=sys.stderr,
+        )
+        raise SystemExit(1) from None
+    app()

@@ -1,0 +1,295 @@
+"""`surelearn demo`: what the rules do on a corpus at hand; must not know how they do it.
+
+Everything heavy is imported inside the functions: ``surelearn --help`` need not wait for it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from surelearn import SureClassifier, rules
+    from surelearn.plot import LearningCurveDisplay
+
+_ENDINGS = (".png", ".svg", ".pdf")
+_PASSES = (1, 5)
+_N_ORDERS = 8
+_N_TEXTS = 6
+_N_CLASSES = 5
+_N_WORDS = 3
+_INDENT = " " * 8
+_CUT = " ..."
+_WIDTH = 79
+
+
+class _Data(NamedTuple):
+    X_train: Any
+    y_train: NDArray[Any]
+    X_test: Any
+    y_test: NDArray[Any]
+    test_texts: list[str]
+    words: NDArray[Any]
+
+
+class _Run(NamedTuple):
+    model: SureClassifier
+    accuracy: float
+    seconds: float
+
+
+def demo(
+    output: Annotated[
+        Path, typer.Option(dir_okay=False, help="Picture to write: .png, .svg or .pdf.")
+    ] = Path("demo.png"),
+    seed: Annotated[int, typer.Option(min=0, help="Decides the split and all orders.")] = 0,
+) -> None:
+    """Learn which package a docstring comes from; print results, leave a picture.
+
+    The texts are the docstrings of the installed numpy, scipy, scikit-learn and Python itself, so
+    nothing is downloaded. Takes about ten seconds.
+    """
+    _check_output(output)
+    from rich.console import Console
+
+    # Docstrings are full of brackets and colons that are no markup.
+    console = Console(highlight=False, markup=False, emoji=False)
+    with _progress(console) as progress:
+        with _stage(progress, "Reading docstrings"):
+            data = _load(seed)
+        with _stage(progress, "Choosing parameters"):
+            chosen = _choose(data, seed)
+        with _stage(progress, "Training"):
+            runs = {name: _train(data, rule, seed) for name, rule in chosen.items()}
+        _report(console, data, runs)
+        last = _picture(progress, data, chosen, output=output, seed=seed)
+    console.print(last, soft_wrap=True)
+
+
+def _check_output(output: Path) -> None:
+    """Refuse before the work what could not be written after it."""
+    if output.suffix.lower() not in _ENDINGS:
+        raise typer.BadParameter(
+            f"output must end in .png, .svg or .pdf, got '{output}'.", param_hint="--output"
+        )
+    if not output.absolute().parent.is_dir():
+        raise typer.BadParameter(
+            f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
+        )
+
+
+# --------------------------------------------------------------------- learning
+
+
+def _load(seed: int) -> _Data:
+    """Docstrings as binary bags of words, a fifth of every class held out."""
+    import numpy as np
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.model_selection import train_test_split
+
+    from surelearn.datasets import load_docstrings
+
+    texts, labels = load_docstrings(return_X_y=True)
+    train, test, y_train, y_test = train_test_split(
+        texts, labels, test_size=0.2, stratify=labels, random_state=seed
+    )
+    bags = CountVectorizer(binary=True, dtype=np.float32)
+    X_train, X_test = bags.fit_transform(train), bags.transform(test)
+    return _Data(X_train, y_train, X_test, y_test, test, bags.get_feature_names_out())
+
+
+def _choose(data: _Data, seed: int) -> dict[str, rules.Rule]:
+    """Each learner's best value for one pass, by cross-validation on the training texts."""
+    from sklearn.model_selection import GridSearchCV
+
+    from surelearn import SureClassifier, rules
+
+    grids: dict[str, list[rules.Rule]] = {
+        "CW": [rules.Variance(phi=phi) for phi in (0.1, 0.3, 1.0, 3.0)],
+        "AROW": [rules.AROW(r=r) for r in (1.0, 3.0, 10.0, 30.0)],
+        "Passive-aggressive": [rules.PA1(C=C) for C in (0.003, 0.01, 0.03, 0.1)],
+    }
+    best: dict[str, rules.Rule] = {}
+    for name, grid in grids.items():
+        one_pass = SureClassifier(passes=1, random_state=seed)
+        search = GridSearchCV(one_pass, {"rule": grid}, cv=3, refit=False)
+        best[name] = search.fit(data.X_train, data.y_train).best_params_["rule"]
+    return {**best, "Perceptron": rules.Perceptron()}
+
+
+def _train(data: _Data, rule: rules.Rule, seed: int) -> list[_Run]:
+    """One model for each number of passes; its time is the fastest of three."""
+    from surelearn import SureClassifier
+
+    runs = []
+    for passes in _PASSES:
+        model = SureClassifier(rule, passes=passes, random_state=seed)
+        seconds = min(_seconds_to_fit(model, data) for _ in range(3))
+        runs.append(_Run(model, model.score(data.X_test, data.y_test), seconds))
+    return runs
+
+
+def _seconds_to_fit(model: SureClassifier, data: _Data) -> float:
+    start = perf_counter()
+    model.fit(data.X_train, data.y_train)
+    return perf_counter() - start
+
+
+def _sureness(model: SureClassifier, X: Any) -> NDArray[Any]:
+    """Margin between the two best labels of each row, in its standard deviations."""
+    import numpy as np
+
+    mean, variance = model.margin(X)
+    best = np.argsort(mean, axis=1)[:, -2:]
+    gap = np.diff(np.take_along_axis(mean, best, axis=1))[:, 0]
+    return np.asarray(gap / np.sqrt(np.take_along_axis(variance, best, axis=1).sum(axis=1)))
+
+
+# --------------------------------------------------------------------- printing
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[Progress]:
+    """A bar for each stage, gone at the end; nothing at all outside a terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<20}"), BarColumn(), TimeElapsedColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        yield progress
+
+
+@contextmanager
+def _stage(progress: Progress, name: str) -> Iterator[None]:
+    task = progress.add_task(name, total=None)
+    yield
+    progress.remove_task(task)
+
+
+def _report(console: Console, data: _Data, runs: dict[str, list[_Run]]) -> None:
+    n_train, n_features = data.X_train.shape
+    n_classes = len(set(data.y_train))
+    sure = runs["CW"][-1].model
+    console.print(
+        f"Which of {n_classes} packages does a docstring come from?\n"
+        f"{n_train:,} training texts, {n_features:,} words, {len(data.y_test):,} test texts.\n"
+    )
+    console.print(_accuracy_table(runs))
+    console.print(
+        "Parameters: the best for one pass by cross-validation on the training texts.\n"
+        "Times: the fastest of three.\n"
+    )
+    _report_texts(console, data, sure)
+    _report_words(console, data, sure)
+
+
+def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    title = "Accuracy on the test texts, and training time"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table.add_column("learner", overflow="fold")
+    table.add_column("rule", overflow="fold")
+    for passes in _PASSES:
+        header = "1 pass" if passes == 1 else f"{passes} passes"
+        table.add_column(header, justify="right", overflow="fold")
+        table.add_column("time", justify="right", overflow="fold")
+    for name, pair in runs.items():
+        cells = [(f"{run.accuracy:.1%}", f"{1000 * run.seconds:.0f} ms") for run in pair]
+        table.add_row(name, repr(pair[0].model.rule), *chain.from_iterable(cells))
+    return table
+
+
+def _report_texts(console: Console, data: _Data, model: SureClassifier) -> None:
+    """Some test texts from the surest to the least sure, and what sureness is worth."""
+    import numpy as np
+
+    answers, sureness = model.predict(data.X_test), _sureness(model, data.X_test)
+    order = np.argsort(-sureness, kind="stable")
+    title = "How sure CW is: margin between its two best labels, in standard deviations"
+    console.print(title, style="bold")
+    for row in order[np.linspace(0, len(order) - 1, _N_TEXTS).astype(int)]:
+        true = data.y_test[row]
+        right = answers[row] == true
+        verdict = "right" if right else f"wrong, it is {true}"
+        console.print(
+            f"{sureness[row]:6.1f}  {answers[row]}: {verdict}", style="green" if right else "red"
+        )
+        console.print(_one_line(data.test_texts[row].partition("\n\n")[0], console.width))
+    surer, other = np.array_split(answers[order] == data.y_test[order], 2)
+    console.print(
+        f"Right answers: {surer.mean():.1%} of the surer half, {other.mean():.1%} of the other.\n"
+    )
+
+
+def _report_words(console: Console, data: _Data, model: SureClassifier) -> None:
+    """The words with the largest weights for some classes from all over the list."""
+    import numpy as np
+
+    title = "Words that speak for a package: weight (and its standard deviation)"
+    console.print(title, style="bold")
+    for row in np.linspace(2, len(model.classes_) - 1, _N_CLASSES).astype(int):
+        mean, deviation = model.coef_[row], np.sqrt(model.sigma_[row])
+        best = np.argsort(-mean, kind="stable")[:_N_WORDS]
+        words = [f"{data.words[j]} {mean[j]:.1f} ({deviation[j]:.1f})" for j in best]
+        console.print(f"  {model.classes_[row]}", style="green")
+        console.print(_one_line(", ".join(words), console.width))
+    console.print()
+
+
+def _one_line(text: str, width: int) -> str:
+    """The text on one indented line of letters that every terminal and code page can show."""
+    plain = text.encode("ascii", "replace").decode()
+    room = max(min(width, _WIDTH) - len(_INDENT), len(_CUT))
+    return _INDENT + textwrap.shorten(plain, room, placeholder=_CUT)
+
+
+# ---------------------------------------------------------------------- picture
+
+
+def _picture(
+    progress: Progress, data: _Data, chosen: dict[str, rules.Rule], *, output: Path, seed: int
+) -> str:
+    """Leave the picture and say where it is."""
+    if find_spec("matplotlib") is None:
+        return "No picture without matplotlib. Run: pip install 'surelearn[plot]'"
+    from surelearn import SureClassifier
+    from surelearn.plot import LearningCurveDisplay
+
+    task = progress.add_task("Drawing the picture", total=None)
+    display = LearningCurveDisplay.from_estimators(
+        {name: SureClassifier(rule) for name, rule in chosen.items()},
+        data.X_train,
+        data.y_train,
+        X_test=data.X_test,
+        y_test=data.y_test,
+        n_repeats=_N_ORDERS,
+        random_state=seed,
+        progress=lambda done, total: progress.update(task, completed=done, total=total),
+    )
+    display.save(output, title=_finding(display), unit="texts")
+    return f"The picture is in {output}. Next, try another split: surelearn demo --seed {seed + 1}"
+
+
+def _finding(display: LearningCurveDisplay) -> str | None:
+    """How many texts CW saves, read off the curves."""
+    everything = display.sizes_[-1]
+    needed = display.rows_needed("CW", display.mean("Perceptron")[-1])
+    if needed > everything:
+        return None
+    about = float(f"{needed:.2g}")
+    return f"CW needs about {about:,.0f} texts for what the perceptron learns from {everything:,}"

@@ -1,0 +1,83 @@
+"""What is public is documented, and what is documented is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import surelearn
+from surelearn import rules
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", surelearn.__all__)
+def test_every_public_name_has_a_docstring(name):
+    assert getattr(surelearn, name).__doc__
+
+
+def test_every_parameter_of_an_estimator_is_described():
+    described = surelearn.SureClassifier.__doc__
+    for name in surelearn.SureClassifier().get_params():
+        assert re.search(rf"^    {name}\b.* : ", described, re.MULTILINE), name
+    for method in ("fit", "partial_fit", "predict", "margin", "save", "learn_one"):
+        assert getattr(surelearn.SureClassifier, method).__doc__
+
+
+def test_every_rule_has_a_row_in_the_theory():
+    table = (ROOT / "docs" / "theory" / "rules.md").read_text()
+    for name, rule in rules.RULES.items():
+        assert f"`{rule.__name__}`" in table, name
+        assert f'`"{name}"`' in table, name
+
+
+def test_the_stub_is_the_one_the_build_gives(tmp_path):
+    made = tmp_path / "_core.pyi"
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "surelearn._core", "-o", str(made)],
+        check=True,
+    )
+    kept = (ROOT / "src" / "surelearn" / "_core.pyi").read_text()
+    assert made.read_text() == kept, "run 'make stub'"
+
+
+def test_versions_agree():
+    assert f"version: {surelearn.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {surelearn.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f'version = "{surelearn.__version__}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_five_lines_of_the_readme_work(tmp_path, monkeypatch):
+    """Every block of Python in the README runs, one after the other."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    scope: dict[str, object] = {}
+    for block in blocks:
+        exec(block, scope)
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")]:
+        for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_format_page_names_every_setting(tmp_path):
+    """docs/format.md alone is enough to write a reader."""
+    import json
+
+    from safetensors import safe_open
+
+    page = (ROOT / "docs" / "format.md").read_text()
+    clf = surelearn.SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    clf.save(tmp_path / "m.sure")
+    with safe_open(tmp_path / "m.sure", "numpy") as file:
+        settings = json.loads(file.metadata()["surelearn"])
+        tensors = list(file.keys())
+    for name in [*settings, *settings["layout"], *settings["weights"], *tensors]:
+        assert f"`{name}`" in page, name

@@ -1,0 +1,55 @@
+"""Imports and C++ includes point down only; heavy libraries stay out of the plain import."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+#: Headers of the core from the bottom up; one may include those on lines above its own.
+LAYERS = [
+    {"types.hpp", "normal.hpp", "table.hpp", "guard.hpp"},
+    {"rows.hpp", "decode.hpp", "diagonal.hpp", "rules.hpp"},
+    {"learn.hpp"},
+]
+
+
+def test_includes_point_down():
+    headers = {path.name: path for path in (ROOT / "cpp" / "surelearn").glob("*.hpp")}
+    assert set(headers) == set.union(*LAYERS)
+    for level, layer in enumerate(LAYERS):
+        below = set().union(*LAYERS[:level])
+        for name in layer:
+            included = set(re.findall(r'#include "surelearn/(\S+)"', headers[name].read_text()))
+            assert included <= below, f"{name} includes {included - below}"
+
+
+@pytest.mark.parametrize("header", sorted((ROOT / "cpp" / "surelearn").glob("*.hpp")), ids=str)
+def test_the_core_has_no_python_and_no_output(header):
+    text = header.read_text()
+    assert text.startswith("// "), "a header opens with one sentence"
+    for word in ("nanobind", "Python.h", "iostream", "printf", "std::cout", "using namespace std"):
+        assert word not in text
+
+
+def modules_after(statement):
+    code = f"import sys; {statement}; print('\\n'.join(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_a_plain_import_is_light():
+    loaded = modules_after("import surelearn")
+    for heavy in ("matplotlib", "typer", "rich", "pyarrow", "hypothesis"):
+        assert heavy not in loaded
+    assert "surelearn.cli" not in loaded
+
+
+def test_every_file_opens_with_a_sentence():
+    for path in (ROOT / "src" / "surelearn").rglob("*.py"):
+        assert path.read_text().startswith(('"""', 'r"""')), path
