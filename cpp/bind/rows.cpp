@@ -47,12 +47,16 @@ std::unique_ptr<Rows> from_dense(const Table2<Value>& x) {
 std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
     auto rows =
         std::make_unique<Rows>(Matrix<std::int64_t, double>({}, n_features, std::size_t{0}));
-    for (const auto& [key, value] : x) {
-        const long long j = PyLong_AsLongLong(key.ptr());
-        const double number = PyFloat_AsDouble(value.ptr());
+    const auto size = static_cast<std::size_t>(PyDict_Size(x.ptr()));
+    rows->own_index.reserve(size);
+    rows->own_value.reserve(size);
+    Py_ssize_t place = 0;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    while (PyDict_Next(x.ptr(), &place, &key, &value) != 0) {
+        rows->own_index.push_back(PyLong_AsLongLong(key));
+        rows->own_value.push_back(PyFloat_AsDouble(value));
         if (PyErr_Occurred() != nullptr) throw nb::python_error();
-        rows->own_index.push_back(j);
-        rows->own_value.push_back(number);
     }
     rows->own_start[1] = static_cast<std::int64_t>(rows->own_index.size());
     Matrix<std::int64_t, double> matrix(rows->own_start, rows->own_index, rows->own_value,

@@ -189,4 +189,4 @@ def rows_of(X: Any) -> _core.Rows:
 
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
     """One row from ``{feature: value}``."""
-    return _core.Rows.from_dict(dict(x), n_features)
+    return _core.Rows.from_dict(x if type(x) is dict else dict(x), n_features)

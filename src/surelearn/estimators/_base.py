@@ -45,7 +45,8 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         return not self._fresh
 
     def _fitted(self) -> Model:
-        check_is_fitted(self)
+        if self._fresh:  # asked first: scikit-learn's check takes longer than a prediction
+            check_is_fitted(self)
         return self._model
 
     def _attribute(self, name: str) -> Model:
@@ -101,7 +102,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """Without the plan kept for speed, which holds a rule of the core."""
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_last_plan", None)
+        state.pop("_kept", None)
         return state
 
     # -------------------------------------------------------------------- input
@@ -123,23 +124,22 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         _check.sound_rows(rows.fault)
         return rows
 
-    def _one(self, x: Any) -> tuple[_core.Rows, bool]:
-        """One row in whatever form, and whether that is sparse.
+    def _one(self, x: Any) -> tuple[_core.Rows, int, bool]:
+        """One row in whatever form, its number of features, and whether it is sparse.
 
         Without scikit-learn's checks, which take longer than learning the row.
         """
         known = self.__dict__.get("n_features_in_")
         if isinstance(x, Mapping):
-            rows = rows_of_dict(x, _check.size_known(known))
+            n_features = _check.size_known(known)
+            rows = rows_of_dict(x, n_features)
         else:
             row = _as_row(x)
-            if known is None:
-                self.n_features_in_ = row.shape[1]
-            else:
-                _check.n_features(known, row.shape[1])
+            n_features = row.shape[1]
+            _check.n_features(n_features if known is None else known, n_features)
             rows = rows_of(row)
         _check.sound_rows(rows.fault, "x")
-        return rows, not isinstance(x, np.ndarray | list | tuple)
+        return rows, n_features, not isinstance(x, np.ndarray | list | tuple)
 
     # --------------------------------------------------------------- parameters
 

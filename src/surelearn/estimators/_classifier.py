@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 from typing import Any, Self
 
@@ -173,7 +174,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
             _check.two_classes(classes, "fit")
             if plan.class_weight == "balanced":
                 batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-            model = self._untrained(plan, is_sparse).with_classes(classes)
+            model = self._untrained(plan, self.n_features_in_, is_sparse).with_classes(classes)
             run(model, plan, batch, check_random_state(self.random_state))
             self._model = model
         return self
@@ -198,7 +199,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         with unchanged_on_error(self):
             plan = Plan.of(self.get_params(deep=False))
             batch, is_sparse = self._batch(X, y, sample_weight, plan, reset=self._fresh)
-            model = self._present(plan, is_sparse)
+            model = self._present(plan, self.n_features_in_, is_sparse)
             if classes is not None:
                 declared = as_labels(classes, "classes")
                 _check.one_kind(model.classes, declared)
@@ -217,23 +218,16 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         y : label
         sample_weight : float, optional
         """
-        with unchanged_on_error(self):
-            plan = self._kept_plan()
-            rows, is_sparse = self._one(x)
-            weight = _check.sample_weight(sample_weight, 1)
-            model = self._present(plan, is_sparse)
-            place = _known_place(model, plan, y)
-            if place is None:
-                labels = as_labels([y])
-                _check.one_kind(model.classes, labels)
-                weight = plan.given_weight(labels, weight)
+        rows, n_features, is_sparse = self._one(x)
+        weight = _check.sample_weight(sample_weight, 1)
         if weight is not None and not weight[0]:
             return self
-        if place is None:
-            self._absorb(model, plan, Batch(rows, labels, weight))
+        plan = self._kept_plan()
+        place = None if plan is None else _place(self._model, y)
+        if plan is None or place is None:
+            self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight)
         else:
-            model.learn_row(plan.core, rows, place, weight)
-            self._model = model
+            self._model.learn_row(plan.core, rows, place, weight)
         return self
 
     # --------------------------------------------------------------- prediction
@@ -315,27 +309,44 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
             rows = rows_of(X[kept])
         return Batch(rows, y, weight), sparse.issparse(X)
 
-    def _untrained(self, plan: Plan, is_sparse: bool) -> Model:
-        layout = plan.layout(self.n_features_in_)
+    def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
+        layout = plan.layout(n_features)
         none: NDArray[Any] = np.zeros(0, dtype=np.int64)
         return Model(layout, plan.initial_variance, plan.resolved(is_sparse), none)
 
-    def _present(self, plan: Plan, is_sparse: bool) -> Model:
+    def _present(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
         """The model to go on with."""
         if self._fresh:
-            return self._untrained(plan, is_sparse)
-        plan.check_fits(self._model.layout, self._model.initial_variance)
-        if plan.projection in ("auto", self._model.projection):
-            return self._model
-        return replace(self._model, projection=plan.projection)
+            return self._untrained(plan, n_features, is_sparse)
+        model = self._model
+        plan.check_fits(model.layout, model.initial_variance)
+        projection = model.projection if plan.projection == "auto" else plan.projection
+        return model if projection == model.projection else replace(model, projection=projection)
 
-    def _kept_plan(self) -> Plan:
-        """The checked parameters, kept from the last row while none has changed."""
-        kept = self.__dict__.get("_last_plan")
-        if kept is None or any(self.__dict__[name] is not x for name, x in kept[0].items()):
-            params = self.get_params(deep=False)
-            kept = self._last_plan = (params, Plan.of(params))
-        return kept[1]
+    def _learn_unprepared(
+        self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: Any
+    ) -> None:
+        """Learn one row with every check; the next ones may go the short way."""
+        params = self.get_params(deep=False)
+        plan = Plan.of(params)
+        labels = as_labels([y])
+        model = self._present(plan, n_features, is_sparse)
+        _check.one_kind(model.classes, labels)
+        weight = plan.given_weight(labels, weight)
+        if weight is not None and not weight[0]:
+            return
+        self.n_features_in_ = n_features
+        self._absorb(model, plan, Batch(row, labels, weight))
+        if plan.class_weight is None and self._model.weights is not None:
+            self._kept = (list(params.values()), plan, self._model.layout)
+
+    def _kept_plan(self) -> Plan | None:
+        """The plan of the last row, if nothing has changed that it depends on."""
+        kept = self.__dict__.get("_kept")
+        if kept is None or self._model.layout is not kept[2]:
+            return None
+        values = map(self.__dict__.get, _PARAMETERS)
+        return kept[1] if all(map(operator.is_, values, kept[0])) else None
 
     def _absorb(self, model: Model, plan: Plan, batch: Batch) -> None:
         """Learn a batch, classes that are new in it too."""
@@ -347,10 +358,11 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         self._model = model
 
 
-def _known_place(model: Model, plan: Plan, y: Any) -> int | None:
-    """The place of a label that needs no more than one update, or None."""
-    if model.weights is None or plan.class_weight is not None:
-        return None
+_PARAMETERS = tuple(SureClassifier().get_params(deep=False))
+
+
+def _place(model: Model, y: Any) -> int | None:
+    """The place of a known label."""
     try:
         return model.places.get(y)
     except TypeError:  # not hashable, so not a label: the long way says so
