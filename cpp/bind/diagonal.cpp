@@ -43,24 +43,15 @@ std::span<const T> view(const std::optional<Vector<T>>& array) {
     return array ? bind::view(*array) : std::span<const T>{};
 }
 
-template <class T>
-Tally learn_span(Model<T>& model, const Rule& rule, Projection projection, const Rows& rows,
-                 const Targets& targets, std::size_t begin, std::size_t end) {
-    const nb::gil_scoped_release release;
-    return std::visit(
-        [&](const auto& matrix) {
-            Tally total{.end = begin};
-            while (total.end < end && !total.refused) {
-                const auto lock = model.guard.write();
-                const std::size_t stop = std::min(end, total.end + block);
-                const Tally part =
-                    learn(model.weights, rule, projection, matrix, targets, total.end, stop);
-                total = {part.end, total.mistakes + part.mistakes, total.updates + part.updates,
-                         part.refused};
-            }
-            return total;
-        },
-        rows.matrix);
+template <class T, class P>
+Tally learn_block(Model<T>& model, P& pass, std::size_t stop) {
+    const auto lock = model.guard.write();
+    return pass.run(stop);
+}
+
+void stop_if_interrupted() {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 /// Learns rows [begin, end) of the order; (end, mistakes, updates, refused).
@@ -74,13 +65,20 @@ std::tuple<std::size_t, std::uint64_t, std::uint64_t, bool> learn_rows(
     const Targets targets{bind::view(y), view(weight), view(order),
                           std::span(known.data(), known.shape(0))};
     Tally total{.end = begin};
-    while (total.end < end && !total.refused) {
-        const Tally part = learn_span(model, rule, projection, rows, targets, total.end,
-                                      std::min(end, total.end + patience));
-        total = {part.end, total.mistakes + part.mistakes, total.updates + part.updates,
-                 part.refused};
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
+    const nb::gil_scoped_release release;
+    std::visit(
+        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+            Pass<T, Index, Value> pass(model.weights, rule, projection, matrix, targets, begin,
+                                       end);
+            while (total.end < end && !total.refused) {
+                const std::size_t stop = std::min(end, total.end + block);
+                const Tally part = learn_block(model, pass, stop);
+                total = {part.end, total.mistakes + part.mistakes, total.updates + part.updates,
+                         part.refused};
+                if ((stop - begin) % patience == 0) stop_if_interrupted();
+            }
+        },
+        rows.matrix);
     return {total.end, total.mistakes, total.updates, total.refused};
 }
 

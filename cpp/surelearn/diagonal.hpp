@@ -19,6 +19,16 @@
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 
+// Two versions of a function, one for processors with AVX2, chosen when the program is loaded;
+// worth 1.2x with 20 classes. The loops in them work element by element, so both give the same
+// bits. Sanitizers are not ready yet when the choice is made.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SURELEARN_WIDEN __attribute__((target_clones("avx2", "default")))
+#else
+#define SURELEARN_WIDEN
+#endif
+
 namespace surelearn {
 
 /// Which off-diagonal part an update drops: that of the new precision or of the new covariance.
@@ -67,16 +77,20 @@ struct Journal {
 
 /// Two doubles that go through arithmetic together; each gets the bits it would get alone.
 using Two = double __attribute__((vector_size(16)));
+using TwoBits = std::int64_t __attribute__((vector_size(16)));
 
 template <class T>
 class Diagonal {
 public:
     explicit Diagonal(const Shape& shape)
         : shape_(shape), table_(product(shape.n_rows(), shape.stride())) {
-        if (!shape.second_order) return;
-        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
-            std::fill_n(cell(j) + shape.n_columns, shape.n_columns, static_cast<T>(shape.prior));
+        if (table_.size() == 0) return;
+        std::fill_n(table_.data(), shape.stride(), T{0});
+        if (shape.second_order) {
+            std::fill_n(table_.data() + shape.n_columns, shape.n_columns,
+                        static_cast<T>(shape.prior));
         }
+        table_.repeat(shape.stride());
     }
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
@@ -88,29 +102,38 @@ public:
         return table_.data() + j * shape_.stride();
     }
 
-    /// Asks memory for feature j's run. Into the second-level cache: the first level has too few
-    /// places for requests under way. Inlined by force: gcc takes a function that only prefetches
-    /// for one without effect.
-    [[gnu::always_inline]] void prefetch(std::size_t j) const noexcept {
+    /// Asks memory for the runs of a row's features [begin, end). Into the second-level cache: the
+    /// first level has too few places for requests under way. Inlined by force: gcc takes a
+    /// function that only prefetches for one without effect.
+    template <class R>
+    [[gnu::always_inline]] void prefetch(const R& row, std::size_t begin,
+                                         std::size_t end) const noexcept {
         constexpr std::size_t line = 64 / sizeof(T);
-        const T* const at = cell(j);
-        for (std::size_t k = 0; k < shape_.stride(); k += line) __builtin_prefetch(at + k, 0, 2);
+        for (std::size_t p = begin; p < std::min(end, row.size()); ++p) {
+            const T* const at = cell(row.feature(p));
+            for (std::size_t k = 0; k < shape_.stride(); k += line) {
+                __builtin_prefetch(at + k, 0, 2);
+            }
+        }
     }
 
-    /// Mean and variance of the only column's margin: m = mu.x, v = sum_j sigma_j x_j^2.
+    /// Mean and variance of the only column's margin: m = mu.x, v = sum_j sigma_j x_j^2. Between
+    /// the features of this row, memory is asked for those of the row `ahead`.
     template <class R>
-    [[nodiscard]] Moments margin(const R& row) const noexcept {
-        return shape_.second_order ? margin_of<true>(row) : margin_of<false>(row);
+    [[nodiscard]] Moments margin(const R& row, const R& ahead = {}) const noexcept {
+        return shape_.second_order ? margin_of<true>(row, ahead) : margin_of<false>(row, ahead);
     }
 
-    /// The mean score of every column; `s` has one place for each.
+    /// The mean score of every column; `s` has one place for each. `ahead` as for `margin`.
     template <class R>
-    void scores(const R& row, std::span<double> s) const noexcept {
+    SURELEARN_WIDEN void scores(const R& row, std::span<double> s,
+                                const R& ahead = {}) const noexcept {
         std::ranges::fill(s, 0.0);
         const std::size_t n = row.size();
         std::size_t p = 0;
         // Four features a turn, added to each score one after the other, as the rest are.
         for (; p + 4 <= n; p += 4) {
+            prefetch(ahead, p, p + 4);
             const T* const a = cell(row.feature(p));
             const T* const b = cell(row.feature(p + 1));
             const T* const c = cell(row.feature(p + 2));
@@ -123,6 +146,7 @@ public:
         const auto add = [&](std::size_t j, double x) {
             for (std::size_t k = 0; k < s.size(); ++k) s[k] += cell(j)[k] * x;
         };
+        prefetch(ahead, p, ahead.size());
         for (; p < n; ++p) add(row.feature(p), row.x(p));
         if (shape_.intercept) add(shape_.n_features, 1.0);
     }
@@ -173,7 +197,7 @@ public:
     template <std::size_t N, class R>
     [[nodiscard]] bool update(const R& row, const std::array<Side, N>& sides, const Step& step,
                               double v, Projection projection, Journal<T>& journal) {
-        journal.reserve((row.size() + 1) * N);
+        journal.reserve((row.size() + 2) * N);
         bool sound = false;
         if (!shape_.second_order) {
             sound = move_means(row, sides, step.alpha, journal);
@@ -285,17 +309,21 @@ private:
         return sigma(flat / shape_.n_columns, flat % shape_.n_columns);
     }
 
-    /// f(feature, x) for every entry of the row, then for the intercept.
+    /// f(feature, x) for every entry of the row, then for the intercept. One place of call, so that
+    /// f is inlined and what it captures stays in registers.
     template <class R, class F>
     void each_feature(const R& row, F&& f) const {
-        for (std::size_t p = 0; p < row.size(); ++p) f(row.feature(p), row.x(p));
-        if (shape_.intercept) f(shape_.n_features, 1.0);
+        const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
+        for (std::size_t p = 0; p < n; ++p) {
+            const bool entry = p < row.size();
+            f(entry ? row.feature(p) : shape_.n_features, entry ? row.x(p) : 1.0);
+        }
     }
 
     /// Mean and variance go side by side, even and odd features in turn: the additions of one sum
     /// need not wait for those of the other.
     template <bool second_order, class R>
-    [[nodiscard]] Moments margin_of(const R& row) const noexcept {
+    [[nodiscard]] Moments margin_of(const R& row, const R& ahead) const noexcept {
         Two even{};
         Two odd{};
         const auto term = [&](std::size_t j, double x) {
@@ -305,14 +333,21 @@ private:
         const std::size_t n = row.size();
         std::size_t p = 0;
         for (; p + 2 <= n; p += 2) {
+            prefetch(ahead, p, p + 2);
             even += term(row.feature(p), row.x(p));
             odd += term(row.feature(p + 1), row.x(p + 1));
         }
+        prefetch(ahead, p, ahead.size());
         if (p < n) even += term(row.feature(p), row.x(p));
         if (shape_.intercept) odd += term(shape_.n_features, 1.0);
         const Two sum = even + odd;
         return {sum[0], sum[1]};
     }
+
+    /// A double of at most this size becomes zero, or one of at least that size infinite, in T.
+    static constexpr double least_kept = sizeof(T) == 4 ? 0x1p-150 : 0.0;
+    static constexpr double least_lost =
+        sizeof(T) == 4 ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
 
     [[nodiscard]] static bool finite(T x) noexcept {
         return std::fabs(x) <= std::numeric_limits<T>::max();
@@ -320,44 +355,45 @@ private:
 
     /// Two weights a turn: the two sides of one feature, or two features of the only side.
     template <std::size_t N, class R, class Shrink>
-    [[nodiscard]] bool move_gaussians(const R& row, const std::array<Side, N>& sides, double alpha,
-                                      const Shrink& shrink, Journal<T>& journal) {
+    SURELEARN_WIDEN [[nodiscard]] bool move_gaussians(const R& row,
+                                                      const std::array<Side, N>& sides,
+                                                      double alpha, const Shrink& shrink,
+                                                      Journal<T>& journal) {
         static_assert(N == 1 || N == 2);
         const std::size_t K = N == 1 ? 1 : shape_.n_columns;
+        const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
         auto* old = journal.entries.data();
-        bool sound = true;
-        const auto store = [&](T* at, double mu, double sigma) {
-            *old++ = {at[0], at[K]};
-            at[0] = static_cast<T>(mu);
-            at[K] = static_cast<T>(sigma);
-            sound &= at[K] > T{0} && finite(at[0]);
-        };
-        const auto move = [&](T* a, T* b, Two x, Two signed_alpha) {
+        TwoBits sound{-1, -1};
+        const auto move = [&](T* a, T* b, Two x) {
             const Two s{a[K], b[K]};
             const Two mu = Two{a[0], b[0]} + signed_alpha * s * x;
             const Two sigma = shrink(s, s * (x * x));
-            store(a, mu[0], sigma[0]);
-            if (a != b) store(b, mu[1], sigma[1]);
+            // Will they be positive and finite once rounded to T?
+            sound &= (sigma > least_kept) & (mu < least_lost) & (mu > -least_lost);
+            old[0] = {a[0], a[K]};
+            old[1] = {b[0], b[K]};
+            old += 2;
+            a[0] = static_cast<T>(mu[0]);
+            a[K] = static_cast<T>(sigma[0]);
+            b[0] = static_cast<T>(mu[1]);
+            b[K] = static_cast<T>(sigma[1]);
         };
         if constexpr (N == 2) {
-            const Two signed_alpha{alpha * sides[0].sign, alpha * sides[1].sign};
             each_feature(row, [&](std::size_t j, double x) {
-                move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x}, signed_alpha);
+                move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x});
             });
         } else {
-            const Two signed_alpha{alpha * sides[0].sign, alpha * sides[0].sign};
-            std::size_t p = 0;
-            for (; p + 2 <= row.size(); p += 2) {
-                move(cell(row.feature(p)), cell(row.feature(p + 1)), Two{row.x(p), row.x(p + 1)},
-                     signed_alpha);
+            const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
+            for (std::size_t p = 0; p < n; p += 2) {
+                // A single last feature goes twice: the same numbers, written twice.
+                const std::size_t q = p + 1 < n ? p + 1 : p;
+                const bool both = q < row.size();
+                T* const a = cell(p < row.size() ? row.feature(p) : shape_.n_features);
+                T* const b = cell(both ? row.feature(q) : shape_.n_features);
+                move(a, b, Two{p < row.size() ? row.x(p) : 1.0, both ? row.x(q) : 1.0});
             }
-            const auto move_one = [&](std::size_t j, double x) {
-                move(cell(j), cell(j), Two{x, x}, signed_alpha);
-            };
-            if (p < row.size()) move_one(row.feature(p), row.x(p));
-            if (shape_.intercept) move_one(shape_.n_features, 1.0);
         }
-        return sound;
+        return sound[0] != 0 && sound[1] != 0;
     }
 
     template <std::size_t N, class R>

@@ -65,24 +65,34 @@ public:
           next_weights_(begin),
           end_(end) {}
 
-    /// Called before row `i` of the order is learnt.
-    void advance(std::size_t i) noexcept {
+    /// Called before row `i` of the order is learnt: gives the row whose weights are to be asked
+    /// for while that one is read. Requests spread over the reading cost less than requests in a
+    /// burst.
+    [[nodiscard]] Row<Index, Value> advance(std::size_t i) noexcept {
         constexpr std::size_t rows_ahead = 16;
         constexpr std::size_t features_ahead = 128;
-        if (rows_.dense()) return;  // read from end to end: the processor sees it coming
+        if (rows_.dense()) return {};  // read from end to end: the processor sees it coming
         for (; next_row_ < std::min(end_, i + rows_ahead); ++next_row_) {
             if (!targets_.order.empty()) rows_.prefetch(targets_.at(next_row_));
         }
-        for (; next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead);
-             ++next_weights_) {
-            const auto row = rows_.stored(targets_.at(next_weights_));
-            for (std::size_t p = 0; p < row.size(); ++p) weights_.prefetch(row.feature(p));
-            ahead_ += row.size();
+        // In bursts only at the start, and where rows become longer.
+        while (next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead)) {
+            const auto row = take();
+            weights_.prefetch(row, 0, row.size());
         }
+        const bool room = next_weights_ < end_ && ahead_ < 2 * features_ahead;
+        const auto row = room ? take() : Row<Index, Value>{};
         ahead_ -= rows_.stored(targets_.at(i)).size();
+        return row;
     }
 
 private:
+    Row<Index, Value> take() noexcept {
+        const auto row = rows_.stored(targets_.at(next_weights_++));
+        ahead_ += row.size();
+        return row;
+    }
+
     const Diagonal<T>& weights_;
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
@@ -101,21 +111,22 @@ public:
         : weights_(weights), rule_(rule), projection_(projection), scratch_(scratch) {}
 
     /// Two classes, one vector: g = y x with y = -1 or +1.
-    [[nodiscard]] bool binary(const Row<Index, Value>& row, std::int32_t label, double weight,
-                              Tally& tally) {
+    [[nodiscard]] bool binary(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
+                              std::int32_t label, double weight, Tally& tally) {
         const double y = label == 1 ? 1.0 : -1.0;
-        Moments margin = weights_.margin(row);
+        Moments margin = weights_.margin(row, ahead);
         margin.m *= y;
         return learn(row, std::array{Side{0, y}}, margin, weight, tally);
     }
 
     /// One block a class: g = f(x, y) - f(x, rival), the rival being the best wrong label.
-    [[nodiscard]] bool joint(const Row<Index, Value>& row, std::size_t y,
-                             std::span<std::uint8_t> known, double weight, Tally& tally) {
+    [[nodiscard]] bool joint(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
+                             std::size_t y, std::span<std::uint8_t> known, double weight,
+                             Tally& tally) {
         known[y] = 1;
         auto& scores = scratch_.scores;
         scores.resize(known.size());
-        weights_.scores(row, scores);
+        weights_.scores(row, scores, ahead);
         for (std::size_t k = 0; k < known.size(); ++k) {
             if (known[k] == 0) scores[k] = -std::numeric_limits<double>::infinity();
         }
@@ -159,31 +170,62 @@ private:
 
 }  // namespace detail
 
-/// Learn rows [begin, end) of the order, one round each.
+/// Rows [.., end) of an order, learnt in as many pieces as the caller likes, one round each. What
+/// it has fetched ahead is kept from piece to piece.
+template <class T, class Index, class Value>
+class Pass {
+public:
+    Pass(Diagonal<T>& weights, const Rule& rule, Projection projection,
+         const Matrix<Index, Value>& rows, const Targets& targets, std::size_t begin,
+         std::size_t end)
+        : weights_(weights),
+          rows_(rows),
+          targets_(targets),
+          lookahead_(weights, rows, targets, begin, end),
+          round_(weights, rule, projection, scratch_),
+          next_(begin) {}
+
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+
+    /// Learn the rows from where the last piece ended up to `end`.
+    [[nodiscard]] Tally run(std::size_t end) {
+        const bool binary = weights_.shape().n_columns == 1;
+        Tally tally{.end = next_};
+        for (; next_ < end && !tally.refused; tally.end = next_) {
+            const auto ahead = lookahead_.advance(next_);
+            const std::size_t i = targets_.at(next_);
+            const auto row = rows_.row(i, scratch_.row);
+            const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
+            const std::int32_t y = targets_.y[i];
+            const bool learnt = binary ? round_.binary(row, ahead, y, weight, tally)
+                                       : round_.joint(row, ahead, static_cast<std::size_t>(y),
+                                                      targets_.known, weight, tally);
+            if (learnt) {
+                ++next_;
+            } else {
+                tally.refused = true;
+            }
+        }
+        return tally;
+    }
+
+private:
+    Diagonal<T>& weights_;
+    const Matrix<Index, Value>& rows_;
+    const Targets& targets_;
+    detail::Scratch<T, Index, Value> scratch_;
+    detail::Lookahead<T, Index, Value> lookahead_;
+    detail::Round<T, Index, Value> round_;
+    std::size_t next_;
+};
+
+/// Learn rows [begin, end) of the order in one piece.
 template <class T, class Index, class Value>
 [[nodiscard]] Tally learn(Diagonal<T>& weights, const Rule& rule, Projection projection,
                           const Matrix<Index, Value>& rows, const Targets& targets,
                           std::size_t begin, std::size_t end) {
-    detail::Scratch<T, Index, Value> scratch;
-    detail::Lookahead<T, Index, Value> lookahead(weights, rows, targets, begin, end);
-    detail::Round<T, Index, Value> round(weights, rule, projection, scratch);
-    const bool binary = weights.shape().n_columns == 1;
-    Tally tally{.end = begin};
-    for (; tally.end < end; ++tally.end) {
-        lookahead.advance(tally.end);
-        const std::size_t i = targets.at(tally.end);
-        const auto row = rows.row(i, scratch.row);
-        const double weight = targets.weight.empty() ? 1.0 : targets.weight[i];
-        const std::int32_t y = targets.y[i];
-        const bool learnt =
-            binary ? round.binary(row, y, weight, tally)
-                   : round.joint(row, static_cast<std::size_t>(y), targets.known, weight, tally);
-        if (!learnt) {
-            tally.refused = true;
-            break;
-        }
-    }
-    return tally;
+    return Pass<T, Index, Value>(weights, rule, projection, rows, targets, begin, end).run(end);
 }
 
 }  // namespace surelearn

@@ -16,6 +16,8 @@
 
 namespace surelearn {
 
+/// Numbers that whoever makes the table must write before reading: clearing it first would take as
+/// long as filling it.
 template <class T>
 class Table {
 public:
@@ -36,7 +38,18 @@ public:
         // Advice only: where it is refused the block works all the same.
         if (bytes >= large_page) (void)madvise(block, whole, MADV_HUGEPAGE);
 #endif
-        std::uninitialized_value_construct_n(data_.get(), size);
+    }
+
+    /// Fill the table with copies of its first `period` numbers. In pieces that stay in the cache:
+    /// each number of the table is written once and none of it is read back.
+    void repeat(std::size_t period) noexcept {
+        const std::size_t piece =
+            period * std::max<std::size_t>(1, (std::size_t{1} << 13) / period);
+        for (std::size_t filled = period; filled < size_;) {
+            const std::size_t count = std::min({filled, piece, size_ - filled});
+            std::copy_n(data(), count, data() + filled);
+            filled += count;
+        }
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
