@@ -655,3 +655,21 @@ def test_predictions_during_learning_see_whole_blocks():
         reader.join()
     assert not unequal
     assert len(seen) > 10
+
+
+def test_a_copy_during_learning_is_of_one_moment():
+    """Two features always move together; a copy taken in the midst must have them equal."""
+    n = 30_000
+    X = np.ones((n, 64))
+    y = np.tile([0, 1, 1], n)[:n]
+    clf = SureClassifier(rules.Probit(), fit_intercept=False).partial_fit(X[:2], y[:2])
+    learner = threading.Thread(target=lambda: [clf.partial_fit(X, y) for _ in range(3)])
+    learner.start()
+    copies = []
+    while learner.is_alive():
+        copies.append(copy.deepcopy(clf._model.weights))
+    learner.join()
+    assert copies
+    for weights in copies:
+        assert len(set(weights.means[0].tolist())) == 1
+        assert len(set(weights.variances[0].tolist())) == 1

@@ -142,53 +142,66 @@ template <class T>
 nb::ndarray<nb::numpy, double> averages(Model<T>& model) {
     const Shape& shape = model.shape();
     NewArray<double> out({shape.n_columns, shape.n_rows()});
-    const auto lock = model.guard.read();
-    for (std::size_t j = 0; j < shape.n_rows(); ++j) {
-        for (std::size_t k = 0; k < shape.n_columns; ++k) {
-            out.data[k * shape.n_rows() + j] = model.weights.mean(j, k);
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.read();
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            for (std::size_t k = 0; k < shape.n_columns; ++k) {
+                out.data[k * shape.n_rows() + j] = model.weights.mean(j, k);
+            }
         }
     }
     return out.give();
 }
 
+/// Everything that is learnt, of one moment: features that differ from the start, their runs, the
+/// prior of the others, and the number of rounds.
 template <class T>
-nb::ndarray<nb::numpy, std::int64_t> touched(Model<T>& model) {
-    std::vector<std::int64_t> found;
-    const auto lock = model.guard.read();
-    for (std::size_t j = 0; j < model.shape().n_rows(); ++j) {
-        if (!model.weights.untouched(j)) found.push_back(static_cast<std::int64_t>(j));
+std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, T>, double, std::uint64_t>
+snapshot(Model<T>& model) {
+    std::vector<std::int64_t> features;
+    std::vector<T> cells;
+    double prior = 0.0;
+    std::uint64_t rounds = 0;
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.read();
+        const std::size_t stride = model.shape().stride();
+        for (std::size_t j = 0; j < model.shape().n_rows(); ++j) {
+            if (model.weights.untouched(j)) continue;
+            features.push_back(static_cast<std::int64_t>(j));
+            cells.insert(cells.end(), model.weights.cell(j), model.weights.cell(j) + stride);
+        }
+        prior = model.shape().prior;
+        rounds = model.weights.rounds();
     }
-    NewArray<std::int64_t> out({found.size()});
-    std::ranges::copy(found, out.data.get());
-    return out.give();
+    NewArray<std::int64_t> indices({features.size()});
+    NewArray<T> runs({features.size(), model.shape().stride()});
+    std::ranges::copy(features, indices.data.get());
+    std::ranges::copy(cells, runs.data.get());
+    return {indices.give(), runs.give(), prior, rounds};
 }
 
+/// Puts a snapshot's runs and rounds into an untrained model of its shape and prior.
 template <class T>
-nb::ndarray<nb::numpy, T> take(Model<T>& model, const Vector<std::int64_t>& features) {
-    const std::size_t stride = model.shape().stride();
-    NewArray<T> out({features.shape(0), stride});
-    const auto lock = model.guard.read();
-    for (std::size_t i = 0; i < features.shape(0); ++i) {
-        const auto j = static_cast<std::size_t>(features(i));
-        if (j >= model.shape().n_rows()) throw nb::index_error("feature out of range");
-        std::copy_n(model.weights.cell(j), stride, out.data.get() + i * stride);
-    }
-    return out.give();
-}
-
-template <class T>
-void put(Model<T>& model, const Vector<std::int64_t>& features,
-         const nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& cells) {
+void restore(Model<T>& model, const Vector<std::int64_t>& features,
+             const nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& cells,
+             std::uint64_t rounds) {
     const std::size_t stride = model.shape().stride();
     if (cells.shape(0) != features.shape(0) || cells.shape(1) != stride) {
         throw nb::value_error("cells do not fit the features");
     }
+    for (const std::int64_t j : bind::view(features)) {
+        const bool inside = j >= 0 && static_cast<std::size_t>(j) < model.shape().n_rows();
+        if (!inside) throw nb::index_error("feature out of range");
+    }
+    const nb::gil_scoped_release release;
     const auto lock = model.guard.write();
     for (std::size_t i = 0; i < features.shape(0); ++i) {
-        const auto j = static_cast<std::size_t>(features(i));
-        if (j >= model.shape().n_rows()) throw nb::index_error("feature out of range");
+        const auto j = static_cast<std::size_t>(features.data()[i]);
         std::copy_n(cells.data() + i * stride, stride, model.weights.cell(j));
     }
+    model.weights.set_rounds(rounds);
 }
 
 template <class T>
@@ -211,12 +224,14 @@ void bind_model(nb::module_& m, const char* name) {
     model.def("margin", &margin<T>, nb::arg("rows"), "Mean and variance of every column's score.");
     model.def("part", &part<T>, nb::arg("which"), "View of the means (0), variances (1), ...");
     model.def("averages", &averages<T>, "The averaged means.");
-    model.def("touched", &touched<T>, "Features that differ from the start.");
-    model.def("take", &take<T>, nb::arg("features").noconvert(), "The runs of some features.");
-    model.def("put", &put<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert());
+    model.def("snapshot", &snapshot<T>,
+              "(features that differ from the start, their runs, prior, rounds) of one moment.");
+    model.def("restore", &restore<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),
+              nb::arg("rounds"), "Put a snapshot back.");
     model.def(
         "split",
         [](M& self) {
+            const nb::gil_scoped_release release;
             const auto lock = self.guard.read();
             return std::make_unique<M>(self.weights.split());
         },
@@ -224,19 +239,20 @@ void bind_model(nb::module_& m, const char* name) {
     model.def(
         "with_columns",
         [](M& self, const std::vector<std::int64_t>& from) {
+            const nb::gil_scoped_release release;
             const auto lock = self.guard.read();
             return std::make_unique<M>(self.weights.with_columns(from));
         },
         nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
-    model.def_prop_rw(
-        "rounds", [](M& self) { return self.weights.rounds(); },
-        [](M& self, std::uint64_t rounds) { self.weights.set_rounds(rounds); });
     model.def_prop_ro("n_features", [](M& self) { return self.shape().n_features; });
     model.def_prop_ro("n_columns", [](M& self) { return self.shape().n_columns; });
     model.def_prop_ro("intercept", [](M& self) { return self.shape().intercept; });
     model.def_prop_ro("second_order", [](M& self) { return self.shape().second_order; });
     model.def_prop_ro("averaged", [](M& self) { return self.shape().averaged; });
-    model.def_prop_ro("prior", [](M& self) { return self.shape().prior; });
+    model.def_prop_ro("prior", [](M& self) {
+        const auto lock = self.guard.read();
+        return self.shape().prior;
+    });
 }
 
 }  // namespace

@@ -84,25 +84,19 @@ class Diagonal32:
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
 
-    def touched(self) -> NDArray[numpy.int64]:
-        """Features that differ from the start."""
+    def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], float, int]:
+        """
+        (features that differ from the start, their runs, prior, rounds) of one moment.
+        """
 
-    def take(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float32]:
-        """The runs of some features."""
-
-    def put(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
+        """Put a snapshot back."""
 
     def split(self) -> Diagonal32:
         """The one vector of two classes as two blocks."""
 
     def with_columns(self, columns: Sequence[int]) -> Diagonal32:
         """The same weights under other columns; -1 makes a new one."""
-
-    @property
-    def rounds(self) -> int: ...
-
-    @rounds.setter
-    def rounds(self, arg: int, /) -> None: ...
 
     @property
     def n_features(self) -> int: ...
@@ -142,25 +136,19 @@ class Diagonal64:
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
 
-    def touched(self) -> NDArray[numpy.int64]:
-        """Features that differ from the start."""
+    def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], float, int]:
+        """
+        (features that differ from the start, their runs, prior, rounds) of one moment.
+        """
 
-    def take(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-        """The runs of some features."""
-
-    def put(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
+        """Put a snapshot back."""
 
     def split(self) -> Diagonal64:
         """The one vector of two classes as two blocks."""
 
     def with_columns(self, columns: Sequence[int]) -> Diagonal64:
         """The same weights under other columns; -1 makes a new one."""
-
-    @property
-    def rounds(self) -> int: ...
-
-    @rounds.setter
-    def rounds(self, arg: int, /) -> None: ...
 
     @property
     def n_features(self) -> int: ...

@@ -150,24 +150,24 @@ class Diagonal:
     def state(self) -> dict[str, Any]:
         """Plain numbers and arrays that `from_state` turns back into the same weights.
 
-        Only features that differ from the start are in it.
+        Only features that differ from the start are in it. All of one moment, also while another
+        thread is learning.
         """
-        features = self._core.touched()
+        features, cells, prior, rounds = self._core.snapshot()
         return {
             "layout": asdict(self.layout),
             "n_columns": self.n_columns,
-            "prior": self.prior,
-            "rounds": self._core.rounds,
+            "prior": prior,
+            "rounds": rounds,
             "features": features,
-            "cells": self._core.take(features),
+            "cells": cells,
         }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The weights that `state` describes; trusts its caller."""
         weights = cls(Layout(**state["layout"]), state["n_columns"], state["prior"])
-        weights._core.rounds = state["rounds"]
-        weights._core.put(state["features"], state["cells"])
+        weights._core.restore(state["features"], state["cells"], state["rounds"])
         return weights
 
     def __getstate__(self) -> dict[str, Any]:
