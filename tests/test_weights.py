@@ -191,6 +191,36 @@ def test_every_form_of_a_row_gives_the_same_bits(problem, rule, value):
         assert trained(rows_list) == want, name
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("n_features", [300, 70_000, 2**30])
+def test_long_rows_are_put_in_order(n_features, index):
+    """Rows of all lengths, in any order, with entries twice: as sorted and summed by scipy."""
+    rng = np.random.default_rng(0)
+    lengths = [0, 1, 47, 48, 49, 200, 3000]
+    indices = np.concatenate([rng.integers(0, n_features, n) for n in lengths])
+    data = rng.integers(-3, 4, len(indices)).astype(np.float64)
+    start = np.concatenate([[0], np.cumsum(lengths)])
+    untidy = sparse.csr_array(
+        (data, indices.astype(index), start.astype(index)), shape=(7, n_features)
+    )
+    tidy = untidy.copy()
+    tidy.sum_duplicates()
+    tidy.eliminate_zeros()
+    small = {int(j): k for k, j in enumerate(np.unique(indices))}
+
+    def scores(matrix):
+        matrix = sparse.csr_array(
+            (matrix.data, np.array([small[int(j)] for j in matrix.indices], index), matrix.indptr),
+            shape=(7, len(small)),
+        )
+        weights = make(len(small), 2, "arow")
+        learn(weights, ("arow", {"r": 1.0}), matrix, np.array([0, 1, 0, 1, 1, 0, 1]))
+        return np.array(weights.means)
+
+    assert rows_of(untidy).fault is None
+    np.testing.assert_array_equal(scores(untidy), scores(tidy))
+
+
 def _unsorted(csr):
     out = csr.copy()
     for a, b in zip(out.indptr[:-1], out.indptr[1:], strict=True):

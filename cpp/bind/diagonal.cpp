@@ -82,6 +82,24 @@ std::tuple<std::size_t, std::uint64_t, std::uint64_t, bool> learn_rows(
     return {total.end, total.mistakes, total.updates, total.refused};
 }
 
+/// Learns one row of a known class, every class being known: (mistakes, updates, refused).
+template <class T>
+std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<T>& model, const Rule& rule,
+                                                         bool covariance, const Rows& rows,
+                                                         std::int32_t y, double weight) {
+    const Projection projection = covariance ? Projection::covariance : Projection::precision;
+    std::vector<std::uint8_t> known(model.shape().n_columns, 1);
+    const Targets targets{{&y, 1}, {&weight, 1}, {}, known};
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.write();
+    const Tally tally = std::visit(
+        [&](const auto& matrix) {
+            return learn(model.weights, rule, projection, matrix, targets, 0, 1);
+        },
+        rows.matrix);
+    return {tally.mistakes, tally.updates, tally.refused};
+}
+
 /// Calls f(row, place of its results) for every row, sharing the model with other readers.
 template <class T, class F>
 void each_row(Model<T>& model, const Rows& rows, F&& f) {
@@ -112,6 +130,31 @@ nb::ndarray<nb::numpy, double> scores(Model<T>& model, const Rows& rows) {
         mean_scores(model.weights, row, std::span(s.data.get() + at, K));
     });
     return s.give();
+}
+
+/// The class of the largest mean score of each row into `places`; two classes: by its sign.
+template <class T>
+void find_winners(Model<T>& model, const Rows& rows, std::int64_t* places) {
+    std::vector<double> s(model.shape().n_columns);
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        mean_scores(model.weights, row, std::span(s));
+        places[at / K] = static_cast<std::int64_t>(K == 1 ? (s[0] > 0.0 ? 1 : 0) : best(s));
+    });
+}
+
+template <class T>
+nb::ndarray<nb::numpy, std::int64_t> winners(Model<T>& model, const Rows& rows) {
+    NewArray<std::int64_t> places({rows.size()});
+    find_winners(model, rows, places.data.get());
+    return places.give();
+}
+
+template <class T>
+std::int64_t winner(Model<T>& model, const Rows& rows) {
+    if (rows.size() != 1) throw nb::value_error("one row expected");
+    std::int64_t place = 0;
+    find_winners(model, rows, &place);
+    return place;
 }
 
 template <class T>
@@ -220,6 +263,10 @@ void bind_model(nb::module_& m, const char* name) {
               nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
               nb::arg("order").noconvert().none(), nb::arg("known").noconvert(), nb::arg("begin"),
               nb::arg("end"), "Learn rows [begin, end): (end, mistakes, updates, refused).");
+    model.def("learn_row", &learn_row<T>, nb::arg("rule"), nb::arg("covariance"), nb::arg("rows"),
+              nb::arg("y"), nb::arg("weight"), "Learn one row: (mistakes, updates, refused).");
+    model.def("winners", &winners<T>, nb::arg("rows"), "Class of the largest mean score.");
+    model.def("winner", &winner<T>, nb::arg("rows"), "The same for one row.");
     model.def("scores", &scores<T>, nb::arg("rows"), "Mean score of every column.");
     model.def("margin", &margin<T>, nb::arg("rows"), "Mean and variance of every column's score.");
     model.def("part", &part<T>, nb::arg("which"), "View of the means (0), variances (1), ...");

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -170,9 +173,10 @@ private:
         copy->index.reserve(index_.size());
         copy->value.reserve(value_.size());
         copy->start.push_back(0);
-        std::vector<std::pair<Index, std::size_t>> order;
+        std::vector<std::uint64_t> keys;
+        std::vector<std::uint64_t> other;
         for (std::size_t i = 0; i < size(); ++i) {
-            sort_and_sum(stored(i), order, *copy);
+            sort_and_sum(stored(i), keys, other, *copy);
             const auto begin = static_cast<std::size_t>(copy->start.back());
             // Repeated indices may overflow when summed.
             if (!finite(std::span<const Value>(copy->value).subspan(begin))) {
@@ -187,18 +191,46 @@ private:
         return {};
     }
 
-    static void sort_and_sum(const Row<Index, Value>& row,
-                             std::vector<std::pair<Index, std::size_t>>& order, Copy& out) {
-        order.clear();
-        for (std::size_t p = 0; p < row.size(); ++p) order.emplace_back(row.index[p], p);
-        std::ranges::sort(order);
-        for (auto at = order.begin(); at != order.end();) {
-            const Index j = at->first;
+    /// Ascending order of keys whose low `bits` ascend already. Long rows digit by digit: a sort by
+    /// comparing guesses wrongly at every second branch, and takes eight times as long.
+    static void sort(std::vector<std::uint64_t>& keys, unsigned bits,
+                     std::vector<std::uint64_t>& other) {
+        if (keys.size() < 48) {
+            std::ranges::sort(keys);
+            return;
+        }
+        const std::uint64_t most = std::ranges::max(keys);
+        other.resize(keys.size());
+        for (unsigned shift = bits; shift < 64 && most >> shift != 0; shift += 8) {
+            const auto digit = [&](std::uint64_t key) { return key >> shift & 255; };
+            std::array<std::uint32_t, 257> first{};
+            for (const std::uint64_t key : keys) ++first[digit(key) + 1];
+            for (std::size_t d = 0; d < 256; ++d) first[d + 1] += first[d];
+            for (const std::uint64_t key : keys) other[first[digit(key)]++] = key;
+            keys.swap(other);
+        }
+    }
+
+    /// Feature and place go as one number.
+    void sort_and_sum(const Row<Index, Value>& row, std::vector<std::uint64_t>& keys,
+                      std::vector<std::uint64_t>& other, Copy& out) const {
+        const auto bits = static_cast<unsigned>(std::bit_width(row.size()));
+        if (bits + static_cast<unsigned>(std::bit_width(n_features_)) > 64U)
+            throw std::length_error("row too long");
+        keys.clear();
+        for (std::size_t p = 0; p < row.size(); ++p) {
+            keys.push_back(std::uint64_t{row.feature(p)} << bits | p);
+        }
+        sort(keys, bits, other);
+        const std::uint64_t place = (std::uint64_t{1} << bits) - 1;
+        for (auto at = keys.begin(); at != keys.end();) {
+            const std::uint64_t j = *at >> bits;
             double sum = 0.0;
-            for (; at != order.end() && at->first == j; ++at) sum += row.x(at->second);
-            if (static_cast<Value>(sum) == Value{0}) continue;
-            out.index.push_back(j);
-            out.value.push_back(static_cast<Value>(sum));
+            for (; at != keys.end() && *at >> bits == j; ++at) sum += row.x(*at & place);
+            const auto value = static_cast<Value>(sum);
+            if (value == Value{0}) continue;
+            out.index.push_back(static_cast<Index>(j));
+            out.value.push_back(value);
         }
     }
 

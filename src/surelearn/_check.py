@@ -210,9 +210,11 @@ def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
         )
 
 
-def one_class(classes: NDArray[Any]) -> None:
+def only_class(classes: NDArray[Any]) -> int:
+    """The place of the one class known so far."""
     if len(classes) == 0:
         raise ValueError("predict needs at least one known class, got none yet.")
+    return 0
 
 
 def collapse(row: int, projection: str) -> str:

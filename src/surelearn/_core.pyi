@@ -72,6 +72,15 @@ class Diagonal32:
     def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> tuple[int, int, int, bool]:
         """Learn rows [begin, end): (end, mistakes, updates, refused)."""
 
+    def learn_row(self, rule: Rule, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
+        """Learn one row: (mistakes, updates, refused)."""
+
+    def winners(self, rows: Rows) -> NDArray[numpy.int64]:
+        """Class of the largest mean score."""
+
+    def winner(self, rows: Rows) -> int:
+        """The same for one row."""
+
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
@@ -123,6 +132,15 @@ class Diagonal64:
 
     def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> tuple[int, int, int, bool]:
         """Learn rows [begin, end): (end, mistakes, updates, refused)."""
+
+    def learn_row(self, rule: Rule, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
+        """Learn one row: (mistakes, updates, refused)."""
+
+    def winners(self, rows: Rows) -> NDArray[numpy.int64]:
+        """Class of the largest mean score."""
+
+    def winner(self, rows: Rows) -> int:
+        """The same for one row."""
 
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""

@@ -125,6 +125,21 @@ class Diagonal:
         """Learn the rows of `span` in their order, each once. Releases the interpreter's lock."""
         return Tally(*self._core.learn(rule, targets.covariance, rows, *targets[1:], *span))
 
+    def learn_row(
+        self, rule: _core.Rule, row: _core.Rows, y: int, *, covariance: bool, weight: float
+    ) -> Tally:
+        """Learn one row of a class among those known: the shortest way."""
+        mistakes, updates, refused = self._core.learn_row(rule, covariance, row, y, weight)
+        return Tally(1 - refused, mistakes, updates, refused)
+
+    def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
+        """Place of the class with the largest mean score of every row; the first of equals."""
+        return self._core.winners(rows)
+
+    def winner(self, row: _core.Rows) -> int:
+        """The same for one row."""
+        return self._core.winner(row)
+
     def scores(self, rows: _core.Rows) -> NDArray[np.float64]:
         """Mean score of every row and column."""
         return self._core.scores(rows)

@@ -130,7 +130,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         Without scikit-learn's checks, which take longer than learning the row.
         """
         known = self.__dict__.get("n_features_in_")
-        if isinstance(x, Mapping):
+        if isinstance(x, dict | Mapping):
             n_features = _check.size_known(known)
             rows = rows_of_dict(x, n_features)
         else:

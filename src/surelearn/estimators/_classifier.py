@@ -219,8 +219,10 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         sample_weight : float, optional
         """
         rows, n_features, is_sparse = self._one(x)
-        weight = _check.sample_weight(sample_weight, 1)
-        if weight is not None and not weight[0]:
+        weight = 1.0
+        if sample_weight is not None:
+            weight = _check.number("sample_weight", sample_weight, "[0, inf)", low=0.0)
+        if weight == 0.0:
             return self
         plan = self._kept_plan()
         place = None if plan is None else _place(self._model, y)
@@ -246,12 +248,18 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the largest mean score; the first of equals."""
         model = self._fitted()
-        return model.classes[_winners(model, self._rows(X))]
+        rows = self._rows(X)
+        if model.weights is None:
+            return np.repeat(model.classes[_check.only_class(model.classes)], len(rows))
+        return np.asarray(model.classes[model.weights.winners(rows)])
 
     def predict_one(self, x: Any) -> Any:
         """The label of one row: an array, a sparse row or a dict of {feature: value}."""
         model = self._fitted()
-        return model.classes[_winners(model, self._one(x)[0])[0]]
+        row, _, _ = self._one(x)
+        if model.weights is None:
+            return model.classes[_check.only_class(model.classes)]
+        return model.classes[model.weights.winner(row)]
 
     @available_if(second_order)
     def margin(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -324,7 +332,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         return model if projection == model.projection else replace(model, projection=projection)
 
     def _learn_unprepared(
-        self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: Any
+        self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: float
     ) -> None:
         """Learn one row with every check; the next ones may go the short way."""
         params = self.get_params(deep=False)
@@ -332,11 +340,11 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         labels = as_labels([y])
         model = self._present(plan, n_features, is_sparse)
         _check.one_kind(model.classes, labels)
-        weight = plan.given_weight(labels, weight)
-        if weight is not None and not weight[0]:
+        weights = plan.given_weight(labels, np.array([weight]))
+        if weights is not None and not weights[0]:
             return
         self.n_features_in_ = n_features
-        self._absorb(model, plan, Batch(row, labels, weight))
+        self._absorb(model, plan, Batch(row, labels, weights))
         if plan.class_weight is None and self._model.weights is not None:
             self._kept = (list(params.values()), plan, self._model.layout)
 
@@ -374,17 +382,6 @@ def _stream_weight(model: Model, batch: Batch) -> NDArray[np.float64]:
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, model.classes)] = model.counts
     return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)
-
-
-def _winners(model: Model, rows: _core.Rows) -> NDArray[np.intp]:
-    """The class of the largest mean score for each row."""
-    if model.weights is None:
-        _check.one_class(model.classes)
-        return np.zeros(len(rows), dtype=np.intp)
-    scores = model.weights.scores(rows)
-    if scores.shape[1] == 1:
-        return np.asarray(scores[:, 0] > 0, dtype=np.intp)
-    return np.asarray(scores.argmax(axis=1), dtype=np.intp)
 
 
 def _one_or_many(columns: NDArray[np.float64]) -> NDArray[np.float64]:

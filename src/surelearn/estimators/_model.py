@@ -140,13 +140,14 @@ class Model:
                 report(done)
         return done
 
-    def learn_row(
-        self, rule: _core.Rule, row: _core.Rows, place: int, weight: NDArray[np.float64] | None
-    ) -> None:
+    def learn_row(self, rule: _core.Rule, row: _core.Rows, place: int, weight: float) -> None:
         """Learn one row of a known class: the shortest way to the core."""
-        targets = self._targets(np.array([place], np.int32), weight)
-        if self._learn_span(rule, row, targets, (0, 1)).refused:
+        weights = _check.trained(self.weights, "learning")
+        covariance = self.projection == "covariance"
+        tally = weights.learn_row(rule, row, place, covariance=covariance, weight=weight)
+        if tally.refused:
             raise Refused(0, self.projection)
+        self._count(tally)
         self.counts[place] += 1
 
     def _targets(
@@ -163,11 +164,14 @@ class Model:
         self, rule: _core.Rule, rows: _core.Rows, targets: Targets, span: tuple[int, int]
     ) -> Tally:
         tally = _check.trained(self.weights, "learning").learn(rule, rows, targets, span)
+        self._count(tally)
+        return tally
+
+    def _count(self, tally: Tally) -> None:
         if not self.mistakes:
             self.mistakes.append(0)
         self.mistakes[-1] += tally.mistakes
         self.updates += tally.updates
-        return tally
 
     def absorb(self, rule: _core.Rule, batch: Batch, publish: Callable[[Model], None]) -> None:
         """Learn a batch in which classes may appear that were not known before.
