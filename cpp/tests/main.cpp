@@ -1,0 +1,78 @@
+// The C++ tests: what only C++ can show. Built with and without sanitizers; see tests/sanitize.
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <span>
+
+#include "check.hpp"
+#include "test_diagonal.hpp"
+#include "test_forms.hpp"
+#include "test_guard.hpp"
+#include "test_learn.hpp"
+#include "test_normal.hpp"
+#include "test_rows.hpp"
+#include "test_rules.hpp"
+
+namespace {
+
+std::atomic<std::size_t> calls_of_new{0};
+
+}  // namespace
+
+#if SURELEARN_OWN_NEW
+
+// The other forms of new and delete end in these. Not inlined: gcc would see malloc meet delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    calls_of_new.fetch_add(1, std::memory_order_relaxed);
+    if (void* const block = std::malloc(size == 0 ? 1 : size)) return block;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+
+#endif
+
+namespace surelearn::tests {
+
+std::size_t allocations() noexcept { return calls_of_new.load(std::memory_order_relaxed); }
+
+namespace {
+
+struct Count {
+    int passed = 0;
+    int failed = 0;
+};
+
+void run(std::span<const Test> tests, Count& count) {
+    for (const Test& test : tests) {
+        failures = 0;
+        try {
+            test.run();
+        } catch (const std::exception& error) {
+            failed(__FILE__, __LINE__, error.what(), 0.0);
+        }
+        ++(failures == 0 ? count.passed : count.failed);
+        if (failures != 0) std::printf("FAILED %s: %d checks\n", test.name, failures);
+    }
+}
+
+}  // namespace
+
+}  // namespace surelearn::tests
+
+int main() {
+    using namespace surelearn::tests;
+    Count count;
+    run(normal_tests, count);
+    run(rules_tests, count);
+    run(rows_tests, count);
+    run(diagonal_tests, count);
+    run(forms_tests, count);
+    run(learn_tests, count);
+    run(guard_tests, count);
+    std::printf("%d passed, %d failed\n", count.passed, count.failed);
+    return count.failed == 0 ? 0 : 1;
+}

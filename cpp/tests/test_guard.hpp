@@ -1,0 +1,190 @@
+// guard.hpp: readers meet whole blocks only, and no side waits for ever.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "surelearn/guard.hpp"
+#include "surelearn/learn.hpp"
+#include "test_rows.hpp"
+
+namespace surelearn::tests {
+
+namespace guard {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+constexpr std::size_t n_features = 48;
+/// Far more than needed, and short enough to see that somebody starved.
+constexpr std::chrono::seconds patience{20};
+
+/// A model whose blocks can be seen half done: a block has one row for each feature, and each row
+/// moves its own feature by the same step. Between blocks all weights are equal, inside they
+/// differ.
+struct Shared {
+    Guard guard;
+    Diagonal<double> weights{Shape{.n_features = n_features, .intercept = false}};
+    Csr<std::int32_t, double> rows{.n_features = n_features};
+    std::vector<std::int32_t> y;
+
+    Shared() {
+        for (std::size_t j = 0; j < n_features; ++j) {
+            rows.add(j, 1.0);
+            rows.end_row();
+            y.push_back(1);
+        }
+    }
+
+    void learn_block() {
+        auto matrix = rows.matrix();
+        if (matrix.inspect()) return;
+        const Targets targets{.y = y, .weight = {}, .order = {}, .known = {}};
+        const Rule probit = rules::Probit{1.0};  // steps for every row, however sure
+        const auto lock = guard.write();
+        (void)learn(weights, probit, Projection::precision, matrix, targets, 0, n_features);
+    }
+
+    /// The rounds seen, or nothing if the state is not one between two blocks.
+    [[nodiscard]] std::uint64_t rounds_if_whole() {
+        const auto lock = guard.read();
+        for (std::size_t j = 1; j < n_features; ++j) {
+            if (weights.mean(j, 0) != weights.mean(0, 0)) return half;
+            if (weights.sigma(j, 0) != weights.sigma(0, 0)) return half;
+        }
+        return weights.rounds() % n_features == 0 ? weights.rounds() : half;
+    }
+
+    static constexpr std::uint64_t half = ~std::uint64_t{0};
+};
+
+[[nodiscard]] inline std::vector<std::thread> start(std::size_t count,
+                                                    const std::function<void()>& work) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work);
+    return threads;
+}
+
+inline void join(std::vector<std::thread>& threads) {
+    for (std::thread& thread : threads) thread.join();
+}
+
+/// Busy rather than asleep, as a reader with many rows is.
+inline void hold(microseconds time) {
+    const auto until = Clock::now() + time;
+    while (Clock::now() < until) {
+    }
+}
+
+}  // namespace guard
+
+inline void readers_see_whole_blocks() {
+    constexpr int blocks = 2000;
+    guard::Shared shared;
+    std::atomic<bool> done{false};
+    std::atomic<int> torn{0};
+    std::atomic<int> backwards{0};
+    std::atomic<int> reads{0};
+    auto readers = guard::start(3, [&] {
+        std::uint64_t before = 0;
+        while (!done) {
+            const std::uint64_t rounds = shared.rounds_if_whole();
+            if (rounds == guard::Shared::half) {
+                ++torn;
+            } else {
+                if (rounds < before) ++backwards;
+                before = rounds;
+            }
+            ++reads;
+        }
+    });
+    for (int block = 0; block < blocks || reads < 100; ++block) shared.learn_block();
+    done = true;
+    guard::join(readers);
+    CHECK(torn == 0 && backwards == 0);
+    CHECK(shared.weights.rounds() >= blocks * guard::n_features);
+    CHECK(shared.rounds_if_whole() == shared.weights.rounds());
+    CHECK(shared.weights.mean(0, 0) > 0.0);
+}
+
+inline void writers_exclude_one_another() {
+    constexpr int blocks = 200;
+    guard::Shared shared;
+    auto writers = guard::start(3, [&] {
+        for (int block = 0; block < blocks; ++block) shared.learn_block();
+    });
+    guard::join(writers);
+    CHECK(shared.rounds_if_whole() == 3 * blocks * guard::n_features);
+}
+
+inline void readers_share() {
+    Guard guard;
+    std::atomic<int> inside{0};
+    std::atomic<bool> late{false};
+    // Each waits for the other while it holds the lock.
+    auto readers = guard::start(2, [&] {
+        const auto lock = guard.read();
+        ++inside;
+        const auto until = guard::Clock::now() + guard::patience;
+        while (inside < 2 && !late) {
+            if (guard::Clock::now() > until) late = true;
+        }
+    });
+    guard::join(readers);
+    CHECK(!late);
+}
+
+/// There is always somebody reading: each reader comes back at once and stays a while.
+inline void readers_do_not_starve_the_writer() {
+    constexpr int blocks = 50;
+    guard::Shared shared;
+    std::atomic<bool> done{false};
+    const auto until = guard::Clock::now() + guard::patience;
+    auto readers = guard::start(4, [&] {
+        while (!done && guard::Clock::now() < until) {
+            const auto lock = shared.guard.read();
+            guard::hold(guard::microseconds(300));
+        }
+    });
+    for (int block = 0; block < blocks; ++block) shared.learn_block();
+    done = true;
+    guard::join(readers);
+    CHECK(guard::Clock::now() < until);
+}
+
+inline void writers_do_not_starve_the_readers() {
+    constexpr int wanted = 50;
+    guard::Shared shared;
+    std::atomic<int> waiting{3};
+    const auto until = guard::Clock::now() + guard::patience;
+    auto writers = guard::start(2, [&] {
+        while (waiting > 0 && guard::Clock::now() < until) {
+            const auto lock = shared.guard.write();
+            guard::hold(guard::microseconds(300));
+        }
+    });
+    auto readers = guard::start(3, [&] {
+        for (int i = 0; i < wanted; ++i) (void)shared.rounds_if_whole();
+        --waiting;
+    });
+    guard::join(readers);
+    guard::join(writers);
+    CHECK(guard::Clock::now() < until);
+}
+
+inline constexpr std::array guard_tests{
+    Test{"readers see whole blocks", readers_see_whole_blocks},
+    Test{"writers exclude one another", writers_exclude_one_another},
+    Test{"readers share", readers_share},
+    Test{"readers do not starve the writer", readers_do_not_starve_the_writer},
+    Test{"writers do not starve the readers", writers_do_not_starve_the_readers},
+};
+
+}  // namespace surelearn::tests
