@@ -63,5 +63,4 @@ clean:
 
 .venv/bench.stamp: .venv/test.stamp
 	$(PY) -m pip install -q -e '.[bench]'
-	touch $@ .venv/test.stamp .venv/demo.stamp
-	touch $@
+	touch .venv/demo.stamp .venv/test.stamp $@

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -20,7 +22,8 @@ from sklearn.model_selection import GridSearchCV
 import strategies
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn import SureClassifier, rules
+from surelearn import SureClassifier, load, rules
+from surelearn.estimators._model import Refused
 
 
 def classifier(rule, **options):
@@ -87,8 +90,10 @@ def test_fit_agrees_with_the_reference(problem, rule, projection, average):
     scale = np.abs(mean).max(initial=1e-9)
     coef = np.column_stack([clf.coef_, clf.intercept_])
     np.testing.assert_allclose(coef, mean, rtol=1e-8, atol=1e-8 * scale)
-    assert clf.mistakes_.tolist() == mistakes
-    assert clf.n_updates_ == want.updates
+    assert len(clf.mistakes_) == 2
+    if not want.close_calls:
+        assert clf.mistakes_.tolist() == mistakes
+        assert clf.n_updates_ == want.updates
     assert clf.classes_.tolist() == list(np.array(list("abcd"))[present])
     if rule[0] not in FIRST_ORDER:
         sigma = np.column_stack([clf.sigma_, clf.intercept_sigma_])
@@ -225,6 +230,13 @@ def test_a_declared_class_is_a_rival_at_once():
 
 # --------------------------------------------------------- promise 4: bad input
 
+
+def _tuples():
+    y = np.empty(4, object)
+    y[:] = [(0, 1), (1, 0)] * 2
+    return y
+
+
 X4 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [0.5, 3.0]])
 Y4 = np.array(["no", "yes", "yes", "no"])
 
@@ -245,6 +257,9 @@ Y4 = np.array(["no", "yes", "yes", "no"])
         (X4, Y4, [1, 1, -1, 1], ValueError, "sample_weight must be .* got -1.0 at row 2"),
         (X4, Y4, [1, np.nan, 1, 1], ValueError, "sample_weight must be .* got nan at row 1"),
         (X4, Y4, [1, 1], ValueError, r"sample_weight must have shape \(4,\) as y has"),
+        (X4, Y4, ["a"] * 4, TypeError, "sample_weight must be numbers, got"),
+        (X4, ["a", pd.NA, "b", "a"], None, ValueError, "no missing labels, got <NA> at row 1"),
+        (X4, _tuples(), None, TypeError, r"y must hold texts, numbers or booleans, got \(0, 1\)"),
     ],
 )
 def test_bad_input_is_named_and_leaves_the_model(X, y, weight, error, message):
@@ -268,8 +283,14 @@ def test_bad_input_is_named_and_leaves_the_model(X, y, weight, error, message):
         ([1.0, 2.0, 3.0], "no", ValueError, "x must have 2 features as in fit, got 3"),
         ({2: 1.0}, "no", ValueError, "x must have indices of its own columns"),
         ({-1: 1.0}, "no", ValueError, "x must have indices of its own columns"),
-        ({"word": 1.0}, "no", TypeError, "int"),
-        (np.eye(2), "no", ValueError, r"x must be one row, got shape \(2, 2\)"),
+        ({"word": 1.0}, "no", TypeError, "x must be a dict of feature numbers and values, got"),
+        ({0: None}, "no", TypeError, "x must be a dict of feature numbers and values, got"),
+        ({2**70: 1.0}, "no", TypeError, "x must be a dict of feature numbers and values, got"),
+        ([], "no", ValueError, r"x must be one row of at least one feature, got shape \(1, 0\)"),
+        (1.0, "no", ValueError, "x must be one row of at least one feature, got shape"),
+        ([1j, 1.0], "no", TypeError, "x must be a row of numbers, got dtype complex128"),
+        (["a", "b"], "no", TypeError, "x must be a row of numbers, got dtype <U1"),
+        (np.eye(2), "no", ValueError, r"x must be one row .*, got shape \(2, 2\)"),
         ([1.0, 2.0], None, ValueError, "y must have no missing labels, got None"),
         ([1.0, 2.0], 3, TypeError, "labels of the kind known so far"),
         ([1.0, 2.0], ["no", "yes"], ValueError, "y"),
@@ -321,6 +342,9 @@ def test_predict_before_fit(method):
         ({"class_weight": "even"}, ValueError, "class_weight must be None, 'balanced' or a dict"),
         ({"class_weight": {"no": -1}}, ValueError, r"class_weight\['no'\] must be in \[0, inf\)"),
         ({"n_jobs": "all"}, TypeError, "n_jobs must be a whole number"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"verbose": "a lot"}, TypeError, "verbose must be a whole number, got 'a lot'"),
+        ({"rule": rules.Rule()}, TypeError, "rule must be one of 'variance'"),
         ({"covariance": "full"}, NotImplementedError, "covariance='full' is not available yet"),
         ({"constraints": "exact"}, NotImplementedError, "'exact' is not available yet"),
         ({"multiclass": "ecoc"}, NotImplementedError, "multiclass='ecoc' is not available yet"),
@@ -400,6 +424,71 @@ def test_classes_after_the_refused_row_stay_unknown():
         clf.partial_fit(X, y)
     assert clf.classes_.tolist() == [0, 1, 2]
     assert clf.coef_.shape[0] == 3
+
+
+def test_the_refused_row_is_named_by_its_number_in_x():
+    X = np.ones((10, 2))
+    X[7] = 1e200
+    weight = np.ones(10)
+    weight[:4] = 0
+    for call in (SureClassifier().partial_fit, SureClassifier(shuffle=False).fit):
+        with pytest.raises(ValueError, match="row 7 must leave"):
+            call(X, [0, 1] * 5, sample_weight=weight)
+
+
+@pytest.mark.parametrize("n_known", [2, 3])
+def test_a_refused_row_makes_no_class_known(n_known):
+    clf = SureClassifier().partial_fit(np.eye(3), np.arange(3) % n_known)
+    before = fingerprint(clf)
+    with pytest.raises(ValueError, match="row 0 must leave"):
+        clf.learn_one(np.full(3, 1e200), 7)
+    assert fingerprint(clf) == before
+    with pytest.raises(ValueError, match="row 1 must leave"):
+        clf.partial_fit([[1.0, 0.0, 0.0], [1e200, 1.0, 1.0]], [0, 7])
+    assert clf.classes_.tolist() == list(range(n_known))
+
+
+def test_averages_stay_finite():
+    """The sum behind the average may overflow where the mean does not: the row is refused."""
+    clf = SureClassifier("perceptron", average=True, fit_intercept=False)
+    clf.partial_fit([[0.0, 1.0]] * 3000, [1] * 3000, classes=[0, 1])
+    before = fingerprint(clf)
+    with pytest.raises(ValueError, match="row 0 must leave"):
+        clf.partial_fit([[3e38, 0.0]], [1])
+    assert fingerprint(clf) == before
+    assert np.isfinite(clf.coef_).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("projection", ["precision", "covariance"])
+def test_stdev_can_be_rescaled_for_ever(projection, dtype, tmp_path):
+    """Contradicting rows shrink the variances without end; a late class still fits in."""
+    clf = SureClassifier(
+        rules.Stdev(phi=3.0), fit_intercept=False, projection=projection, dtype=dtype
+    )
+    clf.partial_fit([[1.0]] * 2000, [0, 1] * 1000)
+    assert np.isfinite(clf._model.weights.prior)
+    clf.save(tmp_path / "m.sure")
+    assert fingerprint(load(tmp_path / "m.sure")) == fingerprint(clf)
+    clf.partial_fit([[2.0], [1.0]], [2, 0])
+    assert np.isfinite(clf.sigma_).all()
+
+
+@given(seed=st.integers(0, 10**6), chunk=st.integers(1, 200))
+def test_rescaling_does_not_depend_on_the_chunking(seed, chunk):
+    """Classes that come later in a batch have their columns from its start; they must not count."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 2))
+    y = np.concatenate([rng.integers(0, 3, 195), [3, 3, 4, 0, 3]])
+
+    def learnt(size):
+        clf = SureClassifier(rules.Stdev(phi=3.0), fit_intercept=False, projection="precision")
+        with contextlib.suppress(Refused):
+            for a in range(0, 200, size):
+                clf.partial_fit(X[a : a + size], y[a : a + size])
+        return fingerprint(clf)
+
+    assert learnt(chunk) == learnt(200)
 
 
 def test_odd_rows_have_one_outcome_each():
@@ -566,6 +655,80 @@ def test_projection_is_decided_once():
     assert one.projection_ == "precision"
 
 
+def test_one_row_of_pandas_is_dense():
+    X = spread()[0]
+    assert SureClassifier().learn_one(pd.Series(X[0]), 0).projection_ == "covariance"
+    assert SureClassifier().learn_one(sparse.coo_array(X[0]), 0).projection_ == "precision"
+
+
+def test_what_was_fitted_tells_what_there_is():
+    X, y = spread()
+    clf = SureClassifier("perceptron", average=True).fit(X, y).set_params(rule="arow")
+    assert not hasattr(clf, "sigma_")
+    assert not hasattr(clf, "margin")
+    clf = SureClassifier("arow").fit(X, y).set_params(rule="perceptron")
+    assert clf.sigma_.shape == (*clf.margin(X)[1][0].shape, 6)
+
+
+def test_labels_may_come_in_mixed_clothes():
+    for labels in ([np.str_("a"), "b"], [np.int64(1), 2], np.array([1, 2], object)):
+        clf = SureClassifier().fit(X4, [*labels, *labels])
+        assert clf.classes_.tolist() == sorted(map(type(clf.classes_.tolist()[0]), labels))
+    with pytest.raises(TypeError, match="labels of the kind known so far"):
+        SureClassifier().fit(X4, np.array([b"a", b"b"] * 2)).partial_fit(X4, [1, 2, 1, 2])
+    with pytest.raises(ValueError, match="classes must be a list of labels, got 3"):
+        SureClassifier().partial_fit(X4, Y4, classes=3)
+    with pytest.raises(ValueError, match="no missing labels, got NaT at row 3"):
+        SureClassifier().fit(X4, np.array(["2020", "2021", "2020", "NaT"], "datetime64[Y]"))
+
+
+def test_counts_are_of_rows_not_of_passes():
+    X, y = spread()
+    clf = SureClassifier(passes=5, random_state=0).fit(X, y)
+    assert clf._model.counts.tolist() == np.bincount(y).tolist()
+
+
+def test_another_thread_meets_the_old_model_until_fit_is_done():
+    X, y = spread(2000)
+    wide = np.hstack([X] * 20)
+    clf = SureClassifier(random_state=0).fit(X, y)
+    want = clf.decision_function(X[:3])
+    other = threading.Thread(target=SureClassifier.fit, args=(clf.set_params(passes=40), wide, y))
+    other.start()
+    answers = []
+    while other.is_alive():
+        with contextlib.suppress(ValueError):  # 6 features are too few once fit has ended
+            answers.append(clf.decision_function(X[:3]))
+    other.join()
+    assert answers
+    assert all(np.array_equal(answer, want) for answer in answers)
+    assert clf.n_features_in_ == 120
+
+
+def test_interrupted_learning_counts_what_it_learnt():
+    X = np.ones((600_000, 2))
+    y = np.tile([0, 1], 300_000)
+    clf = SureClassifier("arow").partial_fit(X[:10], y[:10], classes=[0, 1])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def learn_for_long():
+        for _ in range(100):
+            clf.partial_fit(X, y)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.03)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learn_for_long()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    rounds = clf._model.weights.state()["rounds"]
+    assert rounds == clf._model.counts.sum()
+
+
 def test_rule_parameters_can_be_set_and_searched():
     X, y = spread()
     clf = SureClassifier(rules.Stdev(eta=0.9))
@@ -574,7 +737,7 @@ def test_rule_parameters_can_be_set_and_searched():
     assert clf.rule == rules.Stdev(phi=0.0)
     clf.set_params(rule="arow", rule__r=5.0)
     assert clf.rule == rules.AROW(r=5.0)
-    with pytest.raises(TypeError, match="eta"):
+    with pytest.raises(TypeError, match=r"AROW\(r=5.0\) must be given 'r', got 'eta'"):
         clf.set_params(rule__eta=0.9)
     with pytest.raises(ValueError, match="Invalid parameter 'rules'"):
         clf.set_params(rules=1)

@@ -129,6 +129,17 @@ def test_a_rule_is_a_value(cls):
     assert "References" in cls.__doc__
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+@pytest.mark.parametrize("name", sorted(_core.rule_parameters()))
+@pytest.mark.parametrize("m", [-1e6, -1.0, 0.0, 0.5, 1e6])
+def test_the_largest_and_smallest_parameters_give_a_step(name, size, m):
+    params = {key: min(size, 1e6) if key == "phi" else size for key in rules.RULES[name]().params()}
+    for v in (1e-12, 1.0, 1e12):
+        alpha, gain = step(name, params, m, v)
+        assert math.isfinite(alpha)
+        assert math.isfinite(gain)
+
+
 def test_replace_keeps_the_other_parameters():
     assert rules.SCW1(phi=2.0, C=3.0).replace(eta=0.5) == rules.SCW1(phi=0.0, C=3.0)
     assert rules.SCW1(phi=2.0, C=3.0).replace(C=1.0) == rules.SCW1(phi=2.0, C=1.0)
@@ -143,10 +154,12 @@ def test_replace_keeps_the_other_parameters():
         (lambda: rules.Stdev(eta=math.nan), ValueError, "eta must be in"),
         (lambda: rules.Stdev(eta="0.9"), TypeError, "eta must be a number, got '0.9'"),
         (lambda: rules.Stdev(eta=0.9, phi=1), TypeError, "eta or phi must be given, got both"),
-        (lambda: rules.Stdev(phi=-1), ValueError, r"phi must be in \[0, inf\), got -1"),
-        (lambda: rules.AROW(r=0), ValueError, r"r must be in \(0, inf\), got 0"),
+        (lambda: rules.Stdev(phi=-1), ValueError, r"phi must be in \[0, 1e6\], got -1"),
+        (lambda: rules.AROW(r=0), ValueError, r"r must be in \[1e-30, 1e30\], got 0"),
         (lambda: rules.AROW(r=math.inf), ValueError, "r must be in"),
-        (lambda: rules.PA1(C=-2), ValueError, r"C must be in \(0, inf\), got -2"),
+        (lambda: rules.AROW(r=1e-310), ValueError, "r must be in"),
+        (lambda: rules.Variance(phi=1e200), ValueError, r"phi must be in \[0, 1e6\]"),
+        (lambda: rules.PA1(C=-2), ValueError, r"C must be in \[1e-30, 1e30\], got -2"),
         (lambda: rules.SCW2(C=True), TypeError, "C must be a number, got True"),
         (lambda: rules.Probit(noise=0), ValueError, "noise must be in"),
         (lambda: rules.get("arrow"), ValueError, "rule must be one of 'variance', .*got 'arrow'"),

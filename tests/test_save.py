@@ -190,6 +190,18 @@ def test_memory_is_limited(saved):
             load(saved)
 
 
+def test_labels_cannot_take_more_memory_than_allowed(saved):
+    header, body = parts(saved)
+    settings_ = json.loads(header["__metadata__"]["surelearn"])
+    for count, length in ((3000, 100_000), (200_000, 2_000_000)):
+        labels = [*(f"{i:06}" for i in range(count)), "x" * length]
+        settings_["classes"] = {"kind": "str", "values": labels}
+        header["__metadata__"]["surelearn"] = json.dumps(settings_)
+        assemble(saved, header, body)
+        with pytest.raises(FormatError, match="Pass a larger max_bytes"):
+            load(saved, max_bytes=2**24)
+
+
 def damaged(value):
     """Ways in which one setting may be wrong."""
     return [None, -1, 1e400, "x", [], {}, [value], True, 2**70, "\x00"]
@@ -271,6 +283,7 @@ def test_any_bytes_give_a_format_error(tmp_path_factory, content):
         ("features", lambda a: a.__setitem__(0, -1)),
         ("features", lambda a: a.__setitem__(-1, 7)),
         ("features", lambda a: a.__setitem__(1, a[0])),
+        ("features", lambda a: a.__setitem__(slice(1, 4), [2**63 - 1, -(2**63), -1])),
     ],
 )
 def test_bad_numbers_never_enter_a_model(saved, name, change):

@@ -45,7 +45,16 @@ def learn(weights, rule, X, y, *, weight=None, n_classes=2, projection="precisio
     rows = rows_of(np.ascontiguousarray(X[kept]) if isinstance(X, np.ndarray) else X[kept])
     assert rows.fault is None
     core = rules.RULES[name](**params).core()
-    return weights.learn(core, rows, targets, (0, int(kept.sum())))
+    return Learnt(weights, core, rows, targets)
+
+
+class Learnt:
+    """What learning all the rows did."""
+
+    def __init__(self, weights, core, rows, targets):
+        done = np.zeros(3, np.uint64)
+        self.refused = weights.learn(core, rows, targets, span=(0, len(rows)), done=done)
+        self.rows, self.mistakes, self.updates = done.tolist()
 
 
 def expected(problem, rule, **options):
@@ -86,7 +95,8 @@ def test_learning_agrees_with_the_reference(problem, rule, options):
     )
     tolerance = 1e-9 if options["dtype"] == np.float64 else 1e-4
     assert tally.refused == refused
-    assert (tally.mistakes, tally.updates) == (want.mistakes, want.updates)
+    assert abs(tally.mistakes - want.mistakes) <= want.close_calls
+    assert abs(tally.updates - want.updates) <= want.close_calls
     scale = np.abs(want.mean()).max(initial=1e-9)
     np.testing.assert_allclose(weights.means, want.mean(), rtol=tolerance, atol=tolerance * scale)
     if rule[0] not in FIRST_ORDER:
@@ -167,7 +177,7 @@ def test_every_form_of_a_row_gives_the_same_bits(problem, rule, value):
                 np.ones(problem.n_classes, np.uint8),
             )
             begin += len(rows)
-            if weights.learn(core, rows, targets, (0, len(rows))).refused:
+            if Learnt(weights, core, rows, targets).refused:
                 break
         return (
             np.array(weights.means).tobytes()

@@ -36,7 +36,8 @@ struct Model {
     [[nodiscard]] const Shape& shape() const { return weights.shape(); }
 };
 
-using Known = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::span<const T> view(const std::optional<Vector<T>>& array) {
@@ -54,32 +55,43 @@ void stop_if_interrupted() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// Learns rows [begin, end) of the order; (end, mistakes, updates, refused).
+/// The rows must be as wide as the model: a narrower table would be read beyond its end.
 template <class T>
-std::tuple<std::size_t, std::uint64_t, std::uint64_t, bool> learn_rows(
-    Model<T>& model, const Rule& rule, bool covariance, const Rows& rows,
-    const Vector<std::int32_t>& y, const std::optional<Vector<double>>& weight,
-    const std::optional<Vector<std::int64_t>>& order, const Known& known, std::size_t begin,
-    std::size_t end) {
+void check_width(const Model<T>& model, const Rows& rows) {
+    const auto width = std::visit([](const auto& m) { return m.n_features(); }, rows.matrix);
+    if (width != model.shape().n_features) throw nb::value_error("rows do not fit the weights");
+}
+
+/// Learns rows [begin, end) of the order. `done` is kept up to date with (rows, mistakes, updates),
+/// also when Ctrl-C ends it. Tells whether a row was refused.
+template <class T>
+bool learn_rows(Model<T>& model, const Rule& rule, bool covariance, const Rows& rows,
+                const Vector<std::int32_t>& y, const std::optional<Vector<double>>& weight,
+                const std::optional<Vector<std::int64_t>>& order,
+                const Writable<std::uint8_t>& known, std::size_t begin, std::size_t end,
+                const Writable<std::uint64_t>& done) {
+    check_width(model, rows);
     const Projection projection = covariance ? Projection::covariance : Projection::precision;
     const Targets targets{bind::view(y), view(weight), view(order),
                           std::span(known.data(), known.shape(0))};
-    Tally total{.end = begin};
     const nb::gil_scoped_release release;
-    std::visit(
+    return std::visit(
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
             Pass<T, Index, Value> pass(model.weights, rule, projection, matrix, targets, begin,
                                        end);
-            while (total.end < end && !total.refused) {
-                const std::size_t stop = std::min(end, total.end + block);
+            for (std::size_t at = begin; at < end;) {
+                const std::size_t stop = std::min(end, at + block);
                 const Tally part = learn_block(model, pass, stop);
-                total = {part.end, total.mistakes + part.mistakes, total.updates + part.updates,
-                         part.refused};
-                if ((stop - begin) % patience == 0) stop_if_interrupted();
+                done.data()[0] += part.end - at;
+                done.data()[1] += part.mistakes;
+                done.data()[2] += part.updates;
+                at = part.end;
+                if (part.refused) return true;
+                if ((at - begin) % patience == 0) stop_if_interrupted();
             }
+            return false;
         },
         rows.matrix);
-    return {total.end, total.mistakes, total.updates, total.refused};
 }
 
 /// Learns one row of a known class, every class being known: (mistakes, updates, refused).
@@ -87,6 +99,7 @@ template <class T>
 std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<T>& model, const Rule& rule,
                                                          bool covariance, const Rows& rows,
                                                          std::int32_t y, double weight) {
+    check_width(model, rows);
     const Projection projection = covariance ? Projection::covariance : Projection::precision;
     std::vector<std::uint8_t> known(model.shape().n_columns, 1);
     const Targets targets{{&y, 1}, {&weight, 1}, {}, known};
@@ -103,6 +116,7 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<T>& model, const 
 /// Calls f(row, place of its results) for every row, sharing the model with other readers.
 template <class T, class F>
 void each_row(Model<T>& model, const Rows& rows, F&& f) {
+    check_width(model, rows);
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
     std::visit(
@@ -262,7 +276,8 @@ void bind_model(nb::module_& m, const char* name) {
     model.def("learn", &learn_rows<T>, nb::arg("rule"), nb::arg("covariance"), nb::arg("rows"),
               nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
               nb::arg("order").noconvert().none(), nb::arg("known").noconvert(), nb::arg("begin"),
-              nb::arg("end"), "Learn rows [begin, end): (end, mistakes, updates, refused).");
+              nb::arg("end"), nb::arg("done").noconvert(),
+              "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
     model.def("learn_row", &learn_row<T>, nb::arg("rule"), nb::arg("covariance"), nb::arg("rows"),
               nb::arg("y"), nb::arg("weight"), "Learn one row: (mistakes, updates, refused).");
     model.def("winners", &winners<T>, nb::arg("rows"), "Class of the largest mean score.");

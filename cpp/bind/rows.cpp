@@ -55,8 +55,9 @@ std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
     PyObject* value = nullptr;
     while (PyDict_Next(x.ptr(), &place, &key, &value) != 0) {
         rows->own_index.push_back(PyLong_AsLongLong(key));
+        if (rows->own_index.back() == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
         rows->own_value.push_back(PyFloat_AsDouble(value));
-        if (PyErr_Occurred() != nullptr) throw nb::python_error();
+        if (rows->own_value.back() == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
     }
     rows->own_start[1] = static_cast<std::int64_t>(rows->own_index.size());
     Matrix<std::int64_t, double> matrix(rows->own_start, rows->own_index, rows->own_value,

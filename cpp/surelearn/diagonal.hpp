@@ -83,7 +83,7 @@ template <class T>
 class Diagonal {
 public:
     explicit Diagonal(const Shape& shape)
-        : shape_(shape), table_(product(shape.n_rows(), shape.stride())) {
+        : shape_(shape), stride_(shape.stride()), table_(product(shape.n_rows(), shape.stride())) {
         if (table_.size() == 0) return;
         std::fill_n(table_.data(), shape.stride(), T{0});
         if (shape.second_order) {
@@ -97,9 +97,9 @@ public:
     [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
     void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
 
-    [[nodiscard]] T* cell(std::size_t j) noexcept { return table_.data() + j * shape_.stride(); }
+    [[nodiscard]] T* cell(std::size_t j) noexcept { return table_.data() + j * stride_; }
     [[nodiscard]] const T* cell(std::size_t j) const noexcept {
-        return table_.data() + j * shape_.stride();
+        return table_.data() + j * stride_;
     }
 
     /// Asks memory for the runs of a row's features [begin, end). Into the second-level cache: the
@@ -111,7 +111,7 @@ public:
         constexpr std::size_t line = 64 / sizeof(T);
         for (std::size_t p = begin; p < std::min(end, row.size()); ++p) {
             const T* const at = cell(row.feature(p));
-            for (std::size_t k = 0; k < shape_.stride(); k += line) {
+            for (std::size_t k = 0; k < stride_; k += line) {
                 __builtin_prefetch(at + k, 0, 2);
             }
         }
@@ -212,25 +212,35 @@ public:
             };
             sound = move_gaussians(row, sides, step.alpha, shrink, journal);
         }
-        if (!sound) {
-            take_back(row, sides, journal);
-        } else if (shape_.averaged) {
-            add_to_average(row, sides, journal);
+        if (sound && shape_.averaged) {
+            sound = average_is_finite(row, sides, journal);
+            if (sound) add_to_average(row, sides, journal);
         }
+        if (!sound) take_back(row, sides, journal);
         return sound;
     }
 
     void end_round() noexcept { ++rounds_; }
 
     /// For rules that are free of scale: when every variance has fallen out of the safe range,
-    /// multiply sigma by c^2 and mu by c, c a power of two so that no bit is lost.
-    void keep_in_range() noexcept {
+    /// multiply sigma by c^2 and mu by c, c a power of two so that no bit is lost. Columns of
+    /// classes that are not known yet do not count (`known` empty: all are).
+    void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
         constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
         const std::size_t count = shape_.n_rows() * shape_.n_columns;
         // Variances only fall, so those before the witness need no second look.
-        while (witness_ < count && sigma_at(witness_) < least) ++witness_;
-        if (witness_ == count && count > 0) rescale();
+        while (witness_ < count) {
+            const std::size_t k = witness_ % shape_.n_columns;
+            const bool counts = known.empty() || known[k] != 0;
+            if (counts && sigma(witness_ / shape_.n_columns, k) >= least) return;
+            ++witness_;
+        }
+        witness_ = 0;
+        if (count > 0) rescale(known);
     }
+
+    /// A class has become known: its variances count from now on.
+    void look_again() noexcept { witness_ = 0; }
 
     /// Mean of one weight: the average over all rounds where averaging is on.
     [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
@@ -305,10 +315,6 @@ private:
         return (shape_.parts() - 1) * shape_.n_columns;
     }
 
-    [[nodiscard]] double sigma_at(std::size_t flat) const noexcept {
-        return sigma(flat / shape_.n_columns, flat % shape_.n_columns);
-    }
-
     /// f(feature, x) for every entry of the row, then for the intercept. One place of call, so that
     /// f is inlined and what it captures stays in registers.
     template <class R, class F>
@@ -330,14 +336,20 @@ private:
             const T* const at = cell(j);
             return Two{at[0], second_order ? at[1] : T{1}} * Two{x, x * x};
         };
-        const std::size_t n = row.size();
-        std::size_t p = 0;
-        for (; p + 2 <= n; p += 2) {
-            prefetch(ahead, p, p + 2);
+        const auto add_two = [&](std::size_t p) {
             even += term(row.feature(p), row.x(p));
             odd += term(row.feature(p + 1), row.x(p + 1));
+        };
+        const std::size_t n = row.size();
+        const std::size_t shared = std::min(n, ahead.size());
+        std::size_t p = 0;
+        for (; p + 2 <= shared; p += 2) {
+            __builtin_prefetch(cell(ahead.feature(p)), 0, 2);
+            __builtin_prefetch(cell(ahead.feature(p + 1)), 0, 2);
+            add_two(p);
         }
         prefetch(ahead, p, ahead.size());
+        for (; p + 2 <= n; p += 2) add_two(p);
         if (p < n) even += term(row.feature(p), row.x(p));
         if (shape_.intercept) odd += term(shape_.n_features, 1.0);
         const Two sum = even + odd;
@@ -426,45 +438,69 @@ private:
 
     /// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round; the
     /// mean of all vectors is then mu - q / c. The change is the one stored, not the one wanted.
-    template <std::size_t N, class R>
-    void add_to_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
+    /// Calls f(place of q, its new value).
+    template <std::size_t N, class R, class F>
+    void each_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal,
+                      F&& f) {
         const auto c = static_cast<double>(rounds_ + 1);
         const auto* old = journal.entries.data();
         each_feature(row, [&](std::size_t j, double) {
             for (const Side& side : sides) {
                 const double change = static_cast<double>(cell(j)[side.column]) - old->mu;
                 T& q = cell(j)[average_at() + side.column];
-                q = static_cast<T>(q + c * change);
+                f(q, static_cast<T>(q + c * change));
                 ++old;
             }
         });
     }
 
-    void rescale() noexcept {
+    template <std::size_t N, class R>
+    [[nodiscard]] bool average_is_finite(const R& row, const std::array<Side, N>& sides,
+                                         const Journal<T>& journal) {
+        bool sound = true;
+        each_average(row, sides, journal, [&](T&, T value) { sound &= finite(value); });
+        return sound;
+    }
+
+    template <std::size_t N, class R>
+    void add_to_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
+        each_average(row, sides, journal, [](T& q, T value) { q = value; });
+    }
+
+    void rescale(std::span<const std::uint8_t> known) noexcept {
+        const std::size_t K = shape_.n_columns;
+        const auto counts = [&](std::size_t k) { return known.empty() || known[k] != 0; };
         double largest_mu = 0.0;
         double largest_sigma = 0.0;
         for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
-            for (std::size_t k = 0; k < shape_.stride(); ++k) {
-                const std::size_t K = shape_.n_columns;
-                double& most = k >= K && k < 2 * K ? largest_sigma : largest_mu;
-                most = std::max(most, std::fabs(static_cast<double>(cell(j)[k])));
+            for (std::size_t k = 0; k < K; ++k) {
+                for (std::size_t part = 0; part < shape_.parts(); ++part) {
+                    double& most = part == 1 ? largest_sigma : largest_mu;
+                    const double x = std::fabs(static_cast<double>(cell(j)[part * K + k]));
+                    if (counts(k)) most = std::max(most, x);
+                }
             }
         }
         const int power = -std::ilogb(largest_sigma) / 2;  // c = 2^power brings sigma back to 1
         // Where the means have no room to grow the variances are left to fall, in the end to an
-        // update that is refused.
-        witness_ = 0;
-        if (std::ldexp(largest_mu, power) > 1e-3 * std::numeric_limits<T>::max()) return;
+        // update that is refused. The prior stops growing where T has no larger number: a class
+        // that comes then is as unsure as it can be.
+        constexpr double room = 1e-3 * static_cast<double>(std::numeric_limits<T>::max());
+        if (std::ldexp(largest_mu, power) > room) return;
+        shape_.prior = std::min(std::ldexp(shape_.prior, 2 * power), room);
         for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
-            for (std::size_t k = 0; k < shape_.stride(); ++k) {
-                const bool variance = k >= shape_.n_columns && k < 2 * shape_.n_columns;
-                cell(j)[k] = std::ldexp(cell(j)[k], variance ? 2 * power : power);
+            for (std::size_t k = 0; k < K; ++k) {
+                for (std::size_t part = 0; part < shape_.parts(); ++part) {
+                    T& x = cell(j)[part * K + k];
+                    x = std::ldexp(x, part == 1 ? 2 * power : power);
+                }
+                if (!counts(k)) cell(j)[K + k] = static_cast<T>(shape_.prior);
             }
         }
-        shape_.prior = std::ldexp(shape_.prior, 2 * power);
     }
 
     Shape shape_;
+    std::size_t stride_;
     Table<T> table_;
     std::uint64_t rounds_ = 0;
     std::size_t witness_ = 0;

@@ -123,7 +123,11 @@ public:
     [[nodiscard]] bool joint(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
                              std::size_t y, std::span<std::uint8_t> known, double weight,
                              Tally& tally) {
-        known[y] = 1;
+        const bool arrived = known[y] == 0;
+        if (arrived) {
+            known[y] = 1;
+            weights_.look_again();
+        }
         auto& scores = scratch_.scores;
         scores.resize(known.size());
         weights_.scores(row, scores, ahead);
@@ -134,13 +138,16 @@ public:
         const std::array sides{Side{y, 1.0}, Side{rival, -1.0}};
         const auto v = weights_.variances(row, sides);
         const Moments margin{scores[y] - scores[rival], v[0] + v[1]};
-        return learn(row, sides, margin, weight, tally);
+        const bool learnt = learn(row, sides, margin, weight, tally, known);
+        if (!learnt && arrived) known[y] = 0;  // a refused row makes nothing known
+        return learnt;
     }
 
 private:
     template <std::size_t N>
     [[nodiscard]] bool learn(const Row<Index, Value>& row, const std::array<Side, N>& sides,
-                             const Moments& margin, double weight, Tally& tally) {
+                             const Moments& margin, double weight, Tally& tally,
+                             std::span<const std::uint8_t> known = {}) {
         if (!std::isfinite(margin.m) || !std::isfinite(margin.v)) return false;
         const auto gather = [&] { return weights_.shares(row, sides, scratch_.shares); };
         const Step step = std::visit(
@@ -155,7 +162,7 @@ private:
             ++tally.updates;
             const bool scale_free =
                 std::visit([]<class R>(const R&) { return ScaleFree<R>; }, rule_);
-            if (scale_free) weights_.keep_in_range();
+            if (scale_free) weights_.keep_in_range(known);
         }
         if (!(margin.m > 0.0)) ++tally.mistakes;
         weights_.end_round();

@@ -2,12 +2,13 @@
 //
 // Each rule is a small struct: its public name, the names of its parameters in the order of its
 // members, and step(m, v) for v > 0. Optional:
-//   first_order      the rule needs no variance: sigma stays the identity, v = |g|^2;
-//   scale_free       (mu, sigma) -> (c mu, c^2 sigma) changes no decision;
-//   weighted(w)      the same rule for a row of weight w; without it the step is scaled by min(1,
-//   w); step(m, v, a)    in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which
-//   are
-//                    gathered only where triggers(m, v).
+//
+// - first_order: the rule needs no variance: sigma stays the identity, v = |g|^2.
+// - scale_free: (mu, sigma) -> (c mu, c^2 sigma) changes no decision.
+// - weighted(w): the same rule for a row of weight w. Without it the step is scaled by min(1, w).
+// - step(m, v, a) in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
+//   gathered only where triggers(m, v).
+//
 // A new rule is one struct here and its name in the list at the end.
 #pragma once
 

@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <span>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -55,7 +54,6 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] T* data() noexcept { return data_.get(); }
     [[nodiscard]] const T* data() const noexcept { return data_.get(); }
-    [[nodiscard]] std::span<const T> view() const noexcept { return {data_.get(), size_}; }
 
 private:
     struct Free {

@@ -193,6 +193,12 @@ inline void refused_updates_leave_every_bit() {
     diagonal::check_refusals_of_means<2, float>();
     diagonal::check_refusals_of_means<1, double>();
     diagonal::check_refusals_of_means<2, double>();
+    // A mean that fits, ten rounds late: its sum for the average does not.
+    Diagonal<float> late(
+        Shape{.n_features = 1, .intercept = false, .second_order = false, .averaged = true});
+    late.set_rounds(10);
+    const diagonal::Entries x{{0}, {1e38}};
+    diagonal::check_refused<1>(late, x, {1.0, 0.0}, Projection::precision);
 }
 
 namespace diagonal {

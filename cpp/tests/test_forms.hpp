@@ -145,6 +145,46 @@ void check_no_room() {
     CHECK(bits(weights) == before);
 }
 
+/// However often the scale was changed, the prior is a number that the storage type can hold.
+template <class T>
+void check_prior_stays_finite() {
+    Diagonal<T> weights(Shape{.n_features = 2, .intercept = false});
+    for (int i = 0; i < 100; ++i) {
+        for (std::size_t j = 0; j < 2; ++j) {
+            weights.cell(j)[1] *= static_cast<T>(out_of_range<T>);
+        }
+        weights.keep_in_range();
+    }
+    CHECK(std::isfinite(static_cast<T>(weights.shape().prior)));
+    const auto wide = weights.split().with_columns(std::vector<std::int64_t>{0, 1, -1});
+    CHECK(std::isfinite(wide.sigma(0, 2)) && wide.sigma(0, 2) >= wide.sigma(0, 1));
+}
+
+/// A column whose class is not known yet holds nothing back and stays at the prior.
+template <class T>
+void check_unknown_column() {
+    const Shape shape{.n_features = 4, .n_columns = 3};
+    Diagonal<T> weights(shape);
+    for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+        for (const std::size_t k : {0U, 2U}) {
+            weights.cell(j)[k] = T{1};
+            weights.cell(j)[3 + k] = static_cast<T>(out_of_range<T>);
+        }
+    }
+    const auto before = bits(weights);
+    weights.keep_in_range(std::array<std::uint8_t, 3>{1, 1, 1});
+    CHECK(bits(weights) == before);
+    weights.look_again();
+    weights.keep_in_range(std::array<std::uint8_t, 3>{1, 0, 1});
+    const double c = weights.cell(0)[0];
+    CHECK(c > 1.0 && weights.shape().prior == c * c);
+    for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+        CHECK(weights.cell(j)[1] == T{0} && weights.sigma(j, 1) == c * c);
+        CHECK(weights.cell(j)[2] == c &&
+              weights.sigma(j, 2) == c * c * static_cast<T>(out_of_range<T>));
+    }
+}
+
 template <class T>
 void check_untouched(bool second_order, bool averaged) {
     const Shape shape{.n_features = 3,
@@ -193,6 +233,10 @@ inline void rescaling_loses_no_bit() {
     }
     forms::check_no_room<float>();
     forms::check_no_room<double>();
+    forms::check_prior_stays_finite<float>();
+    forms::check_prior_stays_finite<double>();
+    forms::check_unknown_column<float>();
+    forms::check_unknown_column<double>();
 }
 
 namespace forms {

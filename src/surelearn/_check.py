@@ -33,7 +33,8 @@ def number(name: str, value: object, where: str, *, low: float, high: float = ma
 
 
 def positive(name: str, value: object) -> float:
-    return number(name, value, "(0, inf)", low=0.0)
+    """A parameter of a rule, within what its formulas bear in double precision."""
+    return number(name, value, "[1e-30, 1e30]", low=1e-30, high=math.nextafter(1e30, math.inf))
 
 
 def count(name: str, value: object, *, least: int = 1) -> int:
@@ -78,7 +79,7 @@ def storage(dtype: object) -> np.dtype[Any]:
 
 def prior(value: object, dtype: np.dtype[Any]) -> float:
     """A starting variance that the storage type can hold."""
-    a = positive("initial_variance", value)
+    a = number("initial_variance", value, "(0, inf)", low=0.0)
     limits = np.finfo(dtype)
     if not float(limits.tiny) <= a <= float(limits.max):
         raise ValueError(
@@ -108,17 +109,43 @@ def n_features(expected: int, got: int) -> None:
 def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Labels of one kind, none missing."""
     if y.dtype.kind == "O":
-        missing = [i for i, value in enumerate(y) if value is None or value != value]
-        kinds = sorted({type(value).__name__ for value in y if value is not None})
-        if missing:
-            raise ValueError(
-                f"{name} must have no missing labels, got {y[missing[0]]!r} at row {missing[0]}."
-            )
-        if len(kinds) > 1:
-            raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
-    elif y.dtype.kind == "f":
+        return _object_labels(y, name)
+    if y.dtype.kind == "f":
         _whole_labels(y, name)
+    if y.dtype.kind == "M" and np.isnat(y).any():
+        row = int(np.flatnonzero(np.isnat(y))[0])
+        raise ValueError(f"{name} must have no missing labels, got NaT at row {row}.")
     return y
+
+
+def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
+    missing = [i for i, value in enumerate(y) if _is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"{name} must have no missing labels, got {y[missing[0]]!r} at row {missing[0]}."
+        )
+    kinds = sorted({kind_of(value) for value in y})
+    if len(kinds) > 1:
+        raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
+    if kinds and kinds[0] not in ("str", "int", "float", "bool"):
+        raise TypeError(f"{name} must hold texts, numbers or booleans, got {y[0]!r}.")
+    # Numbers and booleans become an array of their own type; texts stay as they are.
+    return y if not kinds or kinds[0] == "str" else labels(np.array(y.tolist()), name)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA will not say whether it equals itself
+        return True
+
+
+def kind_of(label: Any) -> str:
+    """The kind of a label, the same for Python's and numpy's types of it."""
+    for kind, types in (("str", str), ("bool", bool | np.bool_), ("int", Integral)):
+        if isinstance(label, types):
+            return kind
+    return "float" if isinstance(label, Real) else type(label).__name__
 
 
 def _whole_labels(y: NDArray[Any], name: str) -> None:
@@ -171,7 +198,10 @@ def two_classes(classes: NDArray[Any], doing: str) -> None:
 def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
     if value is None:
         return None
-    weight = np.asarray(value, dtype=np.float64)
+    try:
+        weight = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_weight must be numbers, got {value!r}.") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -198,15 +228,23 @@ def class_weight(value: object) -> dict[Any, float] | str | None:
 
 
 def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
-    """Refuse to mix texts with numbers among the labels of one model."""
+    """Refuse to mix texts, numbers and other kinds among the labels of one model."""
 
-    def is_text(labels: NDArray[Any]) -> bool:
-        return isinstance(labels[0], str)
+    def kind(labels: NDArray[Any]) -> str:
+        found = kind_of(labels[0])
+        return "number" if found in ("bool", "int", "float") else found
 
-    if len(classes) and len(y) and is_text(classes) != is_text(y):
+    if not len(classes) or not len(y):
+        return
+    if kind(classes) != kind(y):
         raise TypeError(
             f"y must hold labels of the kind known so far, such as {classes.tolist()[0]!r}, "
             f"got {y.tolist()[0]!r}."
+        )
+    both = classes.dtype.kind in "iu" and y.dtype.kind in "iu"
+    if both and np.result_type(classes, y).kind == "f":
+        raise ValueError(
+            f"y must hold labels that fit one type with {classes.dtype}, got {y.dtype}."
         )
 
 
@@ -222,9 +260,23 @@ def collapse(row: int, projection: str) -> str:
     other = {"precision": "covariance", "covariance": "precision"}[projection]
     return (
         f"row {row} must leave finite weights and positive variances, got a collapse with "
-        f"projection={projection!r}. Use projection={other!r}, scale the features, or use a "
-        "softer rule such as AROW."
+        f"projection={projection!r}. Use projection={other!r}, scale the features, or let the "
+        "rule move less."
     )
+
+
+def threads(name: str, value: object) -> None:
+    if value is None:
+        return
+    if count(name, value, least=-1) == 0:
+        raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
+
+
+def row_of_numbers(x: NDArray[Any]) -> None:
+    if x.ndim != 2 or x.shape[0] != 1 or x.shape[1] == 0:
+        raise ValueError(f"x must be one row of at least one feature, got shape {x.shape}.")
+    if x.dtype.kind not in "biuf":
+        raise TypeError(f"x must be a row of numbers, got dtype {x.dtype}.")
 
 
 def same(name: str, fitted: object, got: object) -> None:

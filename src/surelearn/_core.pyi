@@ -69,8 +69,10 @@ class Diagonal32:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> tuple[int, int, int, bool]:
-        """Learn rows [begin, end): (end, mistakes, updates, refused)."""
+    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
+        """
 
     def learn_row(self, rule: Rule, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
@@ -130,8 +132,10 @@ class Diagonal64:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> tuple[int, int, int, bool]:
-        """Learn rows [begin, end): (end, mistakes, updates, refused)."""
+    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
+        """
 
     def learn_row(self, rule: Rule, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""

@@ -38,7 +38,7 @@ def get(constraints: str | Constraints) -> Constraints:
     >>> get("single")
     Single()
     """
-    if isinstance(constraints, Constraints):
+    if isinstance(constraints, Constraints) and type(constraints) is not Constraints:
         return constraints
     name = _check.choice("constraints", constraints, ["single", "sequential", "parallel", "exact"])
     if name != "single":

@@ -9,6 +9,7 @@ Step(alpha=0.5, gain=1.0)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
@@ -64,9 +65,18 @@ class Rule:
     def replace(self, **changes: Any) -> Self:
         """The same rule with some parameters changed."""
         known = self.params()
+        may = [*known, "eta"] if "phi" in known else list(known)
+        for name in changes:
+            if name not in may:
+                raise TypeError(f"{self!r} must be given {_check.listing(may)}, got {name!r}.")
         if "eta" in changes:
             known.pop("phi", None)
         return type(self)(**{**known, **changes})
+
+    @property
+    def label_noise(self) -> float:
+        """Variance that the rule takes a label to add to its margin."""
+        return 0.0
 
     @property
     def first_order(self) -> bool:
@@ -97,7 +107,8 @@ def _phi(eta: float | None, phi: float | None, default: float) -> float:
     if eta is not None:
         eta = _check.number("eta", eta, "[0.5, 1)", low=0.5, high=1.0)
         return _core.normal_quantile(eta)
-    return _check.number("phi", default if phi is None else phi, "[0, inf)", low=0.0)
+    high = math.nextafter(1e6, math.inf)
+    return _check.number("phi", default if phi is None else phi, "[0, 1e6]", low=0.0, high=high)
 
 
 class Variance(_Confident):
@@ -310,6 +321,11 @@ class Probit(Rule):
     name = "probit"
     noise: float = 1.0
 
+    @property
+    def label_noise(self) -> float:
+        """The noise: it is part of the model of a label."""
+        return self.noise
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", _check.positive("noise", self.noise))
 
@@ -452,7 +468,7 @@ def get(rule: str | Rule) -> Rule:
     >>> get("arow")
     AROW(r=1.0)
     """
-    if isinstance(rule, Rule):
+    if isinstance(rule, Rule) and type(rule) is not Rule:
         return rule
     if isinstance(rule, type) and issubclass(rule, Rule):
         raise TypeError(f"rule must be a value such as {rule.__name__}(), got the class itself.")

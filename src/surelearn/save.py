@@ -119,9 +119,6 @@ class Fields:
             raise FormatError(f"{self.where}: {name} must be {what}, got {str(value)[:60]!r}.")
         return value
 
-    def __contains__(self, name: str) -> bool:
-        return self._settings.get(name) is not None
-
     def integer(self, name: str, *, low: int = 0, high: int = 2**62) -> int:
         value: int = self._get(name, int, "a whole number")
         if not low <= value <= high:

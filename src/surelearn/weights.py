@@ -29,12 +29,11 @@ class Targets(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a stretch of learning did: where it ended, and why if a row was refused."""
+    """What a stretch of learning did."""
 
-    end: int
+    rows: int
     mistakes: int
     updates: int
-    refused: bool
 
 
 @dataclass(frozen=True)
@@ -120,17 +119,27 @@ class Diagonal:
         return self._core.part(1)
 
     def learn(
-        self, rule: _core.Rule, rows: _core.Rows, targets: Targets, span: tuple[int, int]
-    ) -> Tally:
-        """Learn the rows of `span` in their order, each once. Releases the interpreter's lock."""
-        return Tally(*self._core.learn(rule, targets.covariance, rows, *targets[1:], *span))
+        self,
+        rule: _core.Rule,
+        rows: _core.Rows,
+        targets: Targets,
+        *,
+        span: tuple[int, int],
+        done: NDArray[np.uint64],
+    ) -> bool:
+        """Learn the rows of `span` in their order, each once. Releases the interpreter's lock.
+
+        Adds (rows, mistakes, updates) to `done`, also when Ctrl-C ends it. Tells whether a row was
+        refused, which then is the next after those done.
+        """
+        return self._core.learn(rule, targets.covariance, rows, *targets[1:], *span, done)
 
     def learn_row(
         self, rule: _core.Rule, row: _core.Rows, y: int, *, covariance: bool, weight: float
-    ) -> Tally:
-        """Learn one row of a class among those known: the shortest way."""
+    ) -> tuple[Tally, bool]:
+        """Learn one row of a class among those known, the shortest way; and was it refused?"""
         mistakes, updates, refused = self._core.learn_row(rule, covariance, row, y, weight)
-        return Tally(1 - refused, mistakes, updates, refused)
+        return Tally(1 - refused, mistakes, updates), refused
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
         """Place of the class with the largest mean score of every row; the first of equals."""
@@ -196,12 +205,13 @@ def rows_of(X: Any) -> _core.Rows:
     """Rows of a CSR matrix or a C-ordered 2-D array of float32 or float64, read in place."""
     if isinstance(X, np.ndarray):
         return _core.Rows.dense(X)
-    same = X.indptr.dtype == X.indices.dtype and X.indices.dtype in (np.int32, np.int64)
-    index = X.indices.dtype if same else np.dtype(np.int64)
-    start, indices = (np.ascontiguousarray(array, dtype=index) for array in (X.indptr, X.indices))
+    start, indices = X.indptr, X.indices
+    if start.dtype != indices.dtype or indices.dtype.kind != "i" or indices.itemsize < 4:
+        start, indices = start.astype(np.int64), indices.astype(np.int64)
+    start, indices = np.ascontiguousarray(start), np.ascontiguousarray(indices)
     return _core.Rows.csr(start, indices, np.ascontiguousarray(X.data), X.shape[1])
 
 
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
-    """One row from ``{feature: value}``."""
+    """One row from ``{feature: value}``; TypeError or OverflowError for what is neither."""
     return _core.Rows.from_dict(x if type(x) is dict else dict(x), n_features)

@@ -49,6 +49,8 @@ class Learner:
         Rounds whose margin was not positive, or not a number, before the update.
     updates : int
         Rounds with alpha > 0 or gain > 0.
+    close_calls : int
+        Rounds in which rounding may decide whether the rule moves or the row is a mistake.
 
     References
     ----------
@@ -84,6 +86,7 @@ class Learner:
         self.sigma = np.full(shape, self.initial_variance, self.dtype)
         self.mistakes = 0
         self.updates = 0
+        self.close_calls = 0
         # Sum over the zero start and the mean after each round.
         self._total = np.zeros(shape)
         self._count = 1
@@ -101,6 +104,7 @@ class Learner:
         g, m, v = self._difference(self._row(x), y)
         shares = self.sigma.astype(np.float64) * g**2
         alpha, gain = weighted(self.rule, m, v, weight, shares[g != 0], **self.params)
+        self.close_calls += self._is_close_call(g, m, v)
         if alpha > 0 or gain > 0:
             self.mu, self.sigma = self._updated(g, shares, alpha, gain)
             self.updates += 1
@@ -158,6 +162,16 @@ class Learner:
         g = np.zeros(self.mu.shape)
         g[y], g[rival] = x, -x
         return g, means[y] - means[rival], variances[y] + variances[rival]
+
+    def _is_close_call(self, g: np.ndarray, m: float, v: float) -> bool:
+        """Whether m is within rounding of where a rule begins to move, or of a mistake.
+
+        A CW update ends exactly there, so the same row seen again is one.
+        """
+        size = float(np.abs(self.mu * g).sum())
+        phi = self.params.get("phi", 0.0)
+        edges = (0.0, 1.0, phi * v, phi * math.sqrt(v))
+        return size > 0 and any(abs(m - edge) <= 1e-6 * (size + edge) for edge in edges)
 
     def _updated(
         self, g: np.ndarray, shares: np.ndarray, alpha: float, gain: float

@@ -55,7 +55,9 @@ def demo(
     output: Annotated[
         Path, typer.Option(dir_okay=False, help="Picture to write: .png, .svg or .pdf.")
     ] = Path("demo.png"),
-    seed: Annotated[int, typer.Option(min=0, help="Decides the split and all orders.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 2, help="Decides the split and all orders.")
+    ] = 0,
 ) -> None:
     """Learn which package a docstring comes from; print results, leave a picture.
 

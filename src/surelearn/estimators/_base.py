@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +19,8 @@ from surelearn.weights import rows_of, rows_of_dict
 
 def second_order(self: Linear) -> bool:
     """For `available_if`: first-order rules keep no variances, so what needs them is not there."""
-    if rules.get(self.rule).first_order:
+    model = self.__dict__.get("_model")
+    if rules.get(self.rule).first_order if model is None else not model.layout.second_order:
         raise AttributeError(
             f"rule must keep variances for this, got {self.rule!r}. Use a second-order rule such "
             "as 'arow', or decision_function."
@@ -132,14 +132,31 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         known = self.__dict__.get("n_features_in_")
         if isinstance(x, dict | Mapping):
             n_features = _check.size_known(known)
-            rows = rows_of_dict(x, n_features)
+            try:
+                rows = rows_of_dict(x, n_features)
+            except (TypeError, OverflowError) as error:
+                raise TypeError(
+                    f"x must be a dict of feature numbers and values, got one that is not: {error}."
+                ) from None
         else:
             row = _as_row(x)
             n_features = row.shape[1]
             _check.n_features(n_features if known is None else known, n_features)
             rows = rows_of(row)
         _check.sound_rows(rows.fault, "x")
-        return rows, n_features, not isinstance(x, np.ndarray | list | tuple)
+        return rows, n_features, isinstance(x, dict | Mapping) or sparse.issparse(x)
+
+    def _shell(self) -> Self:
+        """A twin to check input on, so that a refused call leaves this one as it is."""
+        shell = object.__new__(type(self))
+        shell.__dict__.update(self.__dict__)
+        return shell
+
+    def _adopt(self, shell: Self) -> None:
+        """Take over what was learnt of the input's shape, and the model."""
+        self.__dict__.update(shell.__dict__)
+        for name in self.__dict__.keys() - shell.__dict__.keys():
+            del self.__dict__[name]
 
     # --------------------------------------------------------------- parameters
 
@@ -170,20 +187,10 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         write(self, path)
 
 
-@contextmanager
-def unchanged_on_error(estimator: Linear) -> Iterator[None]:
-    """A refused call leaves the estimator's attributes as they were."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
-
-
 def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     """Labels of one kind, none missing, as a one-dimensional array."""
+    if name != "y" and np.ndim(y) != 1:
+        raise ValueError(f"{name} must be a list of labels, got {y!r}.")
     array = column_or_1d(y, warn=True)
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
         # numpy has turned a mixture such as [1, "a"] into texts without a word.
@@ -192,10 +199,13 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
 
 
 def _as_row(x: Any) -> Any:
-    row = x.tocsr() if sparse.issparse(x) else np.ascontiguousarray(np.atleast_2d(np.asarray(x)))
-    if row.ndim != 2 or row.shape[0] != 1:
-        raise ValueError(f"x must be one row, got shape {row.shape}.")
-    return row if row.dtype in (np.float32, np.float64) else row.astype(np.float64)
+    if sparse.issparse(x):
+        row = (x if x.ndim == 2 else x.reshape(1, -1)).tocsr()
+    else:
+        row = np.ascontiguousarray(x)
+        row = row[np.newaxis] if np.ndim(x) == 1 else row
+    _check.row_of_numbers(row)
+    return row if row.dtype.char in "fd" else row.astype(np.float64)
 
 
 def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, _core, rules
-from surelearn.estimators._base import Linear, as_labels, second_order, unchanged_on_error
+from surelearn.estimators._base import Linear, as_labels, second_order
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, times
@@ -80,7 +80,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     random_state : int, RandomState or None, default None
         Order of the rows in `fit`.
     verbose : int, default 0
-        1 prints a line for each pass.
+        1 prints a line for each pass and each million rows.
 
     Attributes
     ----------
@@ -166,17 +166,18 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         self
             On an error the model is as it was before the call.
         """
-        with unchanged_on_error(self):
-            plan = Plan.of(self.get_params(deep=False))
-            batch, is_sparse = self._batch(X, y, sample_weight, plan, reset=True)
-            _check.some_weight(len(batch.y))
-            classes = np.unique(batch.y)
-            _check.two_classes(classes, "fit")
-            if plan.class_weight == "balanced":
-                batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-            model = self._untrained(plan, self.n_features_in_, is_sparse).with_classes(classes)
-            run(model, plan, batch, check_random_state(self.random_state))
-            self._model = model
+        shell = self._shell()
+        plan = Plan.of(self.get_params(deep=False))
+        batch, is_sparse = shell._batch(X, y, sample_weight, plan, reset=True)
+        _check.some_weight(len(batch.y))
+        classes = np.unique(batch.y)
+        _check.two_classes(classes, "fit")
+        if plan.class_weight == "balanced":
+            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+        model = self._untrained(plan, shell.n_features_in_, is_sparse).with_classes(classes)
+        run(model, plan, batch, check_random_state(self.random_state))
+        shell._model = model
+        self._adopt(shell)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -196,16 +197,18 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
             Where the input is refused, the model is as it was. Where one row's update would leave
             no usable model, the rows before it are kept and the error names it.
         """
-        with unchanged_on_error(self):
-            plan = Plan.of(self.get_params(deep=False))
-            batch, is_sparse = self._batch(X, y, sample_weight, plan, reset=self._fresh)
-            model = self._present(plan, self.n_features_in_, is_sparse)
-            if classes is not None:
-                declared = as_labels(classes, "classes")
-                _check.one_kind(model.classes, declared)
-                model = model.with_classes(joined(model.classes, declared))
-            _check.one_kind(model.classes, batch.y)
-        self._absorb(model, plan, batch)
+        shell = self._shell()
+        plan = Plan.of(self.get_params(deep=False))
+        batch, is_sparse = shell._batch(X, y, sample_weight, plan, reset=self._fresh)
+        model = self._present(plan, shell.n_features_in_, is_sparse)
+        if classes is not None:
+            declared = as_labels(classes, "classes")
+            _check.one_kind(model.classes, declared)
+            model = model.with_classes(joined(model.classes, declared))
+        _check.one_kind(model.classes, batch.y)
+        if len(batch.y) or classes is not None:
+            self._adopt(shell)
+            self._absorb(model, plan, batch)
         return self
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
@@ -294,8 +297,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     def _deviations(self, X: Any) -> NDArray[np.float64]:
         """The margin in units of its standard deviation."""
         mean, variance = self.margin(X)
-        rule = rules.get(self.rule)
-        variance = variance + (rule.noise if isinstance(rule, rules.Probit) else 0.0)
+        variance = variance + rules.get(self.rule).label_noise
         sure = variance > 0
         return np.asarray(np.divide(mean, np.sqrt(variance), out=0.0 * mean, where=sure))
 
@@ -312,9 +314,9 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         rows = rows_of(X)
         _check.sound_rows(rows.fault)
         if weight is not None and not weight.all():
-            kept = weight > 0
-            y, weight = y[kept], weight[kept]
+            kept = np.flatnonzero(weight)
             rows = rows_of(X[kept])
+            return Batch(rows, y[kept], weight[kept], kept), sparse.issparse(X)
         return Batch(rows, y, weight), sparse.issparse(X)
 
     def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:

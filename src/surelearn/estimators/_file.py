@@ -62,7 +62,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
     ----------
     path : str or path
     max_bytes : int, default 2**32
-        A file that would need more memory is refused.
+        A file that would need more memory, its own numbers included, is refused.
 
     Returns
     -------
@@ -75,15 +75,14 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
         If the file is damaged, foreign or newer.
     """
     fields, tensors = save.read(path, max_bytes)
+    budget = max_bytes - sum(tensor.nbytes for tensor in tensors.values())
     cls = _KINDS[fields.text("kind", list(_KINDS))]
     try:
         estimator = cls(**_params(fields.object("params")))
         Plan.of(estimator.get_params(deep=False))
-        model = _model(fields, tensors, max_bytes)
+        model = _model(fields, tensors, budget)
         names = _names_in(tensors, model.layout.n_features)
-    except FormatError:
-        raise
-    except (TypeError, ValueError, OverflowError, KeyError, NotImplementedError) as error:
+    except (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError) as error:
         raise FormatError(f"{path} must be a sound model, got a damaged one: {error}") from None
     estimator._model = model
     estimator.n_features_in_ = model.layout.n_features
@@ -100,9 +99,15 @@ def _plain(name: str, value: Any) -> Any:
     if name == "dtype":
         return np.dtype(value).name
     if name == "class_weight" and isinstance(value, Mapping):
-        return {"pairs": [[_scalar(k), float(v)] for k, v in value.items()]}
+        return {"pairs": [[_label(k), float(v)] for k, v in value.items()]}
     if name == "random_state" and not isinstance(value, int | np.integer):
         return None  # a generator's place in its sequence is no part of a model
+    return _scalar(value)
+
+
+def _label(value: Any) -> Any:
+    if _check.kind_of(value) not in ("str", "int", "float", "bool"):
+        raise TypeError(f"class_weight must have labels as keys to be saved, got {value!r}.")
     return _scalar(value)
 
 
@@ -125,28 +130,39 @@ def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
 def _labels_out(classes: NDArray[Any]) -> dict[str, Any]:
     kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
     values = classes.tolist()
-    if kind not in _LABELS or (kind == "object" and not all(isinstance(v, str) for v in values)):
+    if kind not in _LABELS:
         raise TypeError(
             f"labels must be texts, numbers or booleans to be saved, got {values[0]!r}."
         )
     return {"kind": kind, "values": values}
 
 
-def _labels_in(fields: save.Fields) -> NDArray[Any]:
+def _labels_in(fields: save.Fields, budget: int) -> NDArray[Any]:
     kind = fields.text("kind", _LABELS)
     values = fields.list("values")
     text = kind in ("str", "object")
     if not all(isinstance(value, str if text else int | float) for value in values):
         raise FormatError(f"{fields.where}: values must all be of kind {kind!r}.")
+    # An array of texts takes four bytes for each letter of the longest, for every text.
+    longest = max((len(value) for value in values), default=0) if text else 2
+    _within(4 * longest * len(values), budget, fields.where)
     classes = np.asarray(values, dtype=kind if len(values) else np.int64)
     if not np.array_equal(np.unique(_check.labels(classes)), classes):
         raise FormatError(f"{fields.where}: values must be sorted and distinct.")
     return classes
 
 
-def _model(fields: save.Fields, tensors: save.Tensors, max_bytes: int) -> Model:
+def _within(needed: int, budget: int, where: str) -> None:
+    if needed > budget:
+        raise FormatError(
+            f"{where} must need at most {max(budget, 0)} bytes within max_bytes, got {needed}. "
+            "Pass a larger max_bytes to load it."
+        )
+
+
+def _model(fields: save.Fields, tensors: save.Tensors, budget: int) -> Model:
     layout = _layout(fields.inner("layout"))
-    classes = _labels_in(fields.inner("classes"))
+    classes = _labels_in(fields.inner("classes"), budget)
     model = Model(
         layout,
         _check.prior(fields.number("initial_variance"), np.dtype(layout.dtype)),
@@ -160,7 +176,7 @@ def _model(fields: save.Fields, tensors: save.Tensors, max_bytes: int) -> Model:
     if len(model.counts) != len(classes):
         raise FormatError(f"{fields.where}: counts must have one entry for each class.")
     if len(classes) >= 2:
-        model.weights = _weights(fields.inner("weights"), model, tensors, max_bytes)
+        model.weights = _weights(fields.inner("weights"), model, tensors, budget)
     return model
 
 
@@ -181,18 +197,14 @@ def _naturals(fields: save.Fields, name: str) -> list[int]:
     return values
 
 
-def _weights(fields: save.Fields, model: Model, tensors: save.Tensors, max_bytes: int) -> Diagonal:
+def _weights(fields: save.Fields, model: Model, tensors: save.Tensors, budget: int) -> Diagonal:
     layout, K = model.layout, len(model.classes)
     n_columns = fields.integer("n_columns")
     if n_columns != (1 if K == 2 else K):
         raise FormatError(f"{fields.where}: n_columns must fit {K} classes, got {n_columns}.")
     n_rows = layout.n_features + layout.intercept
     needed = n_rows * layout.parts * n_columns * np.dtype(layout.dtype).itemsize
-    if needed > max_bytes:
-        raise FormatError(
-            f"{fields.where} must need at most max_bytes={max_bytes} bytes, got {needed}. "
-            "Pass a larger max_bytes to load it."
-        )
+    _within(needed, budget, fields.where)
     features, cells = _touched(tensors, n_rows, layout, n_columns)
     prior = _check.prior(fields.number("prior"), np.dtype(layout.dtype))
     state = {"n_columns": n_columns, "prior": prior, "rounds": fields.integer("rounds")}
@@ -210,7 +222,7 @@ def _touched(
         raise FormatError("features must be one row of 64-bit integers.")
     if cells.dtype != layout.dtype or cells.shape != (len(features), layout.parts * n_columns):
         raise FormatError("cells must have one run of numbers for each stored feature.")
-    ascending = bool(np.all(np.diff(features) > 0))
+    ascending = bool(np.all(features[1:] > features[:-1]))  # a difference could overflow
     if len(features) and not (ascending and features[0] >= 0 and features[-1] < n_rows):
         raise FormatError("features must ascend and lie within the model.")
     variances = cells[:, n_columns : 2 * n_columns] if layout.second_order else cells[:, :0]
@@ -229,10 +241,10 @@ def _names_in(tensors: save.Tensors, n_features: int) -> NDArray[Any] | None:
     if "names" not in tensors:
         return None
     text, ends = tensors["names"], tensors["name_ends"]
-    starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
     if ends.shape != (n_features,) or text.ndim != 1 or text.dtype != np.uint8:
         raise FormatError("names must be bytes, with an end for each feature.")
-    if np.any(np.diff(starts) < 0) or starts[-1] != len(text):
+    starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
+    if not np.all(starts[1:] >= starts[:-1]) or starts[-1] != len(text):
         raise FormatError("name_ends must ascend to the end of names.")
     whole = text.tobytes()
     names = [

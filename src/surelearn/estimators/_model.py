@@ -28,13 +28,15 @@ class Batch(NamedTuple):
     rows: _core.Rows
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
+    numbers: NDArray[np.int64] | None = None  # of the rows in the user's X, where some were dropped
 
 
 class Refused(ValueError):
-    """A row whose update would have left no usable model; the rows before it are learnt."""
+    """A row whose update would have left no usable model; the `place` rows before it are learnt."""
 
-    def __init__(self, row: int, projection: str) -> None:
+    def __init__(self, place: int, row: int, projection: str) -> None:
         super().__init__(_check.collapse(row, projection))
+        self.place = place
 
 
 @dataclass
@@ -110,16 +112,18 @@ class Model:
         places = np.searchsorted(self.classes, batch.y)
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
-        done = Tally(end, 0, 0, False)
-        if self.weights is not None:
-            targets = self._targets(codes, batch.weight, order, known)
-            done = self._learn_reporting(rule, batch.rows, targets, (begin, end), report=report)
-        learnt = codes[begin : done.end] if order is None else codes[order[begin : done.end]]
-        self.counts += np.bincount(learnt, minlength=len(self.classes))
-        if done.refused:
-            raise Refused(done.end if order is None else int(order[done.end]), self.projection)
+        targets = self._targets(codes, batch.weight, order, known)
+        if self.weights is None:  # one class teaches nothing, but its rows count
+            self._count(Tally(end - begin, 0, 0), targets, begin)
+            return
+        learnt, refused = self._pass(rule, batch.rows, targets, (begin, end), report=report)
+        if refused:
+            place = begin + learnt.rows
+            row = place if order is None else int(order[place])
+            named = row if batch.numbers is None else int(batch.numbers[row])
+            raise Refused(place, named, self.projection)
 
-    def _learn_reporting(
+    def _pass(
         self,
         rule: _core.Rule,
         rows: _core.Rows,
@@ -127,27 +131,33 @@ class Model:
         span: tuple[int, int],
         *,
         report: Callable[[Tally], None] | None,
-    ) -> Tally:
+    ) -> tuple[Tally, bool]:
+        """Learn a span; what was done is counted also where it is interrupted."""
         begin, end = span
-        done = Tally(begin, 0, 0, False)
-        while done.end < end and not done.refused:
-            stop = end if report is None else min(end, done.end + _REPORT)
-            part = self._learn_span(rule, rows, targets, (done.end, stop))
-            done = Tally(
-                part.end, done.mistakes + part.mistakes, done.updates + part.updates, part.refused
-            )
-            if report is not None:
-                report(done)
-        return done
+        done = np.zeros(3, np.uint64)
+        refused = False
+        try:
+            while int(done[0]) < end - begin and not refused:
+                at = begin + int(done[0])
+                stop = end if report is None else min(end, at + _REPORT)
+                refused = _check.trained(self.weights, "learning").learn(
+                    rule, rows, targets, span=(at, stop), done=done
+                )
+                if report is not None:
+                    report(Tally(*done.tolist()))
+        finally:
+            learnt = Tally(*done.tolist())
+            self._count(learnt, targets, begin)
+        return learnt, refused
 
     def learn_row(self, rule: _core.Rule, row: _core.Rows, place: int, weight: float) -> None:
         """Learn one row of a known class: the shortest way to the core."""
         weights = _check.trained(self.weights, "learning")
         covariance = self.projection == "covariance"
-        tally = weights.learn_row(rule, row, place, covariance=covariance, weight=weight)
-        if tally.refused:
-            raise Refused(0, self.projection)
-        self._count(tally)
+        tally, refused = weights.learn_row(rule, row, place, covariance=covariance, weight=weight)
+        if refused:
+            raise Refused(0, 0, self.projection)
+        self._add(tally)
         self.counts[place] += 1
 
     def _targets(
@@ -160,14 +170,13 @@ class Model:
         known = self._all_known if known is None else known
         return Targets(self.projection == "covariance", codes, weight, order, known)
 
-    def _learn_span(
-        self, rule: _core.Rule, rows: _core.Rows, targets: Targets, span: tuple[int, int]
-    ) -> Tally:
-        tally = _check.trained(self.weights, "learning").learn(rule, rows, targets, span)
-        self._count(tally)
-        return tally
+    def _count(self, learnt: Tally, targets: Targets, begin: int) -> None:
+        rows = slice(begin, begin + learnt.rows)
+        codes = targets.y[rows] if targets.order is None else targets.y[targets.order[rows]]
+        self.counts += np.bincount(codes, minlength=len(self.classes))
+        self._add(learnt)
 
-    def _count(self, tally: Tally) -> None:
+    def _add(self, tally: Tally) -> None:
         if not self.mistakes:
             self.mistakes.append(0)
         self.mistakes[-1] += tally.mistakes
@@ -180,12 +189,17 @@ class Model:
         """
         model = self
         for stage in _stages(self.classes, batch.y):
-            model = model.with_classes(stage.classes)
+            before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
             try:
                 model.learn(rule, batch, known=known, span=stage.span)
-            except Refused:
-                publish(model.with_classes(stage.classes[known.astype(bool)]))
+            except Refused as refusal:
+                nothing = refusal.place == stage.span[0]
+                seen = stage.classes[known.astype(bool)]
+                publish(before if nothing else model.with_classes(seen))
+                raise
+            except BaseException:  # Ctrl-C: what is learnt is kept
+                publish(model)
                 raise
             publish(model)
 

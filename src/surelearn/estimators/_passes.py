@@ -20,16 +20,17 @@ def run(model: Model, plan: Plan, batch: Batch, random: np.random.RandomState) -
         report = _reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
         model.mistakes.append(0)
         model.learn(plan.core, batch, order=order, report=report)
+    model.counts //= plan.passes  # a row counts once, however often it was learnt
 
 
 def _reporter(name: str, n_rows: int) -> Callable[[Tally], None]:
     begin = time.perf_counter()
 
     def report(done: Tally) -> None:
-        rate = done.end / max(time.perf_counter() - begin, 1e-9)
-        share = 100.0 * done.mistakes / max(done.end, 1)
+        rate = done.rows / max(time.perf_counter() - begin, 1e-9)
+        share = 100.0 * done.mistakes / max(done.rows, 1)
         print(
-            f"{name}: {done.end:,} of {n_rows:,} rows, {done.mistakes:,} mistakes "
+            f"{name}: {done.rows:,} of {n_rows:,} rows, {done.mistakes:,} mistakes "
             f"({share:.1f} %), {rate:,.0f} rows/s",
             flush=True,
         )

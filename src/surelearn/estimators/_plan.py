@@ -42,8 +42,8 @@ class Plan:
         constraints.get(params["constraints"])
         rule = rules.get(params["rule"])
         dtype = _check.storage(params["dtype"])
-        if params["n_jobs"] is not None:
-            _check.count("n_jobs", params["n_jobs"], least=-1)
+        _check.threads("n_jobs", params["n_jobs"])
+        verbose = params["verbose"]
         return cls(
             rule=rule,
             core=rule.core(),
@@ -57,7 +57,7 @@ class Plan:
             averaged=_check.flag("average", params["average"]),
             initial_variance=_check.prior(params["initial_variance"], dtype),
             class_weight=_check.class_weight(params["class_weight"]),
-            verbose=int(params["verbose"]),
+            verbose=int(verbose) if verbose in (True, False) else _check.count("verbose", verbose),
         )
 
     def layout(self, n_features: int) -> Layout:
