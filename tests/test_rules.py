@@ -48,6 +48,7 @@ def test_core_and_python_list_the_same_rules():
 @example(("variance", {"phi": 1e-3}), (-1e-9, 1e-6))
 @example(("stdev", {"phi": 5.0}), (1e6, 1e12))
 @example(("probit", {"noise": 0.1}), (-1e4, 1.0))
+@example(("probit", {"noise": 0.1}), (1e6, 1e-9))
 def test_step_agrees_with_the_printed_equation(rule, margin):
     name, params = rule
     m, v = margin

@@ -358,6 +358,36 @@ def test_a_dict_of_the_wrong_kind_is_refused(x, error):
         rows_of_dict(x, 3)
 
 
+def test_misaligned_arrays_are_read_from_a_copy():
+    def misaligned(array):
+        raw = np.zeros(array.nbytes + 1, np.uint8)
+        view = raw[1:].view(array.dtype).reshape(array.shape)
+        view[:] = array
+        assert not view.flags.aligned
+        return view
+
+    X = np.arange(6.0).reshape(2, 3)
+    csr = sparse.csr_matrix(X)
+    odd = csr.copy()
+    odd.data, odd.indices, odd.indptr = map(misaligned, (csr.data, csr.indices, csr.indptr))
+    weights = make(3, 2, "arow")
+    learn(weights, ("arow", {"r": 1.0}), X, np.array([0, 1]))
+    want = weights.scores(rows_of(X))
+    np.testing.assert_array_equal(weights.scores(rows_of(misaligned(X))), want)
+    np.testing.assert_array_equal(weights.scores(rows_of(odd)), want)
+
+
+def test_a_dict_that_changes_while_it_is_read_is_refused():
+    class Value:
+        def __float__(self):
+            x.clear()
+            return 1.0
+
+    x = {0: Value(), 1: 2.0}
+    with pytest.raises(TypeError, match="changed while it was read"):
+        rows_of_dict(x, 3)
+
+
 def test_faults_are_found_and_placed():
     good = sparse.csr_matrix(np.eye(3))
     assert rows_of(good).fault is None

@@ -312,6 +312,7 @@ void bind_model(nb::module_& m, const char* name) {
     model.def_prop_ro("second_order", [](M& self) { return self.shape().second_order; });
     model.def_prop_ro("averaged", [](M& self) { return self.shape().averaged; });
     model.def_prop_ro("prior", [](M& self) {
+        const nb::gil_scoped_release release;
         const auto lock = self.guard.read();
         return self.shape().prior;
     });

@@ -43,7 +43,8 @@ std::unique_ptr<Rows> from_dense(const Table2<Value>& x) {
     return inspected(matrix, {nb::cast(x)});
 }
 
-/// One row from {feature: value}. A key or value of the wrong kind raises TypeError.
+/// One row from {feature: value}. A key or value of the wrong kind raises TypeError, one that is
+/// too large OverflowError.
 std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
     auto rows =
         std::make_unique<Rows>(Matrix<std::int64_t, double>({}, n_features, std::size_t{0}));
@@ -54,10 +55,16 @@ std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     while (PyDict_Next(x.ptr(), &place, &key, &value) != 0) {
+        // Held on to: converting a value of the user's own type may run code of the user's.
+        const nb::object held_key = nb::borrow(key);
+        const nb::object held_value = nb::borrow(value);
         rows->own_index.push_back(PyLong_AsLongLong(key));
         if (rows->own_index.back() == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
         rows->own_value.push_back(PyFloat_AsDouble(value));
         if (rows->own_value.back() == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
+        if (static_cast<std::size_t>(PyDict_Size(x.ptr())) != size) {
+            throw nb::type_error("the dict changed while it was read");
+        }
     }
     rows->own_start[1] = static_cast<std::int64_t>(rows->own_index.size());
     Matrix<std::int64_t, double> matrix(rows->own_start, rows->own_index, rows->own_value,

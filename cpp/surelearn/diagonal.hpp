@@ -296,8 +296,10 @@ public:
         result.rounds_ = rounds_;
         for (std::size_t j = 0; j < shape.n_rows(); ++j) {
             for (std::size_t part = 0; part < shape.parts(); ++part) {
-                const T half = cell(j)[part] * T{0.5};
                 const bool variance = shape.second_order && part == 1;
+                T half = cell(j)[part] * T{0.5};
+                // The least number there is has no half, and a variance may not be zero.
+                if (variance) half = std::max(half, std::numeric_limits<T>::denorm_min());
                 result.cell(j)[2 * part] = variance ? half : T{0} - half;
                 result.cell(j)[2 * part + 1] = half;
             }

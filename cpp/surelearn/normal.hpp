@@ -116,12 +116,13 @@ struct Truncated {
         constexpr double sqrt_2_over_pi = 0.79788456080286535588;
         constexpr double inverse_sqrt2 = 0.70710678118654752440;
         const double h = sqrt_2_over_pi / erfcx(-t * inverse_sqrt2);
-        const double w = h * (h + t);
+        const double w = h > 0.0 ? h * (h + t) : 0.0;  // t may be infinite where h has vanished
         return {h, w, 1.0 - w};
     }
     // With s = -t Laplace's continued fraction h = s + 1/(s + 2/(s + 3/(s + ...))) gives h + t and
     // 1 - w = k (c - k) as they stand, where the direct form would subtract nearly equal numbers.
     const double s = -t;
+    if (s > 1e150) return {s, 1.0, 0.0};  // also where s is infinite
     double c = 0.0;
     for (int n = 120; n >= 2; --n) c = n / (s + c);
     const double k = 1.0 / (s + c);
@@ -131,6 +132,7 @@ struct Truncated {
 /// Phi^-1(p): a rough start (Hastings 1955), then Halley steps on the lower tail.
 [[nodiscard]] inline double normal_quantile(double p) noexcept {
     if (!(p >= 0.0 && p <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
+    if (std::fabs(p - 0.5) < 1e-8) return 2.5066282746310002 * (p - 0.5);  // sqrt(2 pi)
     const double tail = p < 0.5 ? p : 1.0 - p;
     if (tail == 0.0) {
         const double infinity = std::numeric_limits<double>::infinity();
@@ -145,7 +147,7 @@ struct Truncated {
         const double e = (cdf - tail) / (cdf * truncated_normal(t).mean);
         t -= e / (1.0 + 0.5 * t * e);
     }
-    return p < 0.5 ? t : (p == 0.5 ? 0.0 : -t);
+    return p < 0.5 ? t : -t;
 }
 
 }  // namespace surelearn

@@ -213,7 +213,7 @@ def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(
             f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}."
         )
-    return np.ascontiguousarray(weight)
+    return np.require(weight, requirements=["C", "A"])
 
 
 def class_weight(value: object) -> dict[Any, float] | str | None:

@@ -124,7 +124,8 @@ class Variance(_Confident):
     ----------
     eta : float in [0.5, 1), optional
         Wanted probability of the right label. A diagonal covariance does not reach it: there it
-        is a knob, and useful values of `phi` lie anywhere in 0.003 .. 30.
+        is a knob, and useful values of `phi` lie anywhere in 0.003 .. 30. At 0.5 only a negative
+        margin moves anything, so a model that starts at zero never learns.
     phi : float >= 0, optional
         Given in place of `eta`; ``normal_quantile(eta)``. Default 0.3.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from surelearn import _core
 
-__all__ = ["Diagonal", "Layout", "Tally", "Targets", "rows_of", "rows_of_dict"]
+__all__ = ["Diagonal", "Layout", "Tally", "Targets", "in_order", "rows_of", "rows_of_dict"]
 
 
 class Targets(NamedTuple):
@@ -202,14 +202,24 @@ class Diagonal:
 
 
 def rows_of(X: Any) -> _core.Rows:
-    """Rows of a CSR matrix or a C-ordered 2-D array of float32 or float64, read in place."""
+    """Rows of a CSR matrix or a 2-D array of float32 or float64.
+
+    Read in place where they are in C order and aligned, as nearly all are.
+    """
     if isinstance(X, np.ndarray):
-        return _core.Rows.dense(X)
+        return _core.Rows.dense(in_order(X))
     start, indices = X.indptr, X.indices
     if start.dtype != indices.dtype or indices.dtype.kind != "i" or indices.itemsize < 4:
         start, indices = start.astype(np.int64), indices.astype(np.int64)
-    start, indices = np.ascontiguousarray(start), np.ascontiguousarray(indices)
-    return _core.Rows.csr(start, indices, np.ascontiguousarray(X.data), X.shape[1])
+    return _core.Rows.csr(in_order(start), in_order(indices), in_order(X.data), X.shape[1])
+
+
+def in_order(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself where it is in C order and aligned, otherwise a copy that is."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, requirements=["C", "A"])
 
 
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
