@@ -8,7 +8,7 @@ the ten folds and its standard error, after one pass and after ten.
 The paper does not say how it cut messages into words (it has 252,115 features). The pattern, the
 case and phi of `Variance` are chosen together, by accuracy after ten passes on a ninth of the
 training part of fold 0; C of `PA1` on the same split. Those rows are test rows of other folds, so
-a second line chooses phi anew inside the training part of each fold, where nothing can leak.
+a second line chooses phi anew inside the training part of each fold, where phi cannot leak.
 """
 
 from __future__ import annotations
