@@ -272,11 +272,13 @@ def threads(name: str, value: object) -> None:
         raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
 
 
-def row_of_numbers(x: NDArray[Any]) -> None:
-    if x.ndim != 2 or x.shape[0] != 1 or x.shape[1] == 0:
-        raise ValueError(f"x must be one row of at least one feature, got shape {x.shape}.")
-    if x.dtype.kind not in "biuf":
-        raise TypeError(f"x must be a row of numbers, got dtype {x.dtype}.")
+def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    """The number of features of one row."""
+    if len(shape) != 2 or shape[0] != 1 or shape[1] == 0:
+        raise ValueError(f"x must be one row of at least one feature, got shape {shape}.")
+    if dtype.kind not in "biuf":
+        raise TypeError(f"x must be a row of numbers, got dtype {dtype}.")
+    return shape[1]
 
 
 def same(name: str, fitted: object, got: object) -> None:

@@ -16,6 +16,9 @@ from surelearn import _check, _core, rules
 from surelearn.estimators._model import Model
 from surelearn.weights import rows_of, rows_of_dict
 
+#: What a row of {feature: value} may be; the first is found faster.
+_DICTS = (dict, Mapping)
+
 
 def second_order(self: Linear) -> bool:
     """For `available_if`: first-order rules keep no variances, so what needs them is not there."""
@@ -130,7 +133,9 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         Without scikit-learn's checks, which take longer than learning the row.
         """
         known = self.__dict__.get("n_features_in_")
-        if isinstance(x, dict | Mapping):
+        is_dict = isinstance(x, _DICTS)
+        is_sparse = is_dict or sparse.issparse(x)
+        if is_dict:
             n_features = _check.size_known(known)
             try:
                 rows = rows_of_dict(x, n_features)
@@ -139,12 +144,12 @@ class Linear(BaseEstimator):  # type: ignore[misc]
                     f"x must be a dict of feature numbers and values, got one that is not: {error}."
                 ) from None
         else:
-            row = _as_row(x)
-            n_features = row.shape[1]
+            row = _sparse_row(x) if is_sparse else _dense_row(x)
+            n_features = _check.row_of_numbers(row.shape, row.dtype)
             _check.n_features(n_features if known is None else known, n_features)
-            rows = rows_of(row)
+            rows = rows_of(row if row.dtype.char in "fd" else row.astype(np.float64))
         _check.sound_rows(rows.fault, "x")
-        return rows, n_features, isinstance(x, dict | Mapping) or sparse.issparse(x)
+        return rows, n_features, is_sparse
 
     def _shell(self) -> Self:
         """A twin to check input on, so that a refused call leaves this one as it is."""
@@ -198,14 +203,15 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     return _check.labels(np.asarray(array), name)
 
 
-def _as_row(x: Any) -> Any:
-    if sparse.issparse(x):
-        row = (x if x.ndim == 2 else x.reshape(1, -1)).tocsr()
-    else:
-        row = np.ascontiguousarray(x)
-        row = row[np.newaxis] if np.ndim(x) == 1 else row
-    _check.row_of_numbers(row)
-    return row if row.dtype.char in "fd" else row.astype(np.float64)
+def _sparse_row(x: Any) -> Any:
+    if x.format == "csr" and x.ndim == 2:
+        return x
+    return (x if x.ndim == 2 else x.reshape(1, -1)).tocsr()
+
+
+def _dense_row(x: Any) -> NDArray[Any]:
+    row = np.ascontiguousarray(x)
+    return row[np.newaxis] if np.ndim(x) == 1 else row
 
 
 def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:
