@@ -97,6 +97,8 @@ public:
     [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
     void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
 
+    [[nodiscard]] std::size_t bytes() const noexcept { return table_.size() * sizeof(T); }
+
     [[nodiscard]] T* cell(std::size_t j) noexcept { return table_.data() + j * stride_; }
     [[nodiscard]] const T* cell(std::size_t j) const noexcept {
         return table_.data() + j * stride_;

@@ -63,7 +63,8 @@ public:
           targets_(targets),
           next_row_(begin),
           next_weights_(begin),
-          end_(end) {}
+          end_(end),
+          idle_(rows.dense() || weights.bytes() <= near) {}
 
     /// Called before row `i` of the order is learnt: gives the row whose weights are to be asked
     /// for while that one is read. Requests spread over the reading cost less than requests in a
@@ -71,7 +72,7 @@ public:
     [[nodiscard]] Row<Index, Value> advance(std::size_t i) noexcept {
         constexpr std::size_t rows_ahead = 16;
         constexpr std::size_t features_ahead = 128;
-        if (rows_.dense()) return {};  // read from end to end: the processor sees it coming
+        if (idle_) return {};
         for (; next_row_ < std::min(end_, i + rows_ahead); ++next_row_) {
             if (!targets_.order.empty()) rows_.prefetch(targets_.at(next_row_));
         }
@@ -100,6 +101,10 @@ private:
     std::size_t next_weights_;
     std::size_t end_;
     std::size_t ahead_ = 0;  ///< features of rows i.. whose weights have been asked for
+    /// Dense rows are read from end to end: the processor sees it coming. Few weights stay near by
+    /// themselves.
+    static constexpr std::size_t near = std::size_t{1} << 19;
+    bool idle_;
 };
 
 /// One round: what g is, what the rule says, what becomes of the weights.
