@@ -247,19 +247,14 @@ using Rule =
                  rules::Perceptron, rules::PA, rules::PA1, rules::PA2>;
 
 template <class R>
-concept FirstOrder = requires {
-    requires R::first_order;
-};
+concept FirstOrder = requires { requires R::first_order; };
 
 template <class R>
-concept ScaleFree = requires {
-    requires R::scale_free;
-};
+concept ScaleFree = requires { requires R::scale_free; };
 
 template <class R>
-concept NeedsShares = requires(const R& rule, std::span<const double> a) {
-    rule.step(0.0, 1.0, a);
-};
+concept NeedsShares =
+    requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
 
 /// The step for a row of weight w > 0. `shares()` gives the a_j and is called only where needed.
 template <class R, class Shares>
@@ -286,8 +281,9 @@ template <class R, class Shares>
     std::optional<Rule> found;
     const auto consider = [&]<class R>(std::in_place_type_t<R>) {
         if (R::name != name || R::parameters.size() != values.size()) return;
-        [&]<std::size_t... I>(std::index_sequence<I...>) { found = R{values[I]...}; }
-        (std::make_index_sequence<R::parameters.size()>{});
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            found = R{values[I]...};
+        }(std::make_index_sequence<R::parameters.size()>{});
     };
     [&]<class... R>(std::in_place_type_t<std::variant<R...>>) {
         (consider(std::in_place_type<R>), ...);
