@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 #: Headers of the core from the bottom up; one may include those on lines above its own.
 LAYERS = [
-    {"types.hpp", "normal.hpp", "table.hpp", "guard.hpp"},
+    {"types.hpp", "normal.hpp", "lanes.hpp", "table.hpp", "guard.hpp"},
     {"rows.hpp", "decode.hpp", "diagonal.hpp", "rules.hpp"},
     {"learn.hpp"},
 ]
