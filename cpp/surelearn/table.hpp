@@ -1,5 +1,6 @@
 // One block of numbers, aligned and on large pages where the system has them: a sparse row touches
-// places all over it, and with small pages most of the time goes into looking their addresses up.
+// places all over it, and with small pages a third of the time goes into looking their addresses
+// up.
 #pragma once
 
 #include <algorithm>
