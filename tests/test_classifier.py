@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV
 import strategies
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn import SureClassifier, load, rules
+from surelearn import SureClassifier, constraints, load, rules
 from surelearn.estimators._model import Refused
 
 
@@ -326,6 +326,21 @@ def test_predict_before_fit(method):
 
 
 @pytest.mark.parametrize(
+    "scheme",
+    [constraints.Sequential(2), constraints.Parallel(mixing=[1, 1]), constraints.Exact(2)],
+)
+def test_fit_refuses_more_rivals_than_there_are(scheme):
+    """A stream may still bring them: partial_fit uses those there are."""
+    clf = SureClassifier("variance", constraints=scheme, shuffle=False, passes=1)
+    with pytest.raises(ValueError, match=r"needs at least 3 classes for 2 rivals, got 2\. Use"):
+        clf.fit(X4, Y4)
+    some = type(scheme)(1)
+    want = SureClassifier("variance", constraints=some, shuffle=False, passes=1).fit(X4, Y4)
+    clf.partial_fit(X4, Y4, classes=np.unique(Y4))
+    assert clf.coef_.tobytes() == want.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
     ("params", "error", "message"),
     [
         ({"rule": "cw"}, ValueError, "rule must be one of 'variance', 'variance-exact'.*got 'cw'"),
@@ -345,11 +360,19 @@ def test_predict_before_fit(method):
         ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
         ({"verbose": "a lot"}, TypeError, "verbose must be a whole number, got 'a lot'"),
         ({"rule": rules.Rule()}, TypeError, "rule must be one of 'variance'"),
-        ({"covariance": "full"}, NotImplementedError, "covariance='full' is not available yet"),
-        ({"constraints": "exact"}, NotImplementedError, "'exact' is not available yet"),
+        ({"covariance": "half"}, ValueError, "covariance must be one of 'diagonal', 'full', got"),
+        ({"covariance": "full", "rule": "pa"}, ValueError, "keeps variances, got PA\\(\\)"),
+        ({"constraints": "exact"}, ValueError, "Exact.* needs rule Variance, .*got AROW"),
+        ({"constraints": "exact", "rule": "scw1"}, ValueError, "needs rule Variance.*got SCW1"),
+        ({"constraints": constraints.Exact}, TypeError, r"value such as Exact\(\), got the class"),
         ({"multiclass": "ecoc"}, NotImplementedError, "multiclass='ecoc' is not available yet"),
         ({"multiclass": np.eye(2)}, NotImplementedError, "coding matrix.* is not available yet"),
-        ({"cost": np.eye(2)}, NotImplementedError, "cost.* is not available yet"),
+        ({"cost": np.eye(2)}, ValueError, "cost must be 0 where the label is right"),
+        ({"cost": "high"}, TypeError, "cost must be a square matrix of numbers, got 'high'"),
+        ({"cost": [[0, 1]]}, ValueError, r"cost must be a square matrix, got shape \(1, 2\)"),
+        ({"cost": [[0, -1], [1, 0]]}, ValueError, r"cost must hold numbers in \[0, 1e6\]"),
+        ({"cost": 1 - np.eye(3)}, ValueError, r"cost must be a \(2, 2\) matrix for classes .*3, 3"),
+        ({"cost": 1 - np.eye(2), "rule": "probit"}, ValueError, "asks for a margin, got Probit"),
         ({"n_shards": 2}, NotImplementedError, "n_shards=2 is not available yet"),
     ],
 )

@@ -14,8 +14,8 @@ from scipy import sparse
 import strategies
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn import rules
-from surelearn.weights import Diagonal, Layout, Targets, rows_of, rows_of_dict
+from surelearn import constraints, rules
+from surelearn.weights import Diagonal, Layout, Method, Targets, rows_of, rows_of_dict
 
 PROJECTIONS = ["precision", "covariance"]
 
@@ -32,28 +32,34 @@ def make(n_features, n_classes, name, **options):
     return Diagonal(layout, columns, options.get("initial_variance", 1.0))
 
 
-def learn(weights, rule, X, y, *, weight=None, n_classes=2, projection="precision", order=None):
-    name, params = rule
+def learn(weights, rule, X, y, *, weight=None, n_classes=2, order=None, **how):
     kept = np.ones(len(y), bool) if weight is None else weight > 0
+    cost = how.get("cost")
     targets = Targets(
-        projection == "covariance",
         np.asarray(y[kept], np.int32),
         None if weight is None else np.ascontiguousarray(weight[kept], np.float64),
         order,
         np.ones(n_classes, np.uint8),
+        None if cost is None else np.ravel(cost).astype(np.float64),
     )
     rows = rows_of(np.ascontiguousarray(X[kept]) if isinstance(X, np.ndarray) else X[kept])
     assert rows.fault is None
+    return Learnt(weights, method(rule, **how), rows, targets)
+
+
+def method(rule, *, projection="precision", scheme=None, cost=None):
+    name, params = rule
     core = rules.RULES[name](**params).core()
-    return Learnt(weights, core, rows, targets)
+    scheme = scheme or constraints.Single()
+    return Method(core, scheme.core(), projection == "covariance")
 
 
 class Learnt:
     """What learning all the rows did."""
 
-    def __init__(self, weights, core, rows, targets):
+    def __init__(self, weights, method, rows, targets):
         done = np.zeros(3, np.uint64)
-        self.refused = weights.learn(core, rows, targets, span=(0, len(rows)), done=done)
+        self.refused = weights.learn(method, rows, targets, span=(0, len(rows)), done=done)
         self.rows, self.mistakes, self.updates = done.tolist()
 
 
@@ -165,19 +171,17 @@ def test_every_form_of_a_row_gives_the_same_bits(problem, rule, value):
 
     def trained(rows_list):
         weights = make(d, problem.n_classes, rule[0], dtype=np.float32)
-        core = rules.RULES[rule[0]](**rule[1]).core()
         begin = 0
         for rows in rows_list:
             span = slice(begin, begin + len(rows))
             targets = Targets(
-                False,
                 np.asarray(y[span], np.int32),
                 np.ascontiguousarray(w[span]),
                 None,
                 np.ones(problem.n_classes, np.uint8),
             )
             begin += len(rows)
-            if Learnt(weights, core, rows, targets).refused:
+            if Learnt(weights, method(rule), rows, targets).refused:
                 break
         return (
             np.array(weights.means).tobytes()

@@ -68,6 +68,8 @@ struct Rows {
 
 void bind_rows(nb::module_& m);
 void bind_rules(nb::module_& m);
+void bind_constraints(nb::module_& m);
 void bind_diagonal(nb::module_& m);
+void bind_full(nb::module_& m);
 
 }  // namespace surelearn::bind

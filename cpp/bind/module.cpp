@@ -5,5 +5,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The native core of surelearn. Trusts its caller; checks are in surelearn._check.";
     surelearn::bind::bind_rows(m);
     surelearn::bind::bind_rules(m);
+    surelearn::bind::bind_constraints(m);
     surelearn::bind::bind_diagonal(m);
+    surelearn::bind::bind_full(m);
 }

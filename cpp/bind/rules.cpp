@@ -59,6 +59,19 @@ void bind_rules(nb::module_& m) {
             return std::visit([]<class R>(const R&) { return FirstOrder<R>; }, self);
         },
         "Whether the rule needs no variances.");
+    rule.def_prop_ro(
+        "asks",
+        [](const Rule& self) {
+            return std::visit([]<class R>(const R&) { return asks_of<R>() != Asks::nothing; },
+                              self);
+        },
+        "Whether the rule asks for a margin that a cost can scale.");
+    rule.def_prop_ro(
+        "exact",
+        [](const Rule& self) {
+            return std::visit([]<class R>(const R&) { return Exact<R>; }, self);
+        },
+        "Whether several constraints can be met at once.");
     m.def("rule_parameters", &parameters, "Name of every rule with the names of its parameters.",
           nb::sig("def rule_parameters() -> dict[str, tuple[str, ...]]"));
     m.def("normal_cdf", &normal_cdf, nb::arg("t"));

@@ -2,8 +2,11 @@
 // Knows numbers only: no weights, no rule.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace surelearn {
 
@@ -24,6 +27,23 @@ namespace surelearn {
         if (k != y && scores[k] > scores[top]) top = k;
     }
     return top;
+}
+
+/// The k best wrong labels among those known, best first; the first of equals comes first.
+inline void best_rivals(std::span<const double> scores, std::size_t y,
+                        std::span<const std::uint8_t> known, std::size_t k,
+                        std::vector<std::size_t>& rivals) {
+    rivals.clear();
+    for (std::size_t z = 0; z < scores.size(); ++z) {
+        if (z != y && known[z] != 0) rivals.push_back(z);
+    }
+    const auto better = [&](std::size_t a, std::size_t b) {
+        return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+    };
+    const std::size_t kept = k == 0 ? rivals.size() : std::min(k, rivals.size());
+    const auto middle = rivals.begin() + static_cast<std::ptrdiff_t>(kept);
+    std::partial_sort(rivals.begin(), middle, rivals.end(), better);
+    rivals.resize(kept);
 }
 
 }  // namespace surelearn

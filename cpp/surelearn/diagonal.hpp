@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <span>
 #include <vector>
 
@@ -21,36 +20,6 @@
 #include "surelearn/types.hpp"
 
 namespace surelearn {
-
-/// Which off-diagonal part an update drops: that of the new precision or of the new covariance.
-enum class Projection { precision, covariance };
-
-struct Shape {
-    std::size_t n_features = 0;  ///< without the intercept
-    std::size_t n_columns = 1;   ///< 1 for two classes, otherwise the number of classes
-    bool intercept = true;       ///< a last feature that is 1 in every row
-    bool second_order = true;
-    bool averaged = false;
-    double prior = 1.0;  ///< variance of an untouched weight
-
-    [[nodiscard]] std::size_t n_rows() const noexcept { return n_features + (intercept ? 1 : 0); }
-    [[nodiscard]] std::size_t parts() const noexcept {
-        return std::size_t{1} + (second_order ? 1 : 0) + (averaged ? 1 : 0);
-    }
-    [[nodiscard]] std::size_t stride() const noexcept { return parts() * n_columns; }
-};
-
-/// Mean and variance of a margin.
-struct Moments {
-    double m = 0.0;
-    double v = 0.0;
-};
-
-/// One block of g: the column it lies in and its sign there.
-struct Side {
-    std::size_t column;
-    double sign;
-};
 
 /// The numbers an update has overwritten, so that it can be taken back.
 template <class T>
@@ -69,6 +38,11 @@ struct Journal {
 template <class T>
 class Diagonal {
 public:
+    using Work = Journal<T>;
+    static constexpr bool fetches_ahead = true;
+    /// A projected step does not meet the constraint it was made for.
+    static constexpr bool meets_one_constraint = false;
+
     explicit Diagonal(const Shape& shape)
         : shape_(shape), stride_(shape.stride()), table_(product(shape.n_rows(), shape.stride())) {
         if (table_.size() == 0) return;
@@ -113,6 +87,14 @@ public:
         return shape_.second_order ? margin_of<true>(row, ahead) : margin_of<false>(row, ahead);
     }
 
+    /// The same for g = sign x.
+    template <class R>
+    [[nodiscard]] Moments moments(const R& row, const std::array<Side, 1>& g, const R& ahead,
+                                  Work&) const noexcept {
+        const Moments found = margin(row, ahead);
+        return {g[0].sign * found.m, found.v};
+    }
+
     /// The mean score of every column; `s` has one place for each. `ahead` as for `margin`.
     template <class R>
     SURELEARN_WIDEN void scores(const R& row, std::span<double> s,
@@ -144,27 +126,27 @@ public:
     template <class R>
     void averaged_scores(const R& row, std::span<double> s) const noexcept {
         std::ranges::fill(s, 0.0);
-        each_feature(row, [&](std::size_t j, double x) {
+        shape_.each_feature(row, [&](std::size_t j, double x) {
             for (std::size_t k = 0; k < s.size(); ++k) s[k] += mean(j, k) * x;
         });
     }
 
-    /// The variance of each given column's score; without variances sigma is the identity.
-    template <std::size_t N, class R>
-    [[nodiscard]] std::array<double, N> variances(const R& row,
-                                                  const std::array<Side, N>& sides) const noexcept {
-        std::array<double, N> v{};
-        each_feature(row, [&](std::size_t j, double x) {
-            for (std::size_t i = 0; i < N; ++i) v[i] += sigma(j, sides[i].column) * (x * x);
+    /// The variance of g, which has two sides; without variances sigma is the identity.
+    template <class R>
+    [[nodiscard]] double variance(const R& row, const std::array<Side, 2>& g,
+                                  Work&) const noexcept {
+        std::array<double, 2> v{};
+        shape_.each_feature(row, [&](std::size_t j, double x) {
+            for (std::size_t i = 0; i < 2; ++i) v[i] += sigma(j, g[i].column) * (x * x);
         });
-        return v;
+        return v[0] + v[1];
     }
 
     /// The variance of every column's score.
     template <class R>
     void variances(const R& row, std::span<double> v) const noexcept {
         std::ranges::fill(v, 0.0);
-        each_feature(row, [&](std::size_t j, double x) {
+        shape_.each_feature(row, [&](std::size_t j, double x) {
             for (std::size_t k = 0; k < v.size(); ++k) v[k] += sigma(j, k) * (x * x);
         });
     }
@@ -172,9 +154,9 @@ public:
     /// The shares a_j = sigma_j g_j^2 of every weight that g touches.
     template <std::size_t N, class R>
     [[nodiscard]] std::span<const double> shares(const R& row, const std::array<Side, N>& sides,
-                                                 std::vector<double>& out) const {
+                                                 double, std::vector<double>& out) const {
         out.clear();
-        each_feature(row, [&](std::size_t j, double x) {
+        shape_.each_feature(row, [&](std::size_t j, double x) {
             for (const Side& side : sides) out.push_back(sigma(j, side.column) * (x * x));
         });
         return out;
@@ -207,6 +189,11 @@ public:
         }
         if (!sound) take_back(row, sides, journal);
         return sound;
+    }
+
+    /// Where the sums for averaging begin in a feature's run.
+    [[nodiscard]] std::size_t average_at() const noexcept {
+        return (shape_.parts() - 1) * shape_.n_columns;
     }
 
     void end_round() noexcept { ++rounds_; }
@@ -297,26 +284,6 @@ public:
     }
 
 private:
-    static std::size_t product(std::size_t a, std::size_t b) {
-        if (b != 0 && a > std::numeric_limits<std::size_t>::max() / b) throw std::bad_alloc();
-        return a * b;
-    }
-
-    [[nodiscard]] std::size_t average_at() const noexcept {
-        return (shape_.parts() - 1) * shape_.n_columns;
-    }
-
-    /// f(feature, x) for every entry of the row, then for the intercept. One place of call, so that
-    /// f is inlined and what it captures stays in registers.
-    template <class R, class F>
-    void each_feature(const R& row, F&& f) const {
-        const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
-        for (std::size_t p = 0; p < n; ++p) {
-            const bool entry = p < row.size();
-            f(entry ? row.feature(p) : shape_.n_features, entry ? row.x(p) : 1.0);
-        }
-    }
-
     /// Mean and variance go side by side, even and odd features in turn: the additions of one sum
     /// need not wait for those of the other.
     template <bool second_order, class R>
@@ -347,11 +314,6 @@ private:
         return {sum[0], sum[1]};
     }
 
-    /// A double of at most this size becomes zero, or one of at least that size infinite, in T.
-    static constexpr double least_kept = sizeof(T) == 4 ? 0x1p-150 : 0.0;
-    static constexpr double least_lost =
-        sizeof(T) == 4 ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
-
     [[nodiscard]] static bool finite(T x) noexcept {
         return std::fabs(x) <= std::numeric_limits<T>::max();
     }
@@ -372,7 +334,7 @@ private:
             const Two mu = Two{a[0], b[0]} + signed_alpha * s * x;
             const Two sigma = shrink(s, s * (x * x));
             // Will they be positive and finite once rounded to T?
-            sound &= (sigma > least_kept) & (mu < least_lost) & (mu > -least_lost);
+            sound &= (sigma > least_kept<T>)&(mu < least_lost<T>)&(mu > -least_lost<T>);
             old[0] = {a[0], a[K]};
             old[1] = {b[0], b[K]};
             old += 2;
@@ -382,7 +344,7 @@ private:
             b[K] = static_cast<T>(sigma[1]);
         };
         if constexpr (N == 2) {
-            each_feature(row, [&](std::size_t j, double x) {
+            shape_.each_feature(row, [&](std::size_t j, double x) {
                 move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x});
             });
         } else {
@@ -404,7 +366,7 @@ private:
                                   Journal<T>& journal) {
         bool sound = true;
         auto* old = journal.entries.data();
-        each_feature(row, [&](std::size_t j, double x) {
+        shape_.each_feature(row, [&](std::size_t j, double x) {
             for (const Side& side : sides) {
                 T& mu = cell(j)[side.column];
                 *old++ = {mu, T{1}};
@@ -418,7 +380,7 @@ private:
     template <std::size_t N, class R>
     void take_back(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
         const auto* old = journal.entries.data();
-        each_feature(row, [&](std::size_t j, double) {
+        shape_.each_feature(row, [&](std::size_t j, double) {
             for (const Side& side : sides) {
                 cell(j)[side.column] = old->mu;
                 if (shape_.second_order) cell(j)[shape_.n_columns + side.column] = old->sigma;
@@ -435,7 +397,7 @@ private:
                       F&& f) {
         const auto c = static_cast<double>(rounds_ + 1);
         const auto* old = journal.entries.data();
-        each_feature(row, [&](std::size_t j, double) {
+        shape_.each_feature(row, [&](std::size_t j, double) {
             for (const Side& side : sides) {
                 const double change = static_cast<double>(cell(j)[side.column]) - old->mu;
                 T& q = cell(j)[average_at() + side.column];

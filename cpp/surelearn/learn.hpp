@@ -11,8 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"
-#include "surelearn/diagonal.hpp"
+#include "surelearn/draft.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/types.hpp"
@@ -25,10 +26,21 @@ struct Targets {
     std::span<const double> weight;       ///< of each row, all > 0; empty: all 1
     std::span<const std::int64_t> order;  ///< rows in the order they are learnt; empty: as they lie
     std::span<std::uint8_t> known;        ///< for each class: may it be a rival yet?
+    std::span<const double> cost{};  ///< [right, wrong]: times what the rule asks for; empty: 1
 
     [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
         return order.empty() ? i : static_cast<std::size_t>(order[i]);
     }
+    [[nodiscard]] double cost_of(std::size_t right, std::size_t wrong) const noexcept {
+        return cost.empty() ? 1.0 : cost[right * known.size() + wrong];
+    }
+};
+
+/// How a pass learns.
+struct Method {
+    Rule rule;
+    Projection projection = Projection::precision;
+    Scheme scheme;
 };
 
 /// What happened: rows [begin, end) were learnt and `end` stopped short where a row was refused.
@@ -42,21 +54,26 @@ struct Tally {
 namespace detail {
 
 /// Memory of a pass that is no part of the model.
-template <class T, class Index, class Value>
+template <class Weights, class Index, class Value>
 struct Scratch {
     RowBuffer<Index, Value> row;
-    Journal<T> journal;
+    typename Weights::Work work;
     std::vector<double> shares;
     std::vector<double> scores;
+    std::vector<std::size_t> rivals;
+    std::vector<Side> sides;
+    std::vector<double> start;
+    Draft<Weights> draft;
+    exact::Problem problem;
 };
 
 /// Brings what coming rows need near before it is needed: first the rows themselves, then, once
 /// those are here, the weights they touch; each early enough for memory to answer and late enough
 /// to be still there.
-template <class T, class Index, class Value>
+template <class Weights, class Index, class Value>
 class Lookahead {
 public:
-    Lookahead(const Diagonal<T>& weights, const Matrix<Index, Value>& rows, const Targets& targets,
+    Lookahead(const Weights& weights, const Matrix<Index, Value>& rows, const Targets& targets,
               std::size_t begin, std::size_t end)
         : weights_(weights),
           rows_(rows),
@@ -64,7 +81,7 @@ public:
           next_row_(begin),
           next_weights_(begin),
           end_(end),
-          idle_(rows.dense() || weights.bytes() <= near) {}
+          idle_(!Weights::fetches_ahead || rows.dense() || weights.bytes() <= near) {}
 
     /// Called before row `i` of the order is learnt: gives the row whose weights are to be asked
     /// for while that one is read. Requests spread over the reading cost less than requests in a
@@ -79,7 +96,7 @@ public:
         // In bursts only at the start, and where rows become longer.
         while (next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead)) {
             const auto row = take();
-            weights_.prefetch(row, 0, row.size());
+            if constexpr (Weights::fetches_ahead) weights_.prefetch(row, 0, row.size());
         }
         const bool room = next_weights_ < end_ && ahead_ < 2 * features_ahead;
         const auto row = room ? take() : Row<Index, Value>{};
@@ -94,7 +111,7 @@ private:
         return row;
     }
 
-    const Diagonal<T>& weights_;
+    const Weights& weights_;
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
     std::size_t next_row_;
@@ -108,93 +125,210 @@ private:
 };
 
 /// One round: what g is, what the rule says, what becomes of the weights.
-template <class T, class Index, class Value>
+template <class Weights, class Index, class Value>
 class Round {
 public:
-    Round(Diagonal<T>& weights, const Rule& rule, Projection projection,
-          Scratch<T, Index, Value>& scratch)
-        : weights_(weights), rule_(rule), projection_(projection), scratch_(scratch) {}
+    Round(Weights& weights, const Method& method, const Targets& targets,
+          Scratch<Weights, Index, Value>& scratch)
+        : weights_(weights), method_(method), targets_(targets), scratch_(scratch) {}
 
     /// Two classes, one vector: g = y x with y = -1 or +1.
     [[nodiscard]] bool binary(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
                               std::int32_t label, double weight, Tally& tally) {
-        const double y = label == 1 ? 1.0 : -1.0;
-        Moments margin = weights_.margin(row, ahead);
-        margin.m *= y;
-        return learn(row, std::array{Side{0, y}}, margin, weight, tally);
+        const std::array g{Side{0, label == 1 ? 1.0 : -1.0}};
+        const std::size_t y = label == 1 ? 1 : 0;
+        const Moments margin = weights_.moments(row, g, ahead, scratch_.work);
+        if (!finite(margin)) return false;
+        const bool on_paper = method_.scheme.kind == Scheme::Kind::exact &&
+                              !Weights::meets_one_constraint && projects();
+        scratch_.rivals.assign(1, 1 - y);
+        return close(on_paper ? many(row, g, y, weight)
+                              : one(row, g, margin, targets_.cost_of(y, 1 - y), weight),
+                     margin.m, tally);
     }
 
-    /// One block a class: g = f(x, y) - f(x, rival), the rival being the best wrong label.
+    /// One block a class: g = f(x, y) - f(x, rival) for the best wrong label, or for several.
     [[nodiscard]] bool joint(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
-                             std::size_t y, std::span<std::uint8_t> known, double weight,
-                             Tally& tally) {
-        const bool arrived = known[y] == 0;
+                             std::size_t y, double weight, Tally& tally) {
+        const bool arrived = targets_.known[y] == 0;
         if (arrived) {
-            known[y] = 1;
+            targets_.known[y] = 1;
             weights_.look_again();
         }
         auto& scores = scratch_.scores;
-        scores.resize(known.size());
+        scores.resize(targets_.known.size());
         weights_.scores(row, scores, ahead);
-        for (std::size_t k = 0; k < known.size(); ++k) {
-            if (known[k] == 0) scores[k] = -std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < scores.size(); ++k) {
+            if (targets_.known[k] == 0) scores[k] = -std::numeric_limits<double>::infinity();
         }
-        const std::size_t rival = best_rival(scores, y);
-        const std::array sides{Side{y, 1.0}, Side{rival, -1.0}};
-        const auto v = weights_.variances(row, sides);
-        const Moments margin{scores[y] - scores[rival], v[0] + v[1]};
-        const bool learnt = learn(row, sides, margin, weight, tally, known);
-        if (!learnt && arrived) known[y] = 0;  // a refused row makes nothing known
+        const bool single = method_.scheme.kind == Scheme::Kind::single;
+        const bool learnt =
+            single ? best_only(row, y, weight, tally) : ranked(row, y, weight, tally);
+        if (!learnt && arrived) targets_.known[y] = 0;  // a refused row makes nothing known
         return learnt;
     }
 
 private:
+    [[nodiscard]] bool best_only(const Row<Index, Value>& row, std::size_t y, double weight,
+                                 Tally& tally) {
+        const auto& scores = scratch_.scores;
+        const std::size_t rival = best_rival(scores, y);
+        const std::array g{Side{y, 1.0}, Side{rival, -1.0}};
+        const Moments margin{scores[y] - scores[rival], weights_.variance(row, g, scratch_.work)};
+        if (!finite(margin)) return false;
+        return close(one(row, g, margin, targets_.cost_of(y, rival), weight), margin.m, tally);
+    }
+
+    [[nodiscard]] bool ranked(const Row<Index, Value>& row, std::size_t y, double weight,
+                              Tally& tally) {
+        const auto& scores = scratch_.scores;
+        for (std::size_t k = 0; k < scores.size(); ++k) {
+            if (targets_.known[k] != 0 && !std::isfinite(scores[k])) return false;
+        }
+        best_rivals(scores, y, targets_.known, method_.scheme.k, scratch_.rivals);
+        scratch_.sides.assign(1, {y, 1.0});
+        for (const std::size_t rival : scratch_.rivals) scratch_.sides.push_back({rival, -1.0});
+        const double m = scores[y] - scores[scratch_.rivals[0]];
+        return close(many(row, scratch_.sides, y, weight), m, tally);
+    }
+
+    /// The scheme of one constraint: straight into the weights.
     template <std::size_t N>
-    [[nodiscard]] bool learn(const Row<Index, Value>& row, const std::array<Side, N>& sides,
-                             const Moments& margin, double weight, Tally& tally,
-                             std::span<const std::uint8_t> known = {}) {
-        if (!std::isfinite(margin.m) || !std::isfinite(margin.v)) return false;
-        const auto gather = [&] { return weights_.shares(row, sides, scratch_.shares); };
-        const Step step = std::visit(
-            [&](const auto& rule) {
-                return weighted_step(rule, margin.m, margin.v, weight, gather);
-            },
-            rule_);
-        if (step.moves()) {
-            if (!weights_.update(row, sides, step, margin.v, projection_, scratch_.journal)) {
-                return false;
+    [[nodiscard]] Outcome one(const Row<Index, Value>& row, const std::array<Side, N>& g,
+                              const Moments& margin, double cost, double weight) {
+        const auto gather = [&] { return weights_.shares(row, g, margin.v, scratch_.shares); };
+        const Step step = step_for(margin, cost, weight, gather);
+        if (!step.moves()) return Outcome::unmoved;
+        const bool done =
+            weights_.update(row, g, step, margin.v, method_.projection, scratch_.work);
+        return done ? Outcome::moved : Outcome::refused;
+    }
+
+    /// Several constraints, or one to be met exactly: on paper first.
+    [[nodiscard]] Outcome many(const Row<Index, Value>& row, std::span<const Side> sides,
+                               std::size_t y, double weight) {
+        auto& draft = scratch_.draft;
+        draft.load(weights_, row, sides);
+        const auto step_of = [&](std::size_t r, const Moments& margin) {
+            const auto gather = [&] { return draft.shares(r, scratch_.shares); };
+            return step_for(margin, targets_.cost_of(y, scratch_.rivals[r]), weight, gather);
+        };
+        Outcome outcome = Outcome::unmoved;
+        switch (method_.scheme.kind) {
+            case Scheme::Kind::exact:
+                outcome = all_at_once(y, weight);
+                break;
+            case Scheme::Kind::parallel:
+                outcome = parallel(draft, method_.projection, method_.scheme, step_of);
+                break;
+            default:
+                outcome = sequential(draft, method_.projection, step_of);
+        }
+        if (outcome == Outcome::moved && !draft.commit(weights_)) return Outcome::refused;
+        return outcome;
+    }
+
+    [[nodiscard]] Outcome all_at_once(std::size_t y, double weight) {
+        auto& problem = scratch_.problem;
+        if (!pose(scratch_.draft, problem)) return Outcome::refused;
+        return std::visit(
+            [&](const auto& rule) { return all_at_once_by(rule, y, weight, problem); },
+            method_.rule);
+    }
+
+    template <class R>
+    [[nodiscard]] Outcome all_at_once_by(const R& rule, std::size_t y, double weight,
+                                         exact::Problem& problem) {
+        if constexpr (!Exact<R>) {
+            return Outcome::refused;
+        } else {
+            const std::size_t k = problem.size();
+            if (!(problem.pull[0] > 0.0)) return Outcome::unmoved;  // empty row
+            for (std::size_t r = 0; r < k; ++r) {
+                problem.demand[r] = targets_.cost_of(y, scratch_.rivals[r]);
             }
+            const double hard = std::min(1.0, weight);
+            if constexpr (FirstOrder<R>) {
+                if constexpr (requires { rule.weighted(weight); }) {
+                    const Slack slack = rule.weighted(weight).slack();
+                    return project_means(scratch_.draft, problem, slack, 1.0);
+                } else {
+                    return project_means(scratch_.draft, problem, rule.slack(), hard);
+                }
+            } else {
+                start_from_singles(rule, problem);
+                constexpr bool deviation = asks_of<R>() == Asks::deviation;
+                return project(scratch_.draft, problem, deviation, scratch_.start, hard);
+            }
+        }
+    }
+
+    /// Demands phi cost, and a start for the solver: every constraint's own step, cut down.
+    template <class R>
+    void start_from_singles(R rule, exact::Problem& problem) {
+        const std::size_t k = problem.size();
+        const double phi = rule.phi;
+        std::size_t active = 0;
+        scratch_.start.resize(k);
+        for (std::size_t r = 0; r < k; ++r) {
+            // Where nothing is asked but m >= 0 the solver needs a grain of phi to divide by.
+            problem.demand[r] = rule.phi = std::max(phi * problem.demand[r], 1e-12);
+            scratch_.start[r] = 0.5 * rule.step(problem.m[r], problem.pull[r * k + r]).gain;
+            active += scratch_.start[r] > 0.0 ? 1 : 0;
+        }
+        for (double& p : scratch_.start) p *= 2.0 / static_cast<double>(1 + active);
+    }
+
+    [[nodiscard]] bool projects() const {
+        return std::visit([]<class R>(const R&) { return Exact<R> && !FirstOrder<R>; },
+                          method_.rule);
+    }
+
+    template <class Gather>
+    [[nodiscard]] Step step_for(const Moments& margin, double cost, double weight,
+                                Gather&& gather) const {
+        return std::visit(
+            [&](const auto& rule) { return costed_step(rule, cost, margin, weight, gather); },
+            method_.rule);
+    }
+
+    /// The end of a round: what is counted, and weights that stay in range.
+    [[nodiscard]] bool close(Outcome outcome, double m, Tally& tally) {
+        if (outcome == Outcome::refused) return false;
+        if (outcome == Outcome::moved) {
             ++tally.updates;
             const bool scale_free =
-                std::visit([]<class R>(const R&) { return ScaleFree<R>; }, rule_);
-            if (scale_free) weights_.keep_in_range(known);
+                std::visit([]<class R>(const R&) { return ScaleFree<R>; }, method_.rule);
+            const bool binary = weights_.shape().n_columns == 1;
+            if (scale_free) {
+                weights_.keep_in_range(binary ? std::span<const std::uint8_t>{} : targets_.known);
+            }
         }
-        if (!(margin.m > 0.0)) ++tally.mistakes;
+        if (!(m > 0.0)) ++tally.mistakes;
         weights_.end_round();
         return true;
     }
 
-    Diagonal<T>& weights_;
-    const Rule& rule_;
-    Projection projection_;
-    Scratch<T, Index, Value>& scratch_;
+    Weights& weights_;
+    const Method& method_;
+    const Targets& targets_;
+    Scratch<Weights, Index, Value>& scratch_;
 };
 
 }  // namespace detail
 
 /// Rows [.., end) of an order, learnt in as many pieces as the caller likes, one round each. What
 /// it has fetched ahead is kept from piece to piece.
-template <class T, class Index, class Value>
+template <class Weights, class Index, class Value>
 class Pass {
 public:
-    Pass(Diagonal<T>& weights, const Rule& rule, Projection projection,
-         const Matrix<Index, Value>& rows, const Targets& targets, std::size_t begin,
-         std::size_t end)
+    Pass(Weights& weights, const Method& method, const Matrix<Index, Value>& rows,
+         const Targets& targets, std::size_t begin, std::size_t end)
         : weights_(weights),
           rows_(rows),
           targets_(targets),
           lookahead_(weights, rows, targets, begin, end),
-          round_(weights, rule, projection, scratch_),
+          round_(weights, method, targets, scratch_),
           next_(begin) {}
 
     Pass(const Pass&) = delete;
@@ -210,9 +344,9 @@ public:
             const auto row = rows_.row(i, scratch_.row);
             const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
             const std::int32_t y = targets_.y[i];
-            const bool learnt = binary ? round_.binary(row, ahead, y, weight, tally)
-                                       : round_.joint(row, ahead, static_cast<std::size_t>(y),
-                                                      targets_.known, weight, tally);
+            const bool learnt =
+                binary ? round_.binary(row, ahead, y, weight, tally)
+                       : round_.joint(row, ahead, static_cast<std::size_t>(y), weight, tally);
             if (learnt) {
                 ++next_;
             } else {
@@ -223,21 +357,20 @@ public:
     }
 
 private:
-    Diagonal<T>& weights_;
+    Weights& weights_;
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
-    detail::Scratch<T, Index, Value> scratch_;
-    detail::Lookahead<T, Index, Value> lookahead_;
-    detail::Round<T, Index, Value> round_;
+    detail::Scratch<Weights, Index, Value> scratch_;
+    detail::Lookahead<Weights, Index, Value> lookahead_;
+    detail::Round<Weights, Index, Value> round_;
     std::size_t next_;
 };
 
 /// Learn rows [begin, end) of the order in one piece.
-template <class T, class Index, class Value>
-[[nodiscard]] Tally learn(Diagonal<T>& weights, const Rule& rule, Projection projection,
-                          const Matrix<Index, Value>& rows, const Targets& targets,
-                          std::size_t begin, std::size_t end) {
-    return Pass<T, Index, Value>(weights, rule, projection, rows, targets, begin, end).run(end);
+template <class Weights, class Index, class Value>
+[[nodiscard]] Tally learn(Weights& weights, const Method& method, const Matrix<Index, Value>& rows,
+                          const Targets& targets, std::size_t begin, std::size_t end) {
+    return Pass<Weights, Index, Value>(weights, method, rows, targets, begin, end).run(end);
 }
 
 }  // namespace surelearn

@@ -5,6 +5,8 @@
 //
 // - first_order: the rule needs no variance: sigma stays the identity, v = |g|^2.
 // - scale_free: (mu, sigma) -> (c mu, c^2 sigma) changes no decision.
+// - asks: what its constraint says of the margin; where it says something, a cost can scale it.
+// - exact: several constraints can be met at once: the KL projection, or k-best PA with slack().
 // - weighted(w): the same rule for a row of weight w. Without it the step is scaled by min(1, w).
 // - step(m, v, a) in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
 //   gathered only where triggers(m, v).
@@ -16,6 +18,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -24,6 +27,13 @@
 
 #include "surelearn/normal.hpp"
 #include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// What a rule asks of a margin: nothing, m >= 1, m >= phi v, or m >= phi sqrt(v).
+enum class Asks { nothing, margin, variance, deviation };
+
+}  // namespace surelearn
 
 namespace surelearn::rules {
 
@@ -43,6 +53,12 @@ struct PA {
     static constexpr std::string_view name = "pa";
     static constexpr std::array<std::string_view, 0> parameters{};
     static constexpr bool first_order = true;
+    static constexpr Asks asks = Asks::margin;
+    static constexpr bool exact = true;
+
+    [[nodiscard]] Slack slack() const noexcept {
+        return {std::numeric_limits<double>::infinity(), 0.0};
+    }
 
     [[nodiscard]] Step step(double m, double v) const noexcept {
         return m < 1.0 ? Step{(1.0 - m) / v, 0.0} : Step{};
@@ -54,9 +70,12 @@ struct PA1 {
     static constexpr std::string_view name = "pa1";
     static constexpr std::array<std::string_view, 1> parameters{"C"};
     static constexpr bool first_order = true;
+    static constexpr Asks asks = Asks::margin;
+    static constexpr bool exact = true;
     double C;
 
     [[nodiscard]] PA1 weighted(double w) const noexcept { return {C * w}; }
+    [[nodiscard]] Slack slack() const noexcept { return {C, 0.0}; }
     [[nodiscard]] Step step(double m, double v) const noexcept {
         return m < 1.0 ? Step{std::min(C, (1.0 - m) / v), 0.0} : Step{};
     }
@@ -67,9 +86,14 @@ struct PA2 {
     static constexpr std::string_view name = "pa2";
     static constexpr std::array<std::string_view, 1> parameters{"C"};
     static constexpr bool first_order = true;
+    static constexpr Asks asks = Asks::margin;
+    static constexpr bool exact = true;
     double C;
 
     [[nodiscard]] PA2 weighted(double w) const noexcept { return {C * w}; }
+    [[nodiscard]] Slack slack() const noexcept {
+        return {std::numeric_limits<double>::infinity(), 0.5 / C};
+    }
     [[nodiscard]] Step step(double m, double v) const noexcept {
         return m < 1.0 ? Step{(1.0 - m) / (v + 0.5 / C), 0.0} : Step{};
     }
@@ -90,6 +114,8 @@ struct SecondOrderPerceptron {
 struct Variance {
     static constexpr std::string_view name = "variance";
     static constexpr std::array<std::string_view, 1> parameters{"phi"};
+    static constexpr Asks asks = Asks::variance;
+    static constexpr bool exact = true;
     double phi;
 
     [[nodiscard]] Step step(double m, double v) const noexcept {
@@ -108,6 +134,7 @@ struct Variance {
 struct VarianceExact {
     static constexpr std::string_view name = "variance-exact";
     static constexpr std::array<std::string_view, 1> parameters{"phi"};
+    static constexpr Asks asks = Asks::variance;
     double phi;
 
     [[nodiscard]] bool triggers(double m, double v) const noexcept { return m < phi * v; }
@@ -144,6 +171,8 @@ struct VarianceExact {
 struct Stdev {
     static constexpr std::string_view name = "stdev";
     static constexpr std::array<std::string_view, 1> parameters{"phi"};
+    static constexpr Asks asks = Asks::deviation;
+    static constexpr bool exact = true;
     static constexpr bool scale_free = true;
     double phi;
 
@@ -167,6 +196,7 @@ struct Stdev {
 struct SCW1 {
     static constexpr std::string_view name = "scw1";
     static constexpr std::array<std::string_view, 2> parameters{"phi", "C"};
+    static constexpr Asks asks = Asks::deviation;
     double phi;
     double C;
 
@@ -181,6 +211,7 @@ struct SCW1 {
 struct SCW2 {
     static constexpr std::string_view name = "scw2";
     static constexpr std::array<std::string_view, 2> parameters{"phi", "C"};
+    static constexpr Asks asks = Asks::deviation;
     double phi;
     double C;
 
@@ -202,6 +233,7 @@ struct SCW2 {
 struct AROW {
     static constexpr std::string_view name = "arow";
     static constexpr std::array<std::string_view, 1> parameters{"r"};
+    static constexpr Asks asks = Asks::margin;
     double r;
 
     [[nodiscard]] AROW weighted(double w) const noexcept { return {r / w}; }
@@ -214,6 +246,7 @@ struct AROW {
 struct NHERD {
     static constexpr std::string_view name = "nherd";
     static constexpr std::array<std::string_view, 1> parameters{"C"};
+    static constexpr Asks asks = Asks::margin;
     double C;
 
     [[nodiscard]] NHERD weighted(double w) const noexcept { return {C * w}; }
@@ -253,6 +286,18 @@ template <class R>
 concept ScaleFree = requires { requires R::scale_free; };
 
 template <class R>
+concept Exact = requires { requires R::exact; };
+
+template <class R>
+[[nodiscard]] constexpr Asks asks_of() noexcept {
+    if constexpr (requires { R::asks; }) {
+        return R::asks;
+    } else {
+        return Asks::nothing;
+    }
+}
+
+template <class R>
 concept NeedsShares =
     requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
 
@@ -272,6 +317,20 @@ template <class R, class Shares>
         const double c = std::min(1.0, w);
         return {c * step.alpha, c * step.gain};
     }
+}
+
+/// The same where the right label must be ahead by `cost` times what the rule asks for: a margin of
+/// `cost`, or phi times it.
+template <class R, class Shares>
+[[nodiscard]] Step costed_step(R rule, double cost, const Moments& margin, double w,
+                               Shares&& shares) {
+    double m = margin.m;
+    if constexpr (asks_of<R>() == Asks::margin) {
+        m += 1.0 - cost;  // cost - m = 1 - (m + 1 - cost)
+    } else if constexpr (asks_of<R>() != Asks::nothing) {
+        rule.phi *= cost;
+    }
+    return weighted_step(rule, m, margin.v, w, shares);
 }
 
 /// The rule of that name, its parameters in the order it lists them; none for an unknown name

@@ -16,6 +16,19 @@
 
 namespace surelearn {
 
+/// a b, where memory for so many numbers could exist at all.
+[[nodiscard]] inline std::size_t product(std::size_t a, std::size_t b) {
+    if (b != 0 && a > std::numeric_limits<std::size_t>::max() / b) throw std::bad_alloc();
+    return a * b;
+}
+
+/// A double of at most the first size becomes zero, one of at least the second infinite, in T.
+template <class T>
+inline constexpr double least_kept = sizeof(T) == 4 ? 0x1p-150 : 0.0;
+template <class T>
+inline constexpr double least_lost =
+    sizeof(T) == 4 ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
+
 /// Numbers that whoever makes the table must write before reading: clearing it first would take as
 /// long as filling it.
 template <class T>

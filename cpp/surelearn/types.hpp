@@ -1,4 +1,4 @@
-// The words shared by every room: a step of a rule, a view of one sparse row.
+// The words shared by every room: a step of a rule, a view of one sparse row, the shape of weights.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,54 @@ struct Step {
     double gain = 0.0;
 
     [[nodiscard]] constexpr bool moves() const noexcept { return alpha != 0.0 || gain != 0.0; }
+};
+
+/// Which off-diagonal part an update drops: that of the new precision or of the new covariance.
+enum class Projection { precision, covariance };
+
+/// What weights are kept over.
+struct Shape {
+    std::size_t n_features = 0;  ///< without the intercept
+    std::size_t n_columns = 1;   ///< 1 for two classes, otherwise the number of classes
+    bool intercept = true;       ///< a last feature that is 1 in every row
+    bool second_order = true;
+    bool averaged = false;
+    double prior = 1.0;  ///< variance of an untouched weight
+
+    [[nodiscard]] std::size_t n_rows() const noexcept { return n_features + (intercept ? 1 : 0); }
+    [[nodiscard]] std::size_t parts() const noexcept {
+        return std::size_t{1} + (second_order ? 1 : 0) + (averaged ? 1 : 0);
+    }
+    [[nodiscard]] std::size_t stride() const noexcept { return parts() * n_columns; }
+
+    /// f(feature, x) for every entry of the row, then for the intercept. One place of call, so that
+    /// f is inlined and what it captures stays in registers.
+    template <class R, class F>
+    void each_feature(const R& row, F&& f) const {
+        const std::size_t n = row.size() + (intercept ? 1 : 0);
+        for (std::size_t p = 0; p < n; ++p) {
+            const bool entry = p < row.size();
+            f(entry ? row.feature(p) : n_features, entry ? row.x(p) : 1.0);
+        }
+    }
+};
+
+/// Mean and variance of a margin.
+struct Moments {
+    double m = 0.0;
+    double v = 0.0;
+};
+
+/// How a passive-aggressive rule pays for what it leaves undone.
+struct Slack {
+    double most;   ///< largest alpha
+    double ridge;  ///< added to |g|^2
+};
+
+/// One block of g: the column it lies in and its sign there.
+struct Side {
+    std::size_t column;
+    double sign;
 };
 
 /// One row x: indices ascending and distinct, values finite and not zero.

@@ -63,12 +63,19 @@ template <class T>
 }
 
 template <std::size_t N, class T>
+[[nodiscard]] double variance(const Diagonal<T>& weights, const Entries& x) {
+    std::vector<double> v(weights.shape().n_columns);
+    weights.variances(x.row(), v);
+    double sum = 0.0;
+    for (const Side& side : sides<N>) sum += v[side.column];
+    return sum;
+}
+
+template <std::size_t N, class T>
 [[nodiscard]] bool update(Diagonal<T>& weights, const Entries& x, const Step& step,
                           Projection projection) {
-    const auto shares = weights.variances(x.row(), sides<N>);
-    double v = 0.0;
-    for (const double share : shares) v += share;
     Journal<T> journal;
+    const double v = variance<N>(weights, x);
     return weights.update(x.row(), sides<N>, step, v, projection, journal);
 }
 
@@ -146,8 +153,7 @@ void check_formula(Projection projection) {
     const Step step{0.75, 1.25};
     const auto old = worn<T>(shape);
     auto weights = worn<T>(shape);
-    long double v = 0;
-    for (const double share : old.variances(x.row(), sides<N>)) v += share;
+    const long double v = variance<N>(old, x);
     CHECK(update<N>(weights, x, step, projection));
     const auto check_cell = [&](std::size_t j, double g, double sign, std::size_t k) {
         const long double s = old.sigma(j, k);

@@ -47,9 +47,10 @@ struct Shared {
         auto matrix = rows.matrix();
         if (matrix.inspect()) return;
         const Targets targets{.y = y, .weight = {}, .order = {}, .known = {}};
-        const Rule probit = rules::Probit{1.0};  // steps for every row, however sure
+        const Method probit{
+            rules::Probit{1.0}, Projection::precision, {}};  // steps for every row, however sure
         const auto lock = guard.write();
-        (void)learn(weights, probit, Projection::precision, matrix, targets, 0, n_features);
+        (void)learn(weights, probit, matrix, targets, 0, n_features);
     }
 
     /// The rounds seen, or nothing if the state is not one between two blocks.

@@ -98,6 +98,7 @@ struct Setting {
     bool averaged = false;
     bool weighted = false;
 
+    [[nodiscard]] Method method() const { return {rule, projection, {}}; }
     [[nodiscard]] Shape shape() const {
         const bool second_order =
             std::visit([]<class R>(const R&) { return !FirstOrder<R>; }, rule);
@@ -109,12 +110,12 @@ struct Setting {
 };
 
 /// What came of it: the weights, and everything else that learning reports.
-struct Outcome {
+struct Result {
     std::vector<unsigned char> weights;
     std::vector<std::uint8_t> known;
     std::array<std::uint64_t, 4> tally{};
 
-    bool operator==(const Outcome&) const = default;
+    bool operator==(const Result&) const = default;
 };
 
 enum class Pieces { apart, one_pass };
@@ -122,27 +123,26 @@ enum class Pieces { apart, one_pass };
 /// Learn all rows, ending a piece at every cut; the pieces either know nothing of one another or
 /// belong to one pass.
 template <class T, class Index, class Value>
-[[nodiscard]] Outcome outcome(const Setting& setting, const Problem& problem,
-                              Matrix<Index, Value> rows, std::span<const std::size_t> cuts = {},
-                              Pieces pieces = Pieces::apart) {
+[[nodiscard]] Result outcome(const Setting& setting, const Problem& problem,
+                             Matrix<Index, Value> rows, std::span<const std::size_t> cuts = {},
+                             Pieces pieces = Pieces::apart) {
     CHECK(!rows.inspect());
     Diagonal<T> weights(setting.shape());
-    Outcome result;
+    Result result;
     result.known.assign(setting.n_classes, 0);
     result.known[0] = result.known[1] = 1;
     Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = result.known};
     if (setting.weighted) targets.weight = problem.weight;
     std::vector<std::size_t> ends(cuts.begin(), cuts.end());
     ends.push_back(problem.size());
-    Pass<T, Index, Value> pass(weights, setting.rule, setting.projection, rows, targets, 0,
-                               problem.size());
+    const Method method = setting.method();
+    Pass<Diagonal<T>, Index, Value> pass(weights, method, rows, targets, 0, problem.size());
     Tally tally;
     for (const std::size_t end : ends) {
         if (tally.refused) break;
-        const Tally part =
-            pieces == Pieces::one_pass
-                ? pass.run(end)
-                : learn(weights, setting.rule, setting.projection, rows, targets, tally.end, end);
+        const Tally part = pieces == Pieces::one_pass
+                               ? pass.run(end)
+                               : learn(weights, setting.method(), rows, targets, tally.end, end);
         tally = {part.end, tally.mistakes + part.mistakes, tally.updates + part.updates,
                  part.refused};
     }
@@ -178,7 +178,7 @@ void each_setting(F&& f) {
 
 template <class T>
 void check_forms(const Setting& setting, const Problem& problem) {
-    const Outcome want = outcome<T>(setting, problem, problem.tidy.matrix());
+    const Result want = outcome<T>(setting, problem, problem.tidy.matrix());
     CHECK(want.tally[0] > 100 && want.tally[2] > 20);
     CHECK(outcome<T>(setting, problem, problem.messy.matrix()) == want);
     const Matrix<std::int64_t, double> dense(problem.dense, n_features, problem.size());
@@ -199,7 +199,7 @@ void check_forms(const Setting& setting, const Problem& problem) {
 
 template <class T>
 void check_pieces(const Setting& setting, const Problem& problem) {
-    const Outcome want = outcome<T>(setting, problem, problem.tidy.matrix());
+    const Result want = outcome<T>(setting, problem, problem.tidy.matrix());
     std::vector<std::size_t> all(problem.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     const std::vector<std::size_t> some{0, 1, 1, 2, 17, 200, 399};
@@ -257,7 +257,7 @@ inline void learning_stops_at_a_refused_row() {
     Diagonal<double> weights(setting.shape());
     std::vector<std::uint8_t> known{1, 1};
     const Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = known};
-    const Tally tally = learn(weights, setting.rule, setting.projection, rows, targets, 0, at);
+    const Tally tally = learn(weights, setting.method(), rows, targets, 0, at);
     CHECK(!tally.refused && bits(weights) == stopped.weights);
 }
 
@@ -271,7 +271,7 @@ inline void an_undecided_row_is_a_mistake() {
         Diagonal<double> weights(setting.shape());
         std::vector<std::uint8_t> known(n_classes, 1);
         const Targets targets{.y = problem.y, .weight = {}, .order = {}, .known = known};
-        const Tally tally = learn(weights, setting.rule, setting.projection, rows, targets, 0, 1);
+        const Tally tally = learn(weights, setting.method(), rows, targets, 0, 1);
         CHECK(tally.mistakes == 1 && tally.updates == 1 && tally.end == 1);
     }
 }
@@ -286,7 +286,7 @@ template <class T, class Index, class Value>
     std::vector<std::uint8_t> known(setting.n_classes, 1);
     const Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = known};
     const std::size_t before = allocations();
-    (void)learn(weights, setting.rule, setting.projection, rows, targets, 0, count);
+    (void)learn(weights, setting.method(), rows, targets, 0, count);
     return allocations() - before;
 }
 

@@ -7,6 +7,7 @@ remedy.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -255,21 +256,85 @@ def only_class(classes: NDArray[Any]) -> int:
     return 0
 
 
-def collapse(row: int, projection: str) -> str:
+def collapse(row: int, *, covariance: str, projection: str, dtype: str) -> str:
     """The message for a row whose update would leave no usable model."""
     other = {"precision": "covariance", "covariance": "precision"}[projection]
+    with_, use = f"projection={projection!r}", f"Use projection={other!r}, scale"
+    if covariance == "full":
+        with_ = f"covariance='full' and dtype={dtype!r}"
+        use = "Use dtype='float64', scale" if dtype == "float32" else "Scale"
     return (
         f"row {row} must leave finite weights and positive variances, got a collapse with "
-        f"projection={projection!r}. Use projection={other!r}, scale the features, or let the "
-        "rule move less."
+        f"{with_}. {use} the features, or let the rule move less."
     )
 
 
-def threads(name: str, value: object) -> None:
-    if value is None:
-        return
-    if count(name, value, least=-1) == 0:
+def threads(name: str, value: object) -> int:
+    """How many threads may run; None and -1 stand for as many as there are cores."""
+    if value is not None and count(name, value, least=-1) == 0:
         raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
+    cores = os.cpu_count() or 1
+    return cores if value is None or value == -1 else int(value)  # type: ignore[call-overload]
+
+
+def mixing(value: object, k: int | None) -> tuple[float, ...]:
+    """Weights of the parallel scheme, scaled to sum to one."""
+    try:
+        given = [float(x) for x in value]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(f"mixing must be a list of numbers, got {value!r}.") from None
+    if not given or not all(0 <= x < math.inf for x in given) or not 0 < sum(given) < math.inf:
+        raise ValueError(f"mixing must hold finite numbers >= 0, not all 0, got {value!r}.")
+    if k is not None and len(given) != k:
+        raise ValueError(f"mixing must have k={k} entries, got {len(given)}.")
+    return tuple(x / sum(given) for x in given)
+
+
+def enough_rivals(scheme: str, k: int | None, n_rivals: int) -> None:
+    if k is not None and k > n_rivals:
+        raise ValueError(
+            f"{scheme} needs at least {k + 1} classes for {k} rivals, got {n_rivals + 1}. "
+            "Use a smaller k, or None for all rivals."
+        )
+
+
+def cost(value: object) -> NDArray[np.float64] | None:
+    """A square of costs, zero on the diagonal."""
+    if value is None:
+        return None
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"cost must be a square matrix of numbers, got {value!r}.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"cost must be a square matrix, got shape {matrix.shape}.")
+    if not (np.isfinite(matrix).all() and (matrix >= 0).all() and (matrix <= 1e6).all()):
+        raise ValueError(f"cost must hold numbers in [0, 1e6], got {value!r}.")
+    if np.diagonal(matrix).any():
+        raise ValueError(
+            f"cost must be 0 where the label is right, got {np.diagonal(matrix).tolist()} on the "
+            "diagonal."
+        )
+    return matrix
+
+
+def cost_fits(matrix: NDArray[np.float64] | None, classes: NDArray[Any]) -> None:
+    K = len(classes)
+    if matrix is not None and matrix.shape != (K, K):
+        raise ValueError(
+            f"cost must be a ({K}, {K}) matrix for classes {listing(classes.tolist())}, got shape "
+            f"{matrix.shape}. In a stream, declare all classes in the first partial_fit."
+        )
+
+
+def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
+    """Refuse a covariance matrix that is too large."""
+    if needed > limit:
+        raise ValueError(
+            f"covariance='full' must need at most {limit / 2**30:.1f} GiB, got {n_weights:,} "
+            f"weights, whose covariances take {needed / 2**30:.1f} GiB. Use "
+            "covariance='diagonal' or fewer features, or raise surelearn.weights.FULL_LIMIT."
+        )
 
 
 def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:

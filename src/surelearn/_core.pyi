@@ -57,6 +57,14 @@ class Rule:
     def first_order(self) -> bool:
         """Whether the rule needs no variances."""
 
+    @property
+    def asks(self) -> bool:
+        """Whether the rule asks for a margin that a cost can scale."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether several constraints can be met at once."""
+
 def rule_parameters() -> dict[str, tuple[str, ...]]:
     """Name of every rule with the names of its parameters."""
 
@@ -64,17 +72,22 @@ def normal_cdf(t: float) -> float: ...
 
 def normal_quantile(p: float) -> float: ...
 
+class Scheme:
+    """Which rivals are learnt from, and how."""
+
+    def __init__(self, name: str, k: int = 0, mixing: Sequence[float] = []) -> None: ...
+
 class Diagonal32:
     """Diagonal Gaussian weights, feature-major."""
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(self, rule: Rule, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -89,11 +102,23 @@ class Diagonal32:
     def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
-    def part(self, which: int) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
-        """View of the means (0), variances (1), ..."""
-
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
+
+    def split(self) -> Diagonal32:
+        """The one vector of two classes as two blocks."""
+
+    def with_columns(self, columns: Sequence[int]) -> Diagonal32:
+        """The same weights under other columns; -1 makes a new one."""
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def prior(self) -> float: ...
+
+    def part(self, which: int) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
+        """View of the means (0), variances (1), ..."""
 
     def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], float, int]:
         """
@@ -103,41 +128,17 @@ class Diagonal32:
     def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
-    def split(self) -> Diagonal32:
-        """The one vector of two classes as two blocks."""
-
-    def with_columns(self, columns: Sequence[int]) -> Diagonal32:
-        """The same weights under other columns; -1 makes a new one."""
-
-    @property
-    def n_features(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int: ...
-
-    @property
-    def intercept(self) -> bool: ...
-
-    @property
-    def second_order(self) -> bool: ...
-
-    @property
-    def averaged(self) -> bool: ...
-
-    @property
-    def prior(self) -> float: ...
-
 class Diagonal64:
     """Diagonal Gaussian weights, feature-major."""
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(self, rule: Rule, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -152,11 +153,23 @@ class Diagonal64:
     def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
-    def part(self, which: int) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
-        """View of the means (0), variances (1), ..."""
-
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
+
+    def split(self) -> Diagonal64:
+        """The one vector of two classes as two blocks."""
+
+    def with_columns(self, columns: Sequence[int]) -> Diagonal64:
+        """The same weights under other columns; -1 makes a new one."""
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def prior(self) -> float: ...
+
+    def part(self, which: int) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
+        """View of the means (0), variances (1), ..."""
 
     def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], float, int]:
         """
@@ -166,26 +179,118 @@ class Diagonal64:
     def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
-    def split(self) -> Diagonal64:
+class Full32:
+    """Gaussian weights with a whole covariance matrix."""
+
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
+        """
+
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
+        """Learn one row: (mistakes, updates, refused)."""
+
+    def winners(self, rows: Rows) -> NDArray[numpy.int64]:
+        """Class of the largest mean score."""
+
+    def winner(self, rows: Rows) -> int:
+        """The same for one row."""
+
+    def scores(self, rows: Rows) -> NDArray[numpy.float64]:
+        """Mean score of every column."""
+
+    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean and variance of every column's score."""
+
+    def averages(self) -> NDArray[numpy.float64]:
+        """The averaged means."""
+
+    def split(self) -> Full32:
         """The one vector of two classes as two blocks."""
 
-    def with_columns(self, columns: Sequence[int]) -> Diagonal64:
+    def with_columns(self, columns: Sequence[int]) -> Full32:
         """The same weights under other columns; -1 makes a new one."""
-
-    @property
-    def n_features(self) -> int: ...
 
     @property
     def n_columns(self) -> int: ...
 
     @property
-    def intercept(self) -> bool: ...
+    def prior(self) -> float: ...
+
+    def means(self) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
+        """View of the means."""
+
+    def sigma(self) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
+        """View of the covariance."""
+
+    def covariances(self, rows: Rows) -> NDArray[numpy.float64]:
+        """Covariance of every two columns' scores."""
+
+    def snapshot(self) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], float, int]:
+        """(means and sums, covariance, prior, rounds)."""
+
+    def restore(self, means: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
+        """Put a snapshot back."""
+
+    def set_threads(self, threads: int) -> None:
+        """How many threads a large update may use."""
+
+class Full64:
+    """Gaussian weights with a whole covariance matrix."""
+
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
+        """
+
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
+        """Learn one row: (mistakes, updates, refused)."""
+
+    def winners(self, rows: Rows) -> NDArray[numpy.int64]:
+        """Class of the largest mean score."""
+
+    def winner(self, rows: Rows) -> int:
+        """The same for one row."""
+
+    def scores(self, rows: Rows) -> NDArray[numpy.float64]:
+        """Mean score of every column."""
+
+    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean and variance of every column's score."""
+
+    def averages(self) -> NDArray[numpy.float64]:
+        """The averaged means."""
+
+    def split(self) -> Full64:
+        """The one vector of two classes as two blocks."""
+
+    def with_columns(self, columns: Sequence[int]) -> Full64:
+        """The same weights under other columns; -1 makes a new one."""
 
     @property
-    def second_order(self) -> bool: ...
-
-    @property
-    def averaged(self) -> bool: ...
+    def n_columns(self) -> int: ...
 
     @property
     def prior(self) -> float: ...
+
+    def means(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
+        """View of the means."""
+
+    def sigma(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
+        """View of the covariance."""
+
+    def covariances(self, rows: Rows) -> NDArray[numpy.float64]:
+        """Covariance of every two columns' scores."""
+
+    def snapshot(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
+        """(means and sums, covariance, prior, rounds)."""
+
+    def restore(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
+        """Put a snapshot back."""
+
+    def set_threads(self, threads: int) -> None:
+        """How many threads a large update may use."""

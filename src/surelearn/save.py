@@ -132,7 +132,11 @@ class Fields:
         value: bool = self._get(name, bool, "true or false")
         return value
 
-    def text(self, name: str, known: Sequence[str] | None = None) -> str:
+    def text(
+        self, name: str, known: Sequence[str] | None = None, *, default: str | None = None
+    ) -> str:
+        if default is not None and name not in self._settings:
+            return default
         value: str = self._get(name, str, "a text")
         if known is not None and value not in known:
             raise FormatError(f"{self.where}: {name} must be one of {known}, got {value[:60]!r}.")

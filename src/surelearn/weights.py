@@ -1,31 +1,57 @@
 """Rooms 3 and 6, weights: the Gaussian over the weights as a plain object; must not know labels.
 
-`Diagonal` wraps the core's own class, so that a model can be copied, pickled, widened by a class
-and turned into plain arrays and back.
+`Diagonal` and `Full` wrap the core's own classes, so that a model can be copied, pickled, widened
+by a class and turned into plain arrays and back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _core
+from surelearn import _check, _core
 
-__all__ = ["Diagonal", "Layout", "Tally", "Targets", "in_order", "rows_of", "rows_of_dict"]
+__all__ = [
+    "FULL_LIMIT",
+    "Diagonal",
+    "Full",
+    "Layout",
+    "Method",
+    "Tally",
+    "Targets",
+    "Weights",
+    "fits",
+    "in_order",
+    "rows_of",
+    "rows_of_dict",
+    "weights_of",
+]
+
+
+#: Largest covariance matrix in bytes. Larger ones are refused; change it where there is memory.
+FULL_LIMIT = 4 * 2**30
+
+
+class Method(NamedTuple):
+    """How rows are learnt."""
+
+    rule: _core.Rule
+    scheme: _core.Scheme
+    covariance: bool  # the projection drops what lies off the diagonal of the covariance
 
 
 class Targets(NamedTuple):
-    """The labels' side of a pass over rows, and the projection of its updates."""
+    """The labels' side of a pass over rows."""
 
-    covariance: bool
     y: NDArray[np.int32]  # column of each row's label; two classes: 0 or 1
     weight: NDArray[np.float64] | None  # of each row, all > 0
     order: NDArray[np.int64] | None  # rows in the order they are learnt
     known: NDArray[np.uint8]  # for each class: may it be a rival yet?
+    cost: NDArray[np.float64] | None = None  # row after row: [right, wrong]
 
 
 class Tally(NamedTuple):
@@ -52,6 +78,8 @@ class Layout:
         Whether sums for the average of all means are kept too.
     dtype : str
         ``"float32"`` or ``"float64"``.
+    covariance : str
+        ``"diagonal"``: a variance for each weight. ``"full"``: a covariance for each pair.
     """
 
     n_features: int
@@ -59,15 +87,28 @@ class Layout:
     second_order: bool
     averaged: bool
     dtype: str
+    covariance: str = "diagonal"
+
+    @property
+    def n_rows(self) -> int:
+        """Features with the intercept."""
+        return self.n_features + self.intercept
 
     @property
     def parts(self) -> int:
-        """Numbers for each feature and column."""
+        """Numbers for each feature and column of diagonal weights."""
         return 1 + self.second_order + self.averaged
 
+    def nbytes(self, n_columns: int) -> int:
+        """Bytes that the weights of so many columns take."""
+        size = self.n_rows * n_columns
+        full = self.covariance == "full"
+        numbers = size * (size + 1 + self.averaged) if full else size * self.parts
+        return numbers * np.dtype(self.dtype).itemsize
 
-class Diagonal:
-    """One mean and one variance for each feature and column.
+
+class Weights:
+    """What all weights share: the core's own object and the ways to it.
 
     Two classes share one column; more have a column each.
 
@@ -77,20 +118,14 @@ class Diagonal:
     n_columns : int
     prior : float
         Variance of an untouched weight.
-
-    Examples
-    --------
-    >>> layout = Layout(2, intercept=False, second_order=True, averaged=False, dtype="float64")
-    >>> weights = Diagonal(layout, n_columns=1, prior=1.0)
-    >>> mean, variance = weights.margin(rows_of(np.array([[1.0, 2.0]])))
-    >>> float(mean[0, 0]), float(variance[0, 0])
-    (0.0, 5.0)
     """
 
+    _kinds: ClassVar[dict[str, Any]]
+    layout: Layout
+
     def __init__(self, layout: Layout, n_columns: int, prior: float) -> None:
-        kind = _core.Diagonal32 if layout.dtype == "float32" else _core.Diagonal64
         self.layout = layout
-        self._core = kind(
+        self._core = self._kinds[layout.dtype](
             layout.n_features,
             n_columns,
             intercept=layout.intercept,
@@ -101,26 +136,35 @@ class Diagonal:
 
     @property
     def n_columns(self) -> int:
-        return self._core.n_columns
+        columns: int = self._core.n_columns
+        return columns
 
     @property
     def prior(self) -> float:
-        return self._core.prior
+        prior: float = self._core.prior
+        return prior
 
     @property
     def means(self) -> NDArray[Any]:
         """Means of shape (n_columns, features with intercept last): a read-only view, or the
         averages, which are computed."""
-        return self._core.averages() if self.layout.averaged else self._core.part(0)
+        means: NDArray[Any] = self._core.averages() if self.layout.averaged else self._own_means()
+        return means
+
+    def _own_means(self) -> Any:
+        raise NotImplementedError
 
     @property
     def variances(self) -> NDArray[Any]:
-        """Variances in the same shape: a read-only view (second order only)."""
-        return self._core.part(1)
+        """How sure the means are: a read-only view (second order only)."""
+        raise NotImplementedError
+
+    def use_threads(self, threads: int) -> None:
+        """How many threads one update may use, where it is large enough to gain from it."""
 
     def learn(
         self,
-        rule: _core.Rule,
+        method: Method,
         rows: _core.Rows,
         targets: Targets,
         *,
@@ -132,33 +176,44 @@ class Diagonal:
         Adds (rows, mistakes, updates) to `done`, also when Ctrl-C ends it. Tells whether a row was
         refused, which then is the next after those done.
         """
-        return self._core.learn(rule, targets.covariance, rows, *targets[1:], *span, done)
+        refused: bool = self._core.learn(*method, rows, *targets, *span, done)
+        return refused
 
     def learn_row(
-        self, rule: _core.Rule, row: _core.Rows, y: int, *, covariance: bool, weight: float
+        self,
+        method: Method,
+        row: _core.Rows,
+        y: int,
+        *,
+        weight: float,
+        cost: NDArray[np.float64] | None = None,
     ) -> tuple[Tally, bool]:
         """Learn one row of a class among those known, the shortest way; and was it refused?"""
-        mistakes, updates, refused = self._core.learn_row(rule, covariance, row, y, weight)
+        mistakes, updates, refused = self._core.learn_row(*method, row, y, weight, cost)
         return Tally(1 - refused, mistakes, updates), refused
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
         """Place of the class with the largest mean score of every row; the first of equals."""
-        return self._core.winners(rows)
+        places: NDArray[np.int64] = self._core.winners(rows)
+        return places
 
     def winner(self, row: _core.Rows) -> int:
         """The same for one row."""
-        return self._core.winner(row)
+        place: int = self._core.winner(row)
+        return place
 
     def scores(self, rows: _core.Rows) -> NDArray[np.float64]:
         """Mean score of every row and column."""
-        return self._core.scores(rows)
+        scores: NDArray[np.float64] = self._core.scores(rows)
+        return scores
 
     def margin(self, rows: _core.Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance of the score of every row and column (second order only)."""
-        return self._core.margin(rows)
+        mean, variance = self._core.margin(rows)
+        return mean, variance
 
     def split(self) -> Self:
-        """The one column of two classes as two: mean -mu/2 and +mu/2, variance sigma/2 each."""
+        """The one column of two classes as two: mean -mu/2 and +mu/2, sigma/2 each."""
         return self._with_core(self._core.split())
 
     def with_columns(self, columns: Sequence[int]) -> Self:
@@ -174,24 +229,25 @@ class Diagonal:
     def state(self) -> dict[str, Any]:
         """Plain numbers and arrays that `from_state` turns back into the same weights.
 
-        Only features that differ from the start are in it. All of one moment, also while another
-        thread is learning.
+        All of one moment, also while another thread is learning.
         """
-        features, cells, prior, rounds = self._core.snapshot()
+        *arrays, prior, rounds = self._core.snapshot()
         return {
             "layout": asdict(self.layout),
             "n_columns": self.n_columns,
             "prior": prior,
             "rounds": rounds,
-            "features": features,
-            "cells": cells,
+            **dict(zip(self.arrays, arrays, strict=True)),
         }
+
+    #: Names of the arrays in a state, in the order of the core.
+    arrays: ClassVar[tuple[str, str]]
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The weights that `state` describes; trusts its caller."""
         weights = cls(Layout(**state["layout"]), state["n_columns"], state["prior"])
-        weights._core.restore(state["features"], state["cells"], state["rounds"])
+        weights._core.restore(*(state[name] for name in cls.arrays), state["rounds"])
         return weights
 
     def __getstate__(self) -> dict[str, Any]:
@@ -199,6 +255,74 @@ class Diagonal:
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(vars(self.from_state(state)))
+
+
+class Diagonal(Weights):
+    """One mean and one variance for each feature and column.
+
+    Its state holds only features that differ from the start.
+
+    Examples
+    --------
+    >>> layout = Layout(2, intercept=False, second_order=True, averaged=False, dtype="float64")
+    >>> weights = Diagonal(layout, n_columns=1, prior=1.0)
+    >>> mean, variance = weights.margin(rows_of(np.array([[1.0, 2.0]])))
+    >>> float(mean[0, 0]), float(variance[0, 0])
+    (0.0, 5.0)
+    """
+
+    _kinds: ClassVar = {"float32": _core.Diagonal32, "float64": _core.Diagonal64}
+    arrays = ("features", "cells")
+
+    def _own_means(self) -> Any:
+        return self._core.part(0)
+
+    @property
+    def variances(self) -> NDArray[Any]:
+        """Variances in the shape of the means: a read-only view (second order only)."""
+        variances: NDArray[Any] = self._core.part(1)
+        return variances
+
+
+class Full(Weights):
+    """One mean for each feature and column, one covariance for each pair of them.
+
+    All weights are one vector, column after column, the intercept last in each.
+    """
+
+    _kinds: ClassVar = {"float32": _core.Full32, "float64": _core.Full64}
+    arrays = ("means", "sigma")
+
+    def _own_means(self) -> Any:
+        return self._core.means()
+
+    @property
+    def variances(self) -> NDArray[Any]:
+        """The whole covariance matrix: a read-only view."""
+        sigma: NDArray[Any] = self._core.sigma()
+        return sigma
+
+    def use_threads(self, threads: int) -> None:
+        self._core.set_threads(threads)
+
+    def covariances(self, rows: _core.Rows) -> NDArray[np.float64]:
+        """Covariance of every two columns' scores, of shape (rows, n_columns, n_columns)."""
+        covariances: NDArray[np.float64] = self._core.covariances(rows)
+        return covariances
+
+
+def fits(layout: Layout, n_columns: int) -> None:
+    """Refuse a covariance matrix over so many columns that is too large."""
+    if layout.covariance == "full":
+        size = layout.n_rows * n_columns
+        _check.fits_in_memory(layout.nbytes(n_columns), FULL_LIMIT, size)
+
+
+def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:
+    """Untrained weights of the kind that the layout names."""
+    fits(layout, n_columns)
+    kind = Full if layout.covariance == "full" else Diagonal
+    return kind(layout, n_columns, prior)
 
 
 def rows_of(X: Any) -> _core.Rows:

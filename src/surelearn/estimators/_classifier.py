@@ -174,6 +174,8 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         _check.two_classes(classes, "fit")
         if plan.class_weight == "balanced":
             batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+        plan.constraints.check_rivals(len(classes) - 1)
+        plan.check_classes(classes, plan.layout(shell.n_features_in_))
         model = self._untrained(plan, shell.n_features_in_, is_sparse).with_classes(classes)
         run(model, plan, batch, check_random_state(self.random_state))
         shell._model = model
@@ -201,11 +203,14 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         plan = Plan.of(self.get_params(deep=False))
         batch, is_sparse = shell._batch(X, y, sample_weight, plan, reset=self._fresh)
         model = self._present(plan, shell.n_features_in_, is_sparse)
+        known = model.classes
         if classes is not None:
             declared = as_labels(classes, "classes")
-            _check.one_kind(model.classes, declared)
-            model = model.with_classes(joined(model.classes, declared))
-        _check.one_kind(model.classes, batch.y)
+            _check.one_kind(known, declared)
+            known = joined(known, declared)
+        _check.one_kind(known, batch.y)
+        plan.check_classes(joined(known, batch.y), model.layout)
+        model = model.with_classes(known)
         if len(batch.y) or classes is not None:
             self._adopt(shell)
             self._absorb(model, plan, batch)
@@ -232,7 +237,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         if plan is None or place is None:
             self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight)
         else:
-            self._model.learn_row(plan.core, rows, place, weight)
+            self._model.learn_row(plan.how, rows, place, weight)
         return self
 
     # --------------------------------------------------------------- prediction
@@ -342,6 +347,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         labels = as_labels([y])
         model = self._present(plan, n_features, is_sparse)
         _check.one_kind(model.classes, labels)
+        plan.check_classes(joined(model.classes, labels), model.layout)
         weights = plan.given_weight(labels, np.array([weight]))
         if weights is not None and not weights[0]:
             return
@@ -362,7 +368,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         """Learn a batch, classes that are new in it too."""
         if plan.class_weight == "balanced":
             batch = batch._replace(weight=_stream_weight(model, batch))
-        model.absorb(plan.core, batch, publish=self._publish)
+        model.absorb(plan.how, batch, publish=self._publish)
 
     def _publish(self, model: Model) -> None:
         self._model = model

@@ -21,7 +21,7 @@ from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._model import Model
 from surelearn.estimators._plan import Plan
-from surelearn.weights import Diagonal, Layout
+from surelearn.weights import Diagonal, Full, Layout
 
 _KINDS: dict[str, type[Linear]] = {"SureClassifier": SureClassifier}
 #: Types of labels that a file can hold.
@@ -49,7 +49,7 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
     if model.weights is not None:
         state = model.weights.state()
         settings["weights"] = {k: state[k] for k in ("n_columns", "prior", "rounds")}
-        tensors = {"features": state["features"], "cells": state["cells"]}
+        tensors = {name: state[name] for name in model.weights.arrays}
     if hasattr(estimator, "feature_names_in_"):
         tensors |= _names_out(estimator.feature_names_in_)
     save.write(path, tensors, settings)
@@ -94,8 +94,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
 def _plain(name: str, value: Any) -> Any:
     """A constructor parameter as JSON has it."""
     if isinstance(value, rules.Rule | constraints.Constraints):
-        params = value.params() if isinstance(value, rules.Rule) else {}
-        return {"name": value.name, "params": params}
+        return {"name": value.name, "params": value.params()}
+    if name == "cost" and value is not None:
+        return np.asarray(value, dtype=np.float64).tolist()
     if name == "dtype":
         return np.dtype(value).name
     if name == "class_weight" and isinstance(value, Mapping):
@@ -121,7 +122,7 @@ def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(rule, dict):
         params["rule"] = rules.RULES[rule["name"]](**rule["params"])
     if isinstance(scheme, dict):
-        params["constraints"] = constraints.get(scheme["name"])
+        params["constraints"] = constraints.SCHEMES[scheme["name"]](**scheme["params"])
     if isinstance(weight, dict):
         params["class_weight"] = {label: float(x) for label, x in weight["pairs"]}
     return params
@@ -187,6 +188,7 @@ def _layout(fields: save.Fields) -> Layout:
         second_order=fields.flag("second_order"),
         averaged=fields.flag("averaged"),
         dtype=fields.text("dtype", ["float32", "float64"]),
+        covariance=fields.text("covariance", ["diagonal", "full"], default="diagonal"),
     )
 
 
@@ -197,33 +199,52 @@ def _naturals(fields: save.Fields, name: str) -> list[int]:
     return values
 
 
-def _weights(fields: save.Fields, model: Model, tensors: save.Tensors, budget: int) -> Diagonal:
+def _weights(
+    fields: save.Fields, model: Model, tensors: save.Tensors, budget: int
+) -> Diagonal | Full:
     layout, K = model.layout, len(model.classes)
     n_columns = fields.integer("n_columns")
     if n_columns != (1 if K == 2 else K):
         raise FormatError(f"{fields.where}: n_columns must fit {K} classes, got {n_columns}.")
-    n_rows = layout.n_features + layout.intercept
-    needed = n_rows * layout.parts * n_columns * np.dtype(layout.dtype).itemsize
-    _within(needed, budget, fields.where)
-    features, cells = _touched(tensors, n_rows, layout, n_columns)
+    _within(layout.nbytes(n_columns), budget, fields.where)
+    full = layout.covariance == "full"
+    arrays = (_whole if full else _touched)(tensors, layout, n_columns)
+    kind: type[Diagonal | Full] = Full if full else Diagonal
     prior = _check.prior(fields.number("prior"), np.dtype(layout.dtype))
     state = {"n_columns": n_columns, "prior": prior, "rounds": fields.integer("rounds")}
-    return Diagonal.from_state(
-        {"layout": asdict(layout), "features": features, "cells": cells, **state}
+    return kind.from_state(
+        {"layout": asdict(layout), **dict(zip(kind.arrays, arrays, strict=True)), **state}
     )
 
 
+def _whole(
+    tensors: save.Tensors, layout: Layout, n_columns: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Means and covariance of full weights, every number of them sound."""
+    means, sigma = tensors["means"], tensors["sigma"]
+    size = layout.n_rows * n_columns
+    if means.dtype != layout.dtype or means.shape != (1 + layout.averaged, size):
+        raise FormatError("means must have one number for each weight.")
+    if sigma.dtype != layout.dtype or sigma.shape != (size, size) or not layout.second_order:
+        raise FormatError("sigma must have one number for each pair of weights.")
+    if not (np.isfinite(means).all() and np.isfinite(sigma).all()):
+        raise FormatError("means and sigma must be finite.")
+    if not ((np.diagonal(sigma) > 0).all() and np.array_equal(sigma, sigma.T)):
+        raise FormatError("sigma must be symmetric with positive variances.")
+    return np.ascontiguousarray(means), np.ascontiguousarray(sigma)
+
+
 def _touched(
-    tensors: save.Tensors, n_rows: int, layout: Layout, n_columns: int
+    tensors: save.Tensors, layout: Layout, n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The stored features and their numbers, every one of them sound."""
+    """The stored features of diagonal weights and their numbers, every one of them sound."""
     features, cells = tensors["features"], tensors["cells"]
     if features.dtype != np.int64 or features.ndim != 1:
         raise FormatError("features must be one row of 64-bit integers.")
     if cells.dtype != layout.dtype or cells.shape != (len(features), layout.parts * n_columns):
         raise FormatError("cells must have one run of numbers for each stored feature.")
     ascending = bool(np.all(features[1:] > features[:-1]))  # a difference could overflow
-    if len(features) and not (ascending and features[0] >= 0 and features[-1] < n_rows):
+    if len(features) and not (ascending and features[0] >= 0 and features[-1] < layout.n_rows):
         raise FormatError("features must ascend and lie within the model.")
     variances = cells[:, n_columns : 2 * n_columns] if layout.second_order else cells[:, :0]
     if not (np.isfinite(cells).all() and (variances > 0).all()):

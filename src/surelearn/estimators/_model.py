@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.weights import Diagonal, Layout, Tally, Targets
+from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
 
 #: Rows between two reports of progress.
 _REPORT = 1 << 20
@@ -31,11 +31,38 @@ class Batch(NamedTuple):
     numbers: NDArray[np.int64] | None = None  # of the rows in the user's X, where some were dropped
 
 
+class How(NamedTuple):
+    """How to learn: rule, scheme, and the costs of taking one class for another."""
+
+    rule: _core.Rule
+    scheme: _core.Scheme
+    cost: NDArray[np.float64] | None = None
+    threads: int = 1
+    classes: NDArray[Any] | None = None  # that the costs are for; None: the model's own
+
+    def cost_of(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+        """The costs of these classes, row after row."""
+        if self.cost is None:
+            return None
+        if self.classes is None or len(self.classes) == len(classes):
+            return np.ascontiguousarray(self.cost).ravel()
+        places = np.searchsorted(self.classes, classes)
+        return self.cost[np.ix_(places, places)].ravel()
+
+
 class Refused(ValueError):
     """A row whose update would have left no usable model; the `place` rows before it are learnt."""
 
-    def __init__(self, place: int, row: int, projection: str) -> None:
-        super().__init__(_check.collapse(row, projection))
+    def __init__(self, place: int, row: int, model: Model) -> None:
+        layout = model.layout
+        super().__init__(
+            _check.collapse(
+                row,
+                covariance=layout.covariance,
+                projection=model.projection,
+                dtype=layout.dtype,
+            )
+        )
         self.place = place
 
 
@@ -50,7 +77,7 @@ class Model:
     projection : {"precision", "covariance"}
     classes : ndarray
         Known classes, sorted.
-    weights : Diagonal or None
+    weights : Diagonal, Full or None
         None while fewer than two classes are known: there is nothing to tell apart.
     counts : ndarray of int
         Rows learnt of each class.
@@ -63,7 +90,7 @@ class Model:
     initial_variance: float
     projection: str
     classes: NDArray[Any]
-    weights: Diagonal | None = None
+    weights: Diagonal | Full | None = None
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
@@ -86,18 +113,18 @@ class Model:
         weights = self._weights_for(columns)
         return replace(self, classes=classes, weights=weights, counts=counts)
 
-    def _weights_for(self, columns: list[int]) -> Diagonal | None:
+    def _weights_for(self, columns: list[int]) -> Diagonal | Full | None:
         if len(columns) < 2:
             return None
         if self.weights is None:
             n_columns = 1 if len(columns) == 2 else len(columns)
-            return Diagonal(self.layout, n_columns, self.initial_variance)
+            return weights_of(self.layout, n_columns, self.initial_variance)
         weights = self.weights.split() if len(self.classes) == 2 else self.weights
         return weights.with_columns(columns)
 
     def learn(
         self,
-        rule: _core.Rule,
+        how: How,
         batch: Batch,
         *,
         order: NDArray[np.int64] | None = None,
@@ -112,20 +139,21 @@ class Model:
         places = np.searchsorted(self.classes, batch.y)
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
-        targets = self._targets(codes, batch.weight, order, known)
+        known = self._all_known if known is None else known
+        targets = Targets(codes, batch.weight, order, known, how.cost_of(self.classes))
         if self.weights is None:  # one class teaches nothing, but its rows count
             self._count(Tally(end - begin, 0, 0), targets, begin)
             return
-        learnt, refused = self._pass(rule, batch.rows, targets, (begin, end), report=report)
+        learnt, refused = self._pass(how, batch.rows, targets, (begin, end), report=report)
         if refused:
             place = begin + learnt.rows
             row = place if order is None else int(order[place])
             named = row if batch.numbers is None else int(batch.numbers[row])
-            raise Refused(place, named, self.projection)
+            raise Refused(place, named, self)
 
     def _pass(
         self,
-        rule: _core.Rule,
+        how: How,
         rows: _core.Rows,
         targets: Targets,
         span: tuple[int, int],
@@ -136,12 +164,14 @@ class Model:
         begin, end = span
         done = np.zeros(3, np.uint64)
         refused = False
+        weights = _check.trained(self.weights, "learning")
+        weights.use_threads(how.threads)
         try:
             while int(done[0]) < end - begin and not refused:
                 at = begin + int(done[0])
                 stop = end if report is None else min(end, at + _REPORT)
-                refused = _check.trained(self.weights, "learning").learn(
-                    rule, rows, targets, span=(at, stop), done=done
+                refused = weights.learn(
+                    self._method(how), rows, targets, span=(at, stop), done=done
                 )
                 if report is not None:
                     report(Tally(*done.tolist()))
@@ -150,25 +180,19 @@ class Model:
             self._count(learnt, targets, begin)
         return learnt, refused
 
-    def learn_row(self, rule: _core.Rule, row: _core.Rows, place: int, weight: float) -> None:
+    def _method(self, how: How) -> Method:
+        return Method(how.rule, how.scheme, self.projection == "covariance")
+
+    def learn_row(self, how: How, row: _core.Rows, place: int, weight: float) -> None:
         """Learn one row of a known class: the shortest way to the core."""
         weights = _check.trained(self.weights, "learning")
-        covariance = self.projection == "covariance"
-        tally, refused = weights.learn_row(rule, row, place, covariance=covariance, weight=weight)
+        tally, refused = weights.learn_row(
+            self._method(how), row, place, weight=weight, cost=how.cost_of(self.classes)
+        )
         if refused:
-            raise Refused(0, 0, self.projection)
+            raise Refused(0, 0, self)
         self._add(tally)
         self.counts[place] += 1
-
-    def _targets(
-        self,
-        codes: NDArray[np.int32],
-        weight: NDArray[np.float64] | None,
-        order: NDArray[np.int64] | None = None,
-        known: NDArray[np.uint8] | None = None,
-    ) -> Targets:
-        known = self._all_known if known is None else known
-        return Targets(self.projection == "covariance", codes, weight, order, known)
 
     def _count(self, learnt: Tally, targets: Targets, begin: int) -> None:
         rows = slice(begin, begin + learnt.rows)
@@ -182,17 +206,18 @@ class Model:
         self.mistakes[-1] += tally.mistakes
         self.updates += tally.updates
 
-    def absorb(self, rule: _core.Rule, batch: Batch, publish: Callable[[Model], None]) -> None:
+    def absorb(self, how: How, batch: Batch, publish: Callable[[Model], None]) -> None:
         """Learn a batch in which classes may appear that were not known before.
 
         `publish` is handed the model whenever a stretch of rows is learnt.
         """
+        how = how._replace(classes=joined(self.classes, batch.y))
         model = self
         for stage in _stages(self.classes, batch.y):
             before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
             try:
-                model.learn(rule, batch, known=known, span=stage.span)
+                model.learn(how, batch, known=known, span=stage.span)
             except Refused as refusal:
                 nothing = refusal.place == stage.span[0]
                 seen = stage.classes[known.astype(bool)]

@@ -19,7 +19,7 @@ def run(model: Model, plan: Plan, batch: Batch, random: np.random.RandomState) -
         order = random.permutation(n).astype(np.int64, copy=False) if plan.shuffle else None
         report = _reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
         model.mistakes.append(0)
-        model.learn(plan.core, batch, order=order, report=report)
+        model.learn(plan.how, batch, order=order, report=report)
     model.counts //= plan.passes  # a row counts once, however often it was learnt
 
 

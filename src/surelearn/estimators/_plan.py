@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, constraints, rules
-from surelearn.weights import Layout
+from surelearn.estimators._model import How
+from surelearn.weights import Layout, fits
 
 #: Parameters of later versions: the value each has now, and those it will have.
 _LATER = {
-    "covariance": ("diagonal", ["diagonal", "full"]),
     "multiclass": ("joint", ["joint", "ovr", "ovo", "ecoc"]),
 }
 
@@ -24,7 +24,9 @@ class Plan:
     """What `fit` and `partial_fit` do, all of it checked."""
 
     rule: rules.Rule
-    core: _core.Rule
+    constraints: constraints.Constraints
+    how: How
+    covariance: str
     projection: str
     dtype: str
     passes: int
@@ -39,14 +41,20 @@ class Plan:
     def of(cls, params: Mapping[str, Any]) -> Plan:
         """Check every parameter of a `SureClassifier`."""
         _refuse_later(params)
-        constraints.get(params["constraints"])
+        scheme = constraints.get(params["constraints"])
         rule = rules.get(params["rule"])
+        core = rule.core()
+        covariance = _check.choice("covariance", params["covariance"], ["diagonal", "full"])
+        cost = _check.cost(params["cost"])
+        _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
         dtype = _check.storage(params["dtype"])
-        _check.threads("n_jobs", params["n_jobs"])
+        threads = _check.threads("n_jobs", params["n_jobs"])
         verbose = params["verbose"]
         return cls(
             rule=rule,
-            core=rule.core(),
+            constraints=scheme,
+            how=How(core, scheme.core(), cost, threads),
+            covariance=covariance,
             projection=_check.choice(
                 "projection", params["projection"], ["auto", "precision", "covariance"]
             ),
@@ -64,10 +72,16 @@ class Plan:
         return Layout(
             n_features=n_features,
             intercept=self.intercept,
-            second_order=not self.core.first_order,
+            second_order=not self.how.rule.first_order,
             averaged=self.averaged,
             dtype=self.dtype,
+            covariance=self.covariance,
         )
+
+    def check_classes(self, classes: NDArray[Any], layout: Layout) -> None:
+        """Refuse classes for which there is no cost or no memory."""
+        _check.cost_fits(self.how.cost, classes)
+        fits(layout, 1 if len(classes) == 2 else len(classes))
 
     def resolved(self, is_sparse: bool) -> str:
         """The projection for a first input of this kind.
@@ -81,11 +95,12 @@ class Plan:
 
     def check_fits(self, fitted: Layout, initial_variance: float) -> None:
         """Refuse a change of what a fitted model cannot change."""
+        _check.same("covariance", fitted.covariance, self.covariance)
         _check.same("dtype", fitted.dtype, self.dtype)
         _check.same("fit_intercept", fitted.intercept, self.intercept)
         _check.same("average", fitted.averaged, self.averaged)
         _check.same("initial_variance", initial_variance, self.initial_variance)
-        if fitted.second_order == self.core.first_order:
+        if fitted.second_order == self.how.rule.first_order:
             kind = "second-order" if fitted.second_order else "first-order"
             raise ValueError(
                 f"rule must stay a {kind} one in a fitted model, got {self.rule!r}. "
@@ -103,6 +118,32 @@ class Plan:
         return times(np.asarray(of_class)[places], sample_weight)
 
 
+def _check_pieces(
+    rule: rules.Rule,
+    core: _core.Rule,
+    scheme: constraints.Constraints,
+    *,
+    covariance: str,
+    cost: NDArray[np.float64] | None,
+) -> None:
+    """Do rule, scheme, covariance and cost fit each other?"""
+    if isinstance(scheme, constraints.Exact) and not core.exact:
+        raise ValueError(
+            f"constraints={scheme!r} needs rule Variance, Stdev, PA, PA1 or PA2, got {rule!r}. "
+            "Use Sequential or Parallel, which take every rule."
+        )
+    if covariance == "full" and core.first_order:
+        raise ValueError(
+            f"covariance='full' needs a rule that keeps variances, got {rule!r}. Use "
+            "covariance='diagonal', or a second-order rule such as 'arow'."
+        )
+    if cost is not None and not core.asks:
+        raise ValueError(
+            f"cost needs a rule that asks for a margin, got {rule!r}. Use a CW, SCW, PA, AROW or "
+            "NHERD rule."
+        )
+
+
 def _refuse_later(params: Mapping[str, Any]) -> None:
     for name, (now, known) in _LATER.items():
         value = params[name]
@@ -111,8 +152,6 @@ def _refuse_later(params: Mapping[str, Any]) -> None:
         if _check.choice(name, value, known) != now:
             _check.not_yet(name, value, now)
     _check.choice("combine", params["combine"], ["bayes", "weighted", "kl", "uniform"])
-    if params["cost"] is not None:
-        _check.not_yet("cost", "a matrix", None)
     if _check.count("n_shards", params["n_shards"]) != 1:
         _check.not_yet("n_shards", params["n_shards"], 1)
 

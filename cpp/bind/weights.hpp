@@ -1,0 +1,273 @@
+// Rooms 3 and 6 for Python: what diagonal and full weights share. One lock a model: learning holds
+// it for some thousand rows at a time, readers share it.
+#pragma once
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "bind.hpp"
+#include "surelearn/guard.hpp"
+#include "surelearn/learn.hpp"
+
+namespace surelearn::bind {
+
+/// Rows learnt between two moments at which others may read the model: fewer where each may go
+/// through all of the weights.
+template <class W>
+[[nodiscard]] std::size_t block_of(const W& weights) {
+    constexpr std::size_t most = 2048;
+    if constexpr (W::fetches_ahead) return most;
+    return std::clamp<std::size_t>((std::size_t{1} << 28) / (1 + weights.bytes()), 1, most);
+}
+/// Blocks learnt between two looks at Ctrl-C.
+constexpr std::size_t patience = 64;
+
+template <class Weights>
+struct Model {
+    Weights weights;
+    Guard guard;
+
+    explicit Model(Weights weights_) : weights(std::move(weights_)) {}
+    explicit Model(const Shape& shape) : weights(shape) {}
+
+    [[nodiscard]] const Shape& shape() const { return weights.shape(); }
+};
+
+template <class T>
+using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const std::optional<Vector<T>>& array) {
+    return array ? bind::view(*array) : std::span<const T>{};
+}
+
+template <class W, class P>
+Tally learn_block(Model<W>& model, P& pass, std::size_t stop) {
+    const auto lock = model.guard.write();
+    return pass.run(stop);
+}
+
+inline void stop_if_interrupted() {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// The rows must be as wide as the model: a narrower table would be read beyond its end.
+template <class W>
+void check_width(const Model<W>& model, const Rows& rows) {
+    const auto width = std::visit([](const auto& m) { return m.n_features(); }, rows.matrix);
+    if (width != model.shape().n_features) throw nb::value_error("rows do not fit the weights");
+}
+
+[[nodiscard]] inline Method method_of(const Rule& rule, const Scheme& scheme, bool covariance) {
+    return {rule, covariance ? Projection::covariance : Projection::precision, scheme};
+}
+
+/// The cost matrix, row after row; it must have an entry for every two classes.
+[[nodiscard]] inline std::span<const double> cost_of(const std::optional<Vector<double>>& cost,
+                                                     std::size_t n_classes) {
+    if (cost && cost->shape(0) != n_classes * n_classes) {
+        throw nb::value_error("cost does not fit the classes");
+    }
+    return view(cost);
+}
+
+/// Learns rows [begin, end) of the order. `done` is kept up to date with (rows, mistakes, updates),
+/// also when Ctrl-C ends it. Tells whether a row was refused.
+template <class W>
+bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool covariance,
+                const Rows& rows, const Vector<std::int32_t>& y,
+                const std::optional<Vector<double>>& weight,
+                const std::optional<Vector<std::int64_t>>& order,
+                const Writable<std::uint8_t>& known, const std::optional<Vector<double>>& cost,
+                std::size_t begin, std::size_t end, const Writable<std::uint64_t>& done) {
+    check_width(model, rows);
+    const Method method = method_of(rule, scheme, covariance);
+    const Targets targets{bind::view(y), view(weight), view(order),
+                          std::span(known.data(), known.shape(0)), cost_of(cost, known.shape(0))};
+    const nb::gil_scoped_release release;
+    return std::visit(
+        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+            Pass<W, Index, Value> pass(model.weights, method, matrix, targets, begin, end);
+            const std::size_t block = block_of(model.weights);
+            for (std::size_t at = begin; at < end;) {
+                const std::size_t stop = std::min(end, at + block);
+                const Tally part = learn_block(model, pass, stop);
+                done.data()[0] += part.end - at;
+                done.data()[1] += part.mistakes;
+                done.data()[2] += part.updates;
+                at = part.end;
+                if (part.refused) return true;
+                if ((at - begin) % (patience * block) == 0) stop_if_interrupted();
+            }
+            return false;
+        },
+        rows.matrix);
+}
+
+/// Learns one row of a known class, every class being known: (mistakes, updates, refused).
+template <class W>
+std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(
+    Model<W>& model, const Rule& rule, const Scheme& scheme, bool covariance, const Rows& rows,
+    std::int32_t y, double weight, const std::optional<Vector<double>>& cost) {
+    check_width(model, rows);
+    const Method method = method_of(rule, scheme, covariance);
+    std::vector<std::uint8_t> known(std::max<std::size_t>(2, model.shape().n_columns), 1);
+    const Targets targets{{&y, 1}, {&weight, 1}, {}, known, cost_of(cost, known.size())};
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.write();
+    const Tally tally = std::visit(
+        [&](const auto& matrix) { return learn(model.weights, method, matrix, targets, 0, 1); },
+        rows.matrix);
+    return {tally.mistakes, tally.updates, tally.refused};
+}
+
+/// Calls f(row, place of its results) for every row, sharing the model with other readers.
+template <class W, class F>
+void each_row(Model<W>& model, const Rows& rows, F&& f) {
+    check_width(model, rows);
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.read();
+    std::visit(
+        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+            RowBuffer<Index, Value> buffer;
+            const std::size_t K = model.shape().n_columns;
+            for (std::size_t i = 0; i < matrix.size(); ++i) f(matrix.row(i, buffer), i * K, K);
+        },
+        rows.matrix);
+}
+
+template <class W, class R>
+void mean_scores(const W& weights, const R& row, std::span<double> s) {
+    if (weights.shape().averaged) {
+        weights.averaged_scores(row, s);
+    } else {
+        weights.scores(row, s);
+    }
+}
+
+template <class W>
+nb::ndarray<nb::numpy, double> scores(Model<W>& model, const Rows& rows) {
+    NewArray<double> s({rows.size(), model.shape().n_columns});
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        mean_scores(model.weights, row, std::span(s.data.get() + at, K));
+    });
+    return s.give();
+}
+
+/// The class of the largest mean score of each row into `places`; two classes: by its sign.
+template <class W>
+void find_winners(Model<W>& model, const Rows& rows, std::int64_t* places) {
+    std::vector<double> s(model.shape().n_columns);
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        mean_scores(model.weights, row, std::span(s));
+        places[at / K] = static_cast<std::int64_t>(K == 1 ? (s[0] > 0.0 ? 1 : 0) : best(s));
+    });
+}
+
+template <class W>
+nb::ndarray<nb::numpy, std::int64_t> winners(Model<W>& model, const Rows& rows) {
+    NewArray<std::int64_t> places({rows.size()});
+    find_winners(model, rows, places.data.get());
+    return places.give();
+}
+
+template <class W>
+std::int64_t winner(Model<W>& model, const Rows& rows) {
+    if (rows.size() != 1) throw nb::value_error("one row expected");
+    std::int64_t place = 0;
+    find_winners(model, rows, &place);
+    return place;
+}
+
+template <class W>
+std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(Model<W>& model,
+                                                                                 const Rows& rows) {
+    NewArray<double> s({rows.size(), model.shape().n_columns});
+    NewArray<double> v({rows.size(), model.shape().n_columns});
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        mean_scores(model.weights, row, std::span(s.data.get() + at, K));
+        model.weights.variances(row, std::span(v.data.get() + at, K));
+    });
+    return {s.give(), v.give()};
+}
+
+template <class W>
+nb::ndarray<nb::numpy, double> averages(Model<W>& model) {
+    const Shape& shape = model.shape();
+    NewArray<double> out({shape.n_columns, shape.n_rows()});
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.read();
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            for (std::size_t k = 0; k < shape.n_columns; ++k) {
+                out.data[k * shape.n_rows() + j] = model.weights.mean(j, k);
+            }
+        }
+    }
+    return out.give();
+}
+
+/// What Python sees of every kind of weights.
+template <class W>
+nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* about) {
+    using M = Model<W>;
+    nb::class_<M> model(m, name, about);
+    model.def(
+        "__init__",
+        [](M* self, std::size_t n_features, std::size_t n_columns, bool intercept,
+           bool second_order, bool averaged, double prior) {
+            new (self) M(Shape{n_features, n_columns, intercept, second_order, averaged, prior});
+        },
+        nb::arg("n_features"), nb::arg("n_columns"), nb::kw_only(), nb::arg("intercept"),
+        nb::arg("second_order"), nb::arg("averaged"), nb::arg("prior"));
+    model.def("learn", &learn_rows<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
+              nb::arg("rows"), nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
+              nb::arg("order").noconvert().none(), nb::arg("known").noconvert(),
+              nb::arg("cost").noconvert().none(), nb::arg("begin"), nb::arg("end"),
+              nb::arg("done").noconvert(),
+              "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
+    model.def("learn_row", &learn_row<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
+              nb::arg("rows"), nb::arg("y"), nb::arg("weight"), nb::arg("cost").noconvert().none(),
+              "Learn one row: (mistakes, updates, refused).");
+    model.def("winners", &winners<W>, nb::arg("rows"), "Class of the largest mean score.");
+    model.def("winner", &winner<W>, nb::arg("rows"), "The same for one row.");
+    model.def("scores", &scores<W>, nb::arg("rows"), "Mean score of every column.");
+    model.def("margin", &margin<W>, nb::arg("rows"), "Mean and variance of every column's score.");
+    model.def("averages", &averages<W>, "The averaged means.");
+    model.def(
+        "split",
+        [](M& self) {
+            const nb::gil_scoped_release release;
+            const auto lock = self.guard.read();
+            return std::make_unique<M>(self.weights.split());
+        },
+        "The one vector of two classes as two blocks.");
+    model.def(
+        "with_columns",
+        [](M& self, const std::vector<std::int64_t>& from) {
+            const nb::gil_scoped_release release;
+            const auto lock = self.guard.read();
+            return std::make_unique<M>(self.weights.with_columns(from));
+        },
+        nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
+    model.def_prop_ro("n_columns", [](M& self) { return self.shape().n_columns; });
+    model.def_prop_ro("prior", [](M& self) {
+        const nb::gil_scoped_release release;
+        const auto lock = self.guard.read();
+        return self.shape().prior;
+    });
+    return model;
+}
+
+}  // namespace surelearn::bind

@@ -1,0 +1,125 @@
+// Room 5, constraints: which rivals are learnt from, and how their steps are joined. Knows drafts
+// and steps; knows neither rules nor storage.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "surelearn/exact.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// A scheme of Crammer, Dredze & Kulesza 2009, sec. 5.
+struct Scheme {
+    enum class Kind { single, sequential, parallel, exact };
+    Kind kind = Kind::single;
+    std::size_t k = 0;           ///< rivals, best first; 0: all there are
+    std::vector<double> mixing;  ///< of the parallel scheme; empty: the same for all
+};
+
+/// What became of a round.
+enum class Outcome { refused, unmoved, moved };
+
+[[nodiscard]] inline bool finite(const Moments& margin) noexcept {
+    return std::isfinite(margin.m) && std::isfinite(margin.v);
+}
+
+/// One step after the other, each from where the last one led. `step_of(r, margin)` asks the rule.
+template <class Draft, class StepOf>
+[[nodiscard]] Outcome sequential(Draft& draft, Projection projection, StepOf&& step_of) {
+    Outcome outcome = Outcome::unmoved;
+    for (std::size_t r = 0; r < draft.size(); ++r) {
+        const Moments margin = draft.margin(r);
+        if (!finite(margin)) return Outcome::refused;
+        const Step step = step_of(r, margin);
+        if (!step.moves()) continue;
+        if (!draft.apply(r, step, projection)) return Outcome::refused;
+        outcome = Outcome::moved;
+    }
+    return outcome;
+}
+
+/// Apply steps that were all found from the round's start.
+template <class Draft>
+[[nodiscard]] Outcome together(Draft& draft, std::span<const Step> steps,
+                               std::span<const double> mixing, Projection projection) {
+    bool moves = false;
+    for (const Step& step : steps) moves |= step.moves();
+    if (!moves) return Outcome::unmoved;
+    return draft.apply_together(steps, mixing, projection) ? Outcome::moved : Outcome::refused;
+}
+
+/// The weights of k steps, best rival first: all the same, or as given. Where there are fewer
+/// rivals than weights the first ones share the whole.
+[[nodiscard]] inline std::vector<double> mixing_of(const Scheme& scheme, std::size_t k) {
+    if (scheme.mixing.empty()) return std::vector<double>(k, 1.0 / static_cast<double>(k));
+    double sum = 0.0;
+    for (std::size_t r = 0; r < k; ++r) sum += scheme.mixing[r];
+    std::vector<double> mixing(k, 1.0 / static_cast<double>(k));
+    for (std::size_t r = 0; r < k && sum > 0.0; ++r) mixing[r] = scheme.mixing[r] / sum;
+    return mixing;
+}
+
+/// Every step from the round's start; means and precisions mixed.
+template <class Draft, class StepOf>
+[[nodiscard]] Outcome parallel(Draft& draft, Projection projection, const Scheme& scheme,
+                               StepOf&& step_of) {
+    std::vector<Step> steps(draft.size());
+    for (std::size_t r = 0; r < steps.size(); ++r) {
+        const Moments margin = draft.margin(r);
+        if (!finite(margin)) return Outcome::refused;
+        steps[r] = step_of(r, margin);
+    }
+    return together(draft, steps, mixing_of(scheme, steps.size()), projection);
+}
+
+/// The constraints of a draft as numbers; false where one is not finite.
+template <class Draft>
+[[nodiscard]] bool pose(const Draft& draft, exact::Problem& problem) {
+    const std::size_t k = draft.size();
+    problem.resize(k);
+    bool sound = true;
+    for (std::size_t r = 0; r < k; ++r) {
+        const Moments margin = draft.margin(r);
+        problem.m[r] = margin.m;
+        for (std::size_t s = 0; s < k; ++s) {
+            problem.pull[r * k + s] = r == s ? margin.v : draft.pull(r, s);
+        }
+        sound &= finite(margin);
+    }
+    return sound;
+}
+
+/// The KL projection on all constraints m_r >= demand_r v_r, or sqrt(v_r) for `deviation`, begun at
+/// `start`; its steps scaled by `weight`. Within diagonal Gaussians it has the form of precisions.
+template <class Draft>
+[[nodiscard]] Outcome project(Draft& draft, const exact::Problem& problem, bool deviation,
+                              std::span<const double> start, double weight) {
+    const std::size_t k = problem.size();
+    const auto shrunk = [&](std::span<const double> p, std::span<double> u,
+                            std::span<double> slope) { draft.shrunk(p, u, slope); };
+    exact::Projection projection(problem, deviation, shrunk);
+    if (!projection.solve(start)) return Outcome::refused;
+    std::vector<Step> steps(k);
+    for (std::size_t r = 0; r < k; ++r) {
+        steps[r] = {weight * projection.alpha()[r], 2.0 * weight * projection.p()[r]};
+    }
+    return together(draft, steps, std::vector<double>(k, 1.0), Projection::precision);
+}
+
+/// k-best passive-aggressive; sigma is the identity.
+template <class Draft>
+[[nodiscard]] Outcome project_means(Draft& draft, const exact::Problem& problem, const Slack& slack,
+                                    double weight) {
+    std::vector<double> alpha(problem.size());
+    exact::hildreth(problem, slack, alpha);
+    std::vector<Step> steps(problem.size());
+    for (std::size_t r = 0; r < steps.size(); ++r) steps[r] = {weight * alpha[r], 0.0};
+    return together(draft, steps, std::vector<double>(steps.size(), 1.0), Projection::precision);
+}
+
+}  // namespace surelearn

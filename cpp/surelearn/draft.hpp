@@ -1,0 +1,396 @@
+// Rooms 3 and 6, one round on paper: the weights that a row and some labels touch are copied out,
+// moved as often as the scheme likes, and written back rounded once, whole or not at all. Knows
+// neither rules nor schemes.
+//
+// Constraint r of a draft is the margin of the right label, block 0, against rival r, block r + 1.
+// Two classes have one block and one constraint.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "surelearn/diagonal.hpp"
+#include "surelearn/full.hpp"
+#include "surelearn/lanes.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+template <class Weights>
+class Draft;
+
+template <class T>
+class Draft<Diagonal<T>> {
+public:
+    /// Copy out what `row` touches in the columns of `sides`, the first being the right label's.
+    template <class R>
+    void load(const Diagonal<T>& weights, const R& row, std::span<const Side> sides) {
+        second_order_ = weights.shape().second_order;
+        features_.clear();
+        x_.clear();
+        weights.shape().each_feature(row, [&](std::size_t j, double x) {
+            features_.push_back(j);
+            x_.push_back(x);
+        });
+        blocks_.resize(sides.size());
+        for (std::size_t b = 0; b < sides.size(); ++b) {
+            Block& block = blocks_[b];
+            block.side = sides[b];
+            block.moved = false;
+            block.mu.resize(x_.size());
+            block.sigma.resize(x_.size());
+            for (std::size_t p = 0; p < x_.size(); ++p) {
+                block.mu[p] = weights.cell(features_[p])[sides[b].column];
+                block.sigma[p] = weights.sigma(features_[p], sides[b].column);
+            }
+            sum_up(block);
+        }
+    }
+
+    /// Number of constraints.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return std::max<std::size_t>(1, blocks_.size() - 1);
+    }
+
+    /// Mean and variance of margin r as the draft has them now.
+    [[nodiscard]] Moments margin(std::size_t r) const noexcept {
+        const Block& right = blocks_[0];
+        if (blocks_.size() == 1) return {right.side.sign * right.s, right.v};
+        const Block& rival = blocks_[r + 1];
+        return {right.s - rival.s, right.v + rival.v};
+    }
+
+    /// g_r' sigma g_s.
+    [[nodiscard]] double pull(std::size_t r, std::size_t s) const noexcept {
+        return r == s ? margin(r).v : blocks_[0].v;
+    }
+
+    /// The shares a_j = sigma_j g_j^2 of margin r.
+    [[nodiscard]] std::span<const double> shares(std::size_t r, std::vector<double>& out) const {
+        out.clear();
+        for (std::size_t p = 0; p < x_.size(); ++p) {
+            for (const std::size_t b : {std::size_t{0}, r + 1}) {
+                if (b < blocks_.size()) out.push_back(blocks_[b].sigma[p] * (x_[p] * x_[p]));
+            }
+        }
+        return out;
+    }
+
+    /// A step on margin r from where the draft is now.
+    [[nodiscard]] bool apply(std::size_t r, const Step& step, Projection projection) {
+        const double v = margin(r).v;
+        for (const std::size_t b : {std::size_t{0}, r + 1}) {
+            if (b >= blocks_.size()) continue;
+            move(blocks_[b], step.alpha, [&](double s, double a) {
+                return projection == Projection::precision
+                           ? s / (1.0 + step.gain * a)
+                           : s * ((1.0 + step.gain * (v - a)) / (1.0 + step.gain * v));
+            });
+        }
+        return true;
+    }
+
+    /// Steps on all margins from where the draft began: means and precisions of the models each
+    /// alone would give, mixed with these weights.
+    [[nodiscard]] bool apply_together(std::span<const Step> steps, std::span<const double> mixing,
+                                      Projection projection) {
+        const std::vector<double> v = margin_variances();
+        const auto growth = [&](std::size_t r, double a) {  // of the precision, relative
+            const double rest = projection == Projection::precision ? 0.0 : v[r] - a;
+            return mixing[r] * (steps[r].gain * a / (1.0 + steps[r].gain * rest));
+        };
+        double alpha = 0.0;
+        for (std::size_t r = 0; r < steps.size(); ++r) alpha += mixing[r] * steps[r].alpha;
+        move(blocks_[0], alpha, [&](double s, double a) {
+            double sum = 1.0;
+            for (std::size_t r = 0; r < steps.size(); ++r) sum += growth(r, a);
+            return s / sum;
+        });
+        for (std::size_t r = 0; r + 1 < blocks_.size(); ++r) {
+            if (!steps[r].moves()) continue;
+            move(blocks_[r + 1], mixing[r] * steps[r].alpha,
+                 [&](double s, double a) { return s / (1.0 + growth(r, a)); });
+        }
+        return true;
+    }
+
+    /// Variances of the margins after sigma^-1 += 2 sum_s p_s g_s^2, and their slopes.
+    void shrunk(std::span<const double> p, std::span<double> u, std::span<double> slope) const {
+        double total = 0.0;
+        for (const double x : p) total += x;
+        const Moments right = shrunk_sums(blocks_[0], total);
+        std::ranges::fill(slope, -2.0 * right.v);
+        for (std::size_t r = 0; r < p.size(); ++r) {
+            const bool alone = blocks_.size() == 1;
+            const Moments rival = alone ? Moments{} : shrunk_sums(blocks_[r + 1], p[r]);
+            u[r] = right.m + rival.m;
+            slope[r * p.size() + r] -= 2.0 * rival.v;
+        }
+    }
+
+    /// Write back what has moved; false, and nothing written, where a variance would become zero or
+    /// any number not finite.
+    [[nodiscard]] bool commit(Diagonal<T>& weights) const {
+        for (const Block& block : blocks_) {
+            if (block.moved && !bears(weights, block)) return false;
+        }
+        for (const Block& block : blocks_) {
+            if (block.moved) write(weights, block);
+        }
+        return true;
+    }
+
+private:
+    struct Block {
+        Side side;
+        bool moved = false;
+        double s = 0.0;  ///< mean and variance of its score
+        double v = 0.0;
+        std::vector<double> mu;
+        std::vector<double> sigma;
+    };
+
+    void sum_up(Block& block) const noexcept {
+        block.s = 0.0;
+        block.v = 0.0;
+        for (std::size_t p = 0; p < x_.size(); ++p) {
+            block.s += block.mu[p] * x_[p];
+            block.v += block.sigma[p] * (x_[p] * x_[p]);
+        }
+    }
+
+    [[nodiscard]] std::vector<double> margin_variances() const {
+        std::vector<double> v(size());
+        for (std::size_t r = 0; r < v.size(); ++r) v[r] = margin(r).v;
+        return v;
+    }
+
+    template <class Shrink>
+    void move(Block& block, double alpha, const Shrink& shrink) {
+        const double signed_alpha = alpha * block.side.sign;
+        for (std::size_t p = 0; p < x_.size(); ++p) {
+            const double s = block.sigma[p];
+            block.mu[p] += signed_alpha * s * x_[p];
+            if (second_order_) block.sigma[p] = shrink(s, s * (x_[p] * x_[p]));
+        }
+        block.moved = true;
+        sum_up(block);
+    }
+
+    /// sum_j b_j and sum_j b_j^2 of b_j = a_j / (1 + 2 p a_j), even and odd features in turn.
+    [[nodiscard]] Moments shrunk_sums(const Block& block, double p) const noexcept {
+        Two sum{};
+        Two squares{};
+        const auto add = [&](Two a) {
+            const Two b = a / (1.0 + 2.0 * p * a);
+            sum += b;
+            squares += b * b;
+        };
+        const auto share = [&](std::size_t j) { return block.sigma[j] * (x_[j] * x_[j]); };
+        std::size_t j = 0;
+        for (; j + 2 <= x_.size(); j += 2) add(Two{share(j), share(j + 1)});
+        if (j < x_.size()) add(Two{share(j), 0.0});
+        return {sum[0] + sum[1], squares[0] + squares[1]};
+    }
+
+    /// The place of the sum for averaging, and what it becomes.
+    [[nodiscard]] static double average_after(const Diagonal<T>& weights, const T* cell,
+                                              std::size_t at, double old, double mu) noexcept {
+        const double stored = static_cast<double>(static_cast<T>(mu)) - old;
+        return cell[at] + static_cast<double>(weights.rounds() + 1) * stored;
+    }
+
+    [[nodiscard]] bool bears(const Diagonal<T>& weights, const Block& block) const noexcept {
+        bool sound = true;
+        for (std::size_t p = 0; p < x_.size(); ++p) {
+            sound &= block.sigma[p] > least_kept<T> && std::fabs(block.mu[p]) < least_lost<T>;
+            if (!weights.shape().averaged) continue;
+            const T* const cell = weights.cell(features_[p]);
+            const std::size_t at = weights.average_at() + block.side.column;
+            const double q = average_after(weights, cell, at, cell[block.side.column], block.mu[p]);
+            sound &= std::fabs(q) < least_lost<T>;
+        }
+        return sound;
+    }
+
+    void write(Diagonal<T>& weights, const Block& block) const noexcept {
+        for (std::size_t p = 0; p < x_.size(); ++p) {
+            T* const cell = weights.cell(features_[p]);
+            T& mu = cell[block.side.column];
+            if (weights.shape().averaged) {
+                const std::size_t at = weights.average_at() + block.side.column;
+                cell[at] = static_cast<T>(average_after(weights, cell, at, mu, block.mu[p]));
+            }
+            mu = static_cast<T>(block.mu[p]);
+            if (second_order_) {
+                cell[weights.shape().n_columns + block.side.column] =
+                    static_cast<T>(block.sigma[p]);
+            }
+        }
+    }
+
+    bool second_order_ = true;
+    std::vector<std::size_t> features_;
+    std::vector<double> x_;
+    std::vector<Block> blocks_;
+};
+
+/// Full weights change only within the span of the blocks' sigma f_b, so a draft is as small as its
+/// number of blocks: means s_b of the scores and covariances C_ab = f_a' sigma f_b. With sigma F' =
+/// U M for the U of the start, a step is a vector in these coordinates.
+template <class T>
+class Draft<Full<T>> {
+public:
+    template <class R>
+    void load(const Full<T>& weights, const R& row, std::span<const Side> sides) {
+        const std::size_t n = sides.size();
+        directions_.resize(n);
+        floor_.resize(n);
+        s_.resize(n);
+        C_.assign(n * n, 0.0);
+        M_.assign(n * n, 0.0);
+        move_.assign(n, 0.0);
+        factors_.clear();
+        for (std::size_t a = 0; a < n; ++a) {
+            weights.lay_out(row, std::array{Side{sides[a].column, 1.0}}, directions_[a]);
+            weights.transform(directions_[a]);
+            floor_[a] = weights.floor(directions_[a]);
+            M_[a * n + a] = 1.0;
+            s_[a] = 0.0;
+            for (const auto& [i, x] : directions_[a].g) s_[a] += weights.means()[i] * x;
+        }
+        for (std::size_t a = 0; a < n; ++a) {
+            for (std::size_t b = 0; b <= a; ++b) C_[a * n + b] = C_[b * n + a] = inner(a, b);
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return s_.size() - 1; }
+
+    [[nodiscard]] Moments margin(std::size_t r) const noexcept {
+        return {s_[0] - s_[r + 1], std::max(pull(r, r), floor(r))};
+    }
+
+    [[nodiscard]] double pull(std::size_t r, std::size_t s) const noexcept {
+        const std::size_t n = s_.size();
+        return C_[0] - C_[r + 1] - C_[s + 1] + C_[(r + 1) * n + s + 1];
+    }
+
+    [[nodiscard]] std::span<const double> shares(std::size_t r, std::vector<double>& out) const {
+        out.assign(1, margin(r).v);
+        return out;
+    }
+
+    [[nodiscard]] bool apply(std::size_t r, const Step& step, Projection) {
+        if (!(pull(r, r) > floor(r))) return false;
+        lean(r, step.alpha);
+        shrink(r, step.gain);
+        return true;
+    }
+
+    [[nodiscard]] bool apply_together(std::span<const Step> steps, std::span<const double> mixing,
+                                      Projection) {
+        for (std::size_t r = 0; r < steps.size(); ++r) {
+            if (steps[r].moves() && !(pull(r, r) > floor(r))) return false;
+        }
+        for (std::size_t r = 0; r < steps.size(); ++r) lean(r, mixing[r] * steps[r].alpha);
+        // Precisions add up, so the order of the gains does not matter.
+        for (std::size_t r = 0; r < steps.size(); ++r) shrink(r, mixing[r] * steps[r].gain);
+        return true;
+    }
+
+    /// As for diagonal weights: G = (pull^-1 + 2 diag(p))^-1, u_r = G_rr, du_r / dp_s = -2 G_rs^2.
+    void shrunk(std::span<const double> p, std::span<double> u, std::span<double> slope) const {
+        const std::size_t k = p.size();
+        for (std::size_t r = 0; r < k; ++r) {
+            for (std::size_t s = 0; s < k; ++s) slope[r * k + s] = pull(r, s);
+        }
+        std::vector<double> column(k);
+        for (std::size_t t = 0; t < k; ++t) {  // one g g' after the other
+            for (std::size_t r = 0; r < k; ++r) column[r] = slope[r * k + t];
+            const double beta = 2.0 * p[t] / (1.0 + 2.0 * p[t] * column[t]);
+            for (std::size_t r = 0; r < k; ++r) {
+                for (std::size_t s = 0; s < k; ++s) {
+                    slope[r * k + s] -= beta * column[r] * column[s];
+                }
+            }
+        }
+        for (std::size_t r = 0; r < k; ++r) u[r] = slope[r * k + r];
+        for (double& x : slope) x *= -2.0 * x;
+    }
+
+    [[nodiscard]] bool commit(Full<T>& weights) const {
+        Change change;
+        change.move = expand(move_, weights.size());
+        for (const auto& factor : factors_)
+            change.factors.push_back(expand(factor, weights.size()));
+        return weights.apply(change);
+    }
+
+private:
+    [[nodiscard]] double inner(std::size_t a, std::size_t b) const noexcept {
+        double sum = 0.0;
+        for (const auto& [i, x] : directions_[a].g) sum += x * directions_[b].sigma_g[i];
+        return sum;
+    }
+
+    [[nodiscard]] double floor(std::size_t r) const noexcept { return floor_[0] + floor_[r + 1]; }
+
+    /// M e_r or C e_r, e_r being +1 at the right label and -1 at the rival.
+    [[nodiscard]] std::vector<double> towards(std::size_t r, std::span<const double> A) const {
+        const std::size_t n = s_.size();
+        std::vector<double> out(n);
+        for (std::size_t a = 0; a < n; ++a) out[a] = A[a * n] - A[a * n + r + 1];
+        return out;
+    }
+
+    void lean(std::size_t r, double alpha) {
+        const auto Ce = towards(r, C_);
+        const auto Me = towards(r, M_);
+        for (std::size_t a = 0; a < s_.size(); ++a) {
+            s_[a] += alpha * Ce[a];
+            move_[a] += alpha * Me[a];
+        }
+    }
+
+    void shrink(std::size_t r, double gain) {
+        if (gain == 0.0) return;
+        const std::size_t n = s_.size();
+        const auto Ce = towards(r, C_);
+        const auto Me = towards(r, M_);
+        const double beta = gain / (1.0 + gain * (Ce[0] - Ce[r + 1]));
+        std::vector<double> factor = Me;
+        for (double& x : factor) x *= std::sqrt(beta);
+        factors_.push_back(std::move(factor));
+        for (std::size_t a = 0; a < n; ++a) {
+            for (std::size_t b = 0; b < n; ++b) {
+                C_[a * n + b] -= beta * Ce[a] * Ce[b];
+                M_[a * n + b] -= beta * Me[a] * Ce[b];
+            }
+        }
+    }
+
+    /// sum_b c_b sigma f_b.
+    [[nodiscard]] std::vector<double> expand(std::span<const double> c, std::size_t size) const {
+        std::vector<double> out(size, 0.0);
+        for (std::size_t b = 0; b < c.size(); ++b) {
+            for (std::size_t i = 0; i < size && c[b] != 0.0; ++i) {
+                out[i] += c[b] * directions_[b].sigma_g[i];
+            }
+        }
+        return out;
+    }
+
+    std::vector<Direction> directions_;
+    std::vector<double> floor_;
+    std::vector<double> s_;
+    std::vector<double> C_;
+    std::vector<double> M_;
+    std::vector<double> move_;
+    std::vector<std::vector<double>> factors_;
+};
+
+}  // namespace surelearn

@@ -1,0 +1,411 @@
+// Rooms 3 and 6, full weights: one mean for each weight and a covariance for each pair of them.
+// Knows rows and steps; knows neither which rule made the step nor which label is right.
+//
+// The weights of all classes are one vector, block after block, the intercept last in each. The
+// covariance is a square of which both halves are kept: a sparse row then reads whole lines. All
+// arithmetic is in double; T is how the numbers are kept.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "surelearn/lanes.hpp"
+#include "surelearn/parts.hpp"
+#include "surelearn/table.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// A change of the weights: mu += move, sigma -= sum_i factor_i factor_i'. Vectors over all
+/// weights.
+struct Change {
+    std::vector<double> move;
+    std::vector<std::vector<double>> factors;
+};
+
+/// A sparse vector over all weights, and what it becomes under the covariance.
+struct Direction {
+    struct Entry {
+        std::size_t weight;
+        double value;
+    };
+    std::vector<Entry> g;
+    std::vector<double> sigma_g;  ///< empty until it is needed
+};
+
+template <class T>
+class Full {
+public:
+    struct Work {
+        Direction direction;
+        Change change;
+    };
+    static constexpr bool fetches_ahead = false;
+    /// A step on one constraint is the projection itself: nothing is dropped.
+    static constexpr bool meets_one_constraint = true;
+
+    explicit Full(const Shape& shape)
+        : shape_(shape),
+          size_(product(shape.n_rows(), shape.n_columns)),
+          means_(product(size_, shape.averaged ? 2 : 1)),
+          sigma_(product(size_, size_)) {
+        std::fill_n(means_.data(), means_.size(), T{0});
+        std::fill_n(sigma_.data(), sigma_.size(), T{0});
+        for (std::size_t i = 0; i < size_; ++i) line(i)[i] = static_cast<T>(shape.prior);
+    }
+
+    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+    void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
+    /// How many threads a large update may use; its result does not depend on it.
+    void set_threads(std::size_t threads) noexcept { threads_ = threads; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return sigma_.size() * sizeof(T); }
+
+    /// Number of weights: features with intercept, times columns.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] T* means() noexcept { return means_.data(); }
+    [[nodiscard]] const T* means() const noexcept { return means_.data(); }
+    [[nodiscard]] T* line(std::size_t i) noexcept { return sigma_.data() + i * size_; }
+    [[nodiscard]] const T* line(std::size_t i) const noexcept { return sigma_.data() + i * size_; }
+    [[nodiscard]] std::size_t weight(std::size_t j, std::size_t k) const noexcept {
+        return k * shape_.n_rows() + j;
+    }
+
+    /// Mean and variance of the margin of g = sign x.
+    template <class R>
+    [[nodiscard]] Moments moments(const R& row, const std::array<Side, 1>& g, const R&,
+                                  Work& work) const {
+        double m = 0.0;
+        shape_.each_feature(row, [&](std::size_t j, double x) { m += means()[j] * x; });
+        return {g[0].sign * m, variance(row, g, work)};
+    }
+
+    /// The mean score of every column; `s` has one place for each.
+    template <class R>
+    void scores(const R& row, std::span<double> s, const R& = {}) const noexcept {
+        for (std::size_t k = 0; k < s.size(); ++k) {
+            s[k] = 0.0;
+            const T* const mu = means() + weight(0, k);
+            shape_.each_feature(row, [&](std::size_t j, double x) { s[k] += mu[j] * x; });
+        }
+    }
+
+    /// The mean score of every column with the averaged means.
+    template <class R>
+    void averaged_scores(const R& row, std::span<double> s) const noexcept {
+        for (std::size_t k = 0; k < s.size(); ++k) {
+            s[k] = 0.0;
+            shape_.each_feature(row, [&](std::size_t j, double x) { s[k] += mean(j, k) * x; });
+        }
+    }
+
+    /// g' sigma g, at least what rounding leaves of it; `work` keeps g for `update`.
+    template <std::size_t N, class R>
+    [[nodiscard]] double variance(const R& row, const std::array<Side, N>& sides,
+                                  Work& work) const {
+        Direction& direction = work.direction;
+        lay_out(row, sides, direction);
+        // A row with many features: every line is read for the update anyway.
+        if (direction.g.size() * 4 >= size_) transform(direction);
+        return std::max(raw_variance(direction), floor(direction));
+    }
+
+    /// The variance of every column's score.
+    template <class R>
+    void variances(const R& row, std::span<double> v) const {
+        Direction direction;
+        for (std::size_t k = 0; k < v.size(); ++k) {
+            lay_out(row, std::array{Side{k, 1.0}}, direction);
+            v[k] = std::max(raw_variance(direction), 0.0);
+        }
+    }
+
+    /// The covariance of every two columns' scores; `c` is a square.
+    template <class R>
+    void covariances(const R& row, std::span<double> c) const {
+        const std::size_t K = shape_.n_columns;
+        std::vector<Direction> f(K);
+        for (std::size_t a = 0; a < K; ++a) lay_out(row, std::array{Side{a, 1.0}}, f[a]);
+        for (std::size_t a = 0; a < K; ++a) {
+            for (std::size_t b = 0; b <= a; ++b) c[a * K + b] = c[b * K + a] = inner(f[a], f[b]);
+        }
+    }
+
+    /// The shares of v that a rule may ask for: nothing is dropped, so it is one share.
+    template <std::size_t N, class R>
+    [[nodiscard]] std::span<const double> shares(const R&, const std::array<Side, N>&, double v,
+                                                 std::vector<double>& out) const {
+        out.assign(1, v);
+        return out;
+    }
+
+    /// mu += alpha sigma g, sigma -= beta (sigma g)(sigma g)', beta = gain / (1 + gain v), for the
+    /// g that `variance` has laid out. If a variance would become zero or any number not finite, or
+    /// if v has drowned in rounding, nothing changes and the answer is false.
+    template <std::size_t N, class R>
+    [[nodiscard]] bool update(const R&, const std::array<Side, N>&, const Step& step, double v,
+                              Projection, Work& work) {
+        transform(work.direction);
+        if (!(raw_variance(work.direction) > floor(work.direction))) return false;
+        const auto& sigma_g = work.direction.sigma_g;
+        // A factor in each hand: c_i c_j = c_j c_i, so the square stays symmetric to the bit.
+        const double root = std::sqrt(step.gain / (1.0 + step.gain * v));
+        work.change.move.assign(size_, 0.0);
+        work.change.factors.resize(1);
+        work.change.factors[0].assign(size_, 0.0);
+        for (std::size_t i = 0; i < size_; ++i) {
+            work.change.move[i] = step.alpha * sigma_g[i];
+            work.change.factors[0][i] = root * sigma_g[i];
+        }
+        return apply(work.change);
+    }
+
+    /// Make a change, or nothing and false where a variance would become zero or a number infinite.
+    [[nodiscard]] bool apply(const Change& change) {
+        if (!bears(change)) return false;
+        for (std::size_t i = 0; i < size_; ++i) move_mean(i, change.move[i]);
+        std::vector<std::size_t> touched;
+        for (std::size_t i = 0; i < size_; ++i) {
+            const auto moved = [i](const auto& factor) { return factor[i] != 0.0; };
+            if (std::ranges::any_of(change.factors, moved)) touched.push_back(i);
+        }
+        in_parts(touched.size(), threads_for(touched.size()), [&](std::size_t at, std::size_t end) {
+            std::vector<double> sum(size_);
+            for (; at < end; ++at) shrink(touched[at], touched, change.factors, sum);
+        });
+        return true;
+    }
+
+    void end_round() noexcept { ++rounds_; }
+
+    /// For rules that are free of scale: as for diagonal weights.
+    void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
+        constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
+        for (; witness_ < size_; ++witness_) {
+            const bool counts = known.empty() || known[witness_ / shape_.n_rows()] != 0;
+            if (counts && line(witness_)[witness_] >= least) return;
+        }
+        witness_ = 0;
+        if (size_ > 0) rescale(known);
+    }
+
+    void look_again() noexcept { witness_ = 0; }
+
+    /// Mean of one weight: the average over all rounds where averaging is on.
+    [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
+        const double mu = means()[weight(j, k)];
+        if (!shape_.averaged) return mu;
+        return mu - means()[size_ + weight(j, k)] / static_cast<double>(rounds_ + 1);
+    }
+
+    /// The same weights under other columns, as for diagonal weights; a new class covaries with
+    /// none.
+    [[nodiscard]] Full with_columns(std::span<const std::int64_t> from) const {
+        Shape shape = shape_;
+        shape.n_columns = from.size();
+        Full result(shape);
+        result.rounds_ = rounds_;
+        result.threads_ = threads_;
+        for (std::size_t a = 0; a < from.size(); ++a) {
+            for (std::size_t b = 0; b < from.size(); ++b) {
+                if (from[a] < 0 || from[b] < 0) continue;
+                copy_block(static_cast<std::size_t>(from[a]), static_cast<std::size_t>(from[b]),
+                           result, a, b);
+            }
+        }
+        return result;
+    }
+
+    /// The one vector of two classes as two blocks: mean -mu/2 and +mu/2, covariance sigma/2 each
+    /// and none between them, which leaves their margin and its variance as they were.
+    [[nodiscard]] Full split() const {
+        Shape shape = shape_;
+        shape.n_columns = 2;
+        shape.prior *= 0.5;
+        Full result(shape);
+        result.rounds_ = rounds_;
+        result.threads_ = threads_;
+        copy_block(0, 0, result, 0, 0, T{-0.5});
+        copy_block(0, 0, result, 1, 1, T{0.5});
+        return result;
+    }
+
+    /// sigma g, each number summed in the order of g's entries.
+    void transform(Direction& direction) const {
+        if (!direction.sigma_g.empty()) return;
+        direction.sigma_g.assign(size_, 0.0);
+        double* const out = direction.sigma_g.data();
+        const std::size_t threads = threads_for(direction.g.size());
+        in_parts(size_, threads, [&](std::size_t begin, std::size_t end) {
+            for (const auto& [i, x] : direction.g)
+                add(line(i) + begin, x, out + begin, end - begin);
+        });
+    }
+
+    /// The entries of g: sign x in the column of each side.
+    template <std::size_t N, class R>
+    void lay_out(const R& row, const std::array<Side, N>& sides, Direction& direction) const {
+        direction.g.clear();
+        direction.sigma_g.clear();
+        for (const Side& side : sides) {
+            shape_.each_feature(row, [&](std::size_t j, double x) {
+                direction.g.push_back({weight(j, side.column), side.sign * x});
+            });
+        }
+    }
+
+    /// g' sigma g as the numbers kept have it; rounding may take it below zero.
+    [[nodiscard]] double raw_variance(const Direction& direction) const noexcept {
+        double v = 0.0;
+        if (!direction.sigma_g.empty()) {
+            for (const auto& [i, x] : direction.g) v += x * direction.sigma_g[i];
+            return v;
+        }
+        for (std::size_t p = 0; p < direction.g.size(); ++p) {
+            const auto& [i, x] = direction.g[p];
+            double half = 0.0;
+            for (std::size_t q = 0; q < p; ++q) {
+                half += line(i)[direction.g[q].weight] * direction.g[q].value;
+            }
+            v += x * (line(i)[i] * x + 2.0 * half);
+        }
+        return v;
+    }
+
+    /// What rounding to T may have made of g' sigma g: below it nothing is known of the variance.
+    [[nodiscard]] double floor(const Direction& direction) const noexcept {
+        double sum = 0.0;
+        for (const auto& [i, x] : direction.g) sum += line(i)[i] * (x * x);
+        return std::numeric_limits<T>::epsilon() * sum;
+    }
+
+private:
+    [[nodiscard]] double inner(const Direction& f, const Direction& g) const noexcept {
+        double sum = 0.0;
+        for (const auto& [i, x] : f.g) {
+            double part = 0.0;
+            for (const auto& [j, y] : g.g) part += line(i)[j] * y;
+            sum += x * part;
+        }
+        return sum;
+    }
+
+    /// Threads worth starting to go through so many lines.
+    [[nodiscard]] std::size_t threads_for(std::size_t lines) const noexcept {
+        constexpr std::size_t worth_a_thread = std::size_t{1} << 20;
+        return std::clamp<std::size_t>(lines * size_ * sizeof(T) / worth_a_thread, 1, threads_);
+    }
+
+    /// out += x line, element by element.
+    template <class N>
+    SURELEARN_WIDEN static void add(const N* line, double x, double* out, std::size_t n) noexcept {
+        for (std::size_t j = 0; j < n; ++j) out[j] += line[j] * x;
+    }
+
+    SURELEARN_WIDEN static void subtract(T* line, const double* x, std::size_t n) noexcept {
+        for (std::size_t j = 0; j < n; ++j) line[j] = static_cast<T>(line[j] - x[j]);
+    }
+
+    /// Line i less sum_f f_i f, rounded once; only the places `touched` where they are few.
+    void shrink(std::size_t i, std::span<const std::size_t> touched,
+                const std::vector<std::vector<double>>& factors, std::span<double> sum) noexcept {
+        if (touched.size() * 4 < size_) {
+            for (const std::size_t j : touched) {
+                double s = 0.0;
+                for (const auto& factor : factors) s += factor[j] * factor[i];
+                line(i)[j] = static_cast<T>(line(i)[j] - s);
+            }
+            return;
+        }
+        std::ranges::fill(sum, 0.0);
+        for (const auto& factor : factors) add(factor.data(), factor[i], sum.data(), size_);
+        subtract(line(i), sum.data(), size_);
+    }
+
+    /// Would every mean be finite and every variance positive once rounded to T?
+    [[nodiscard]] bool bears(const Change& change) const noexcept {
+        bool sound = true;
+        for (std::size_t i = 0; i < size_; ++i) {
+            double lost = 0.0;
+            for (const auto& factor : change.factors) lost += factor[i] * factor[i];
+            sound &= line(i)[i] - lost > least_kept<T>;
+            sound &= std::fabs(means()[i] + change.move[i]) < least_lost<T>;
+            if (shape_.averaged)
+                sound &= std::fabs(average_after(i, change.move[i])) < least_lost<T>;
+        }
+        return sound;
+    }
+
+    /// Freund & Schapire 1999: q += c (change of mu that is stored), c = 1 in the first round.
+    [[nodiscard]] double average_after(std::size_t i, double move) const noexcept {
+        const double mu = means()[i];
+        const double stored = static_cast<double>(static_cast<T>(mu + move)) - mu;
+        return means()[size_ + i] + static_cast<double>(rounds_ + 1) * stored;
+    }
+
+    void move_mean(std::size_t i, double move) noexcept {
+        if (shape_.averaged) means()[size_ + i] = static_cast<T>(average_after(i, move));
+        means()[i] = static_cast<T>(means()[i] + move);
+    }
+
+    /// Block (a, b) of the covariance and, on the diagonal, the means of a; `half` is the factor of
+    /// the means, its size that of the covariance.
+    void copy_block(std::size_t a, std::size_t b, Full& to, std::size_t to_a, std::size_t to_b,
+                    T half = T{1}) const {
+        const std::size_t n = shape_.n_rows();
+        for (std::size_t i = 0; i < n; ++i) {
+            const T* const from = line(a * n + i) + b * n;
+            T* const out = to.line(to_a * n + i) + to_b * n;
+            for (std::size_t j = 0; j < n; ++j) out[j] = from[j] * std::fabs(half);
+            if (a != b) continue;
+            // The least number there is has no half, and a variance may not be zero.
+            out[i] = std::max(out[i], std::numeric_limits<T>::denorm_min());
+            for (std::size_t part = 0; part < (shape_.averaged ? 2 : 1); ++part) {
+                const T mu = means()[part * size_ + a * n + i] * half;
+                to.means()[part * to.size_ + to_a * n + i] = mu + T{0};  // no zero with a sign
+            }
+        }
+    }
+
+    void rescale(std::span<const std::uint8_t> known) noexcept {
+        const auto counts = [&](std::size_t i) {
+            return known.empty() || known[i / shape_.n_rows()] != 0;
+        };
+        double largest_mu = 0.0;
+        double largest_sigma = 0.0;
+        for (std::size_t i = 0; i < size_; ++i) {
+            if (!counts(i)) continue;
+            largest_sigma = std::max(largest_sigma, static_cast<double>(line(i)[i]));
+            for (std::size_t at = i; at < means_.size(); at += size_) {
+                largest_mu = std::max(largest_mu, std::fabs(static_cast<double>(means()[at])));
+            }
+        }
+        const int power = -std::ilogb(largest_sigma) / 2;
+        constexpr double room = 1e-3 * static_cast<double>(std::numeric_limits<T>::max());
+        if (std::ldexp(largest_mu, power) > room) return;  // see diagonal weights
+        shape_.prior = std::min(std::ldexp(shape_.prior, 2 * power), room);
+        for (std::size_t at = 0; at < means_.size(); ++at) {
+            means()[at] = std::ldexp(means()[at], power);
+        }
+        for (std::size_t i = 0; i < size_; ++i) {
+            for (std::size_t j = 0; j < size_; ++j) line(i)[j] = std::ldexp(line(i)[j], 2 * power);
+            if (!counts(i)) line(i)[i] = static_cast<T>(shape_.prior);
+        }
+    }
+
+    Shape shape_;
+    std::size_t size_;
+    Table<T> means_;  ///< means, then the sums for averaging
+    Table<T> sigma_;
+    std::uint64_t rounds_ = 0;
+    std::size_t witness_ = 0;
+    std::size_t threads_ = 1;
+};
+
+}  // namespace surelearn
