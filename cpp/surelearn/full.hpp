@@ -176,7 +176,7 @@ public:
             if (std::ranges::any_of(change.factors, moved)) touched.push_back(i);
         }
         in_parts(touched.size(), threads_for(touched.size()), [&](std::size_t at, std::size_t end) {
-            std::vector<double> sum(size_);
+            std::vector<double> sum;
             for (; at < end; ++at) shrink(touched[at], touched, change.factors, sum);
         });
         return true;
@@ -302,30 +302,69 @@ private:
         return std::clamp<std::size_t>(lines * size_ * sizeof(T) / worth_a_thread, 1, threads_);
     }
 
-    /// out += x line, element by element.
+    /// Lines that go through memory together: what they add to is read and written once for all.
+    static constexpr std::size_t together = 8;
+
+    /// out += sum_i x_i line_i, number by number, in the order of the lines.
     template <class N>
-    SURELEARN_WIDEN static void add(const N* line, double x, double* out, std::size_t n) noexcept {
-        for (std::size_t j = 0; j < n; ++j) out[j] += line[j] * x;
+    SURELEARN_WIDEN static void add(const std::array<const N*, together>& lines,
+                                    const std::array<double, together>& x, double* out,
+                                    std::size_t n) noexcept {
+        const auto [a, b, c, d, e, f, g, h] = lines;
+        const auto [xa, xb, xc, xd, xe, xf, xg, xh] = x;
+#pragma GCC ivdep
+        for (std::size_t j = 0; j < n; ++j) {
+            out[j] = out[j] + a[j] * xa + b[j] * xb + c[j] * xc + d[j] * xd + e[j] * xe +
+                     f[j] * xf + g[j] * xg + h[j] * xh;
+        }
     }
 
-    SURELEARN_WIDEN static void subtract(T* line, const double* x, std::size_t n) noexcept {
-        for (std::size_t j = 0; j < n; ++j) line[j] = static_cast<T>(line[j] - x[j]);
+    template <class N>
+    SURELEARN_WIDEN static void add(const N* line, double x, double* out, std::size_t n) noexcept {
+#pragma GCC ivdep
+        for (std::size_t j = 0; j < n; ++j) out[j] = out[j] + line[j] * x;
+    }
+
+    /// Numbers [begin, end) of sigma g.
+    void transform(std::span<const Direction::Entry> g, double* out, std::size_t begin,
+                   std::size_t end) const noexcept {
+        std::size_t p = 0;
+        for (; p + together <= g.size(); p += together) {
+            std::array<const T*, together> lines;
+            std::array<double, together> x;
+            for (std::size_t q = 0; q < together; ++q) {
+                lines[q] = line(g[p + q].weight) + begin;
+                x[q] = g[p + q].value;
+            }
+            add(lines, x, out + begin, end - begin);
+        }
+        for (; p < g.size(); ++p) {
+            add(line(g[p].weight) + begin, g[p].value, out + begin, end - begin);
+        }
+    }
+
+    SURELEARN_WIDEN static void subtract(T* line, const double* factor, double own,
+                                         std::size_t n) noexcept {
+#pragma GCC ivdep
+        for (std::size_t j = 0; j < n; ++j) line[j] = static_cast<T>(line[j] - factor[j] * own);
     }
 
     /// Line i less sum_f f_i f, rounded once; only the places `touched` where they are few.
     void shrink(std::size_t i, std::span<const std::size_t> touched,
-                const std::vector<std::vector<double>>& factors, std::span<double> sum) noexcept {
+                const std::vector<std::vector<double>>& factors, std::vector<double>& sum) {
         if (touched.size() * 4 < size_) {
             for (const std::size_t j : touched) {
                 double s = 0.0;
                 for (const auto& factor : factors) s += factor[j] * factor[i];
                 line(i)[j] = static_cast<T>(line(i)[j] - s);
             }
-            return;
+        } else if (factors.size() == 1) {
+            subtract(line(i), factors[0].data(), factors[0][i], size_);
+        } else {
+            sum.assign(size_, 0.0);
+            for (const auto& factor : factors) add(factor.data(), factor[i], sum.data(), size_);
+            subtract(line(i), sum.data(), 1.0, size_);
         }
-        std::ranges::fill(sum, 0.0);
-        for (const auto& factor : factors) add(factor.data(), factor[i], sum.data(), size_);
-        subtract(line(i), sum.data(), size_);
     }
 
     /// Would every mean be finite and every variance positive once rounded to T?
