@@ -3,8 +3,9 @@
 A rule takes the signed margin ``m`` and its variance ``v`` before the update and returns
 ``(alpha, gain)``: the step of the mean, ``mu += alpha sigma g``, and the step of the precision,
 ``sigma^-1 += gain g g'``. Both are zero if the rule is not triggered, if ``v`` is zero, or if ``m``
-or ``v`` is not finite. Arguments and results are floats. A printed equation may cancel badly, so it
-is evaluated with enough digits that only the last rounding to float is left.
+or ``v`` is not finite. Rules that ask for a margin of 1 take any other as ``margin``; it stands for
+the 1 of m < 1 and 1 - m. Arguments and results are floats. A printed equation may cancel badly, so
+it is evaluated with enough digits that only the last rounding to float is left.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Step = tuple[float, float]
 Exact = tuple[mpf, mpf]
 
 NO_STEP: Exact = (mpf(0), mpf(0))
+ONE = mpf(1)
 
 
 def _digits(numbers: Iterable[float]) -> int:
@@ -36,7 +38,8 @@ def _precise(rule: Callable[..., Exact]) -> Callable[..., Step]:
 
     @functools.wraps(rule)
     def step(m: float, v: float, *shares: np.ndarray, **params: float) -> Step:
-        if v == 0 or not (math.isfinite(m) and math.isfinite(v)):
+        # A whole covariance may give v < 0 by rounding.
+        if v <= 0 or not (math.isfinite(m) and math.isfinite(v)):
             return 0.0, 0.0
         numbers = [float(x) for x in (m, v, *params.values(), *np.ravel(shares))]
         with mp.workdps(_digits(numbers)):
@@ -142,16 +145,16 @@ def stdev(m: mpf, v: mpf, *, phi: mpf) -> Exact:
 
 
 @_precise
-def arow(m: mpf, v: mpf, *, r: mpf) -> Exact:
+def arow(m: mpf, v: mpf, *, r: mpf, margin: mpf = ONE) -> Exact:
     """Adaptive regularisation: alpha = (1 - m) / (v + r), gain = 1 / r, if m < 1.
 
     References
     ----------
     Crammer, Kulesza & Dredze 2009.
     """
-    if not m < 1:
+    if not m < margin:
         return NO_STEP
-    return (1 - m) / (v + r), 1 / r
+    return (margin - m) / (v + r), 1 / r
 
 
 @_precise
@@ -210,16 +213,16 @@ def scw2(m: mpf, v: mpf, *, phi: mpf, C: mpf) -> Exact:
 
 
 @_precise
-def nherd(m: mpf, v: mpf, *, C: mpf) -> Exact:
+def nherd(m: mpf, v: mpf, *, C: mpf, margin: mpf = ONE) -> Exact:
     """Normal herding: alpha = (1 - m) / (v + 1 / C), gain = 2 C + C^2 v, if m < 1.
 
     References
     ----------
     Crammer & Lee 2010.
     """
-    if not m < 1:
+    if not m < margin:
         return NO_STEP
-    return (1 - m) / (v + 1 / C), 2 * C + C**2 * v
+    return (margin - m) / (v + 1 / C), 2 * C + C**2 * v
 
 
 @_precise
@@ -246,42 +249,42 @@ def perceptron(m: mpf, v: mpf) -> Exact:
 
 
 @_precise
-def pa(m: mpf, v: mpf) -> Exact:
+def pa(m: mpf, v: mpf, *, margin: mpf = ONE) -> Exact:
     """Passive-aggressive: alpha = (1 - m) / v if m < 1, v = |g|^2.
 
     References
     ----------
     Crammer et al. 2006; Dredze, Crammer & Pereira 2008, eq. 2 and 3.
     """
-    if not m < 1:
+    if not m < margin:
         return NO_STEP
-    return (1 - m) / v, mpf(0)
+    return (margin - m) / v, mpf(0)
 
 
 @_precise
-def pa1(m: mpf, v: mpf, *, C: mpf) -> Exact:
+def pa1(m: mpf, v: mpf, *, C: mpf, margin: mpf = ONE) -> Exact:
     """Passive-aggressive with a linear slack: alpha = min(C, (1 - m) / v) if m < 1.
 
     References
     ----------
     Crammer et al. 2006, PA-I.
     """
-    if not m < 1:
+    if not m < margin:
         return NO_STEP
-    return min(C, (1 - m) / v), mpf(0)
+    return min(C, (margin - m) / v), mpf(0)
 
 
 @_precise
-def pa2(m: mpf, v: mpf, *, C: mpf) -> Exact:
+def pa2(m: mpf, v: mpf, *, C: mpf, margin: mpf = ONE) -> Exact:
     """Passive-aggressive with a squared slack: alpha = (1 - m) / (v + 1 / (2 C)) if m < 1.
 
     References
     ----------
     Crammer et al. 2006, PA-II.
     """
-    if not m < 1:
+    if not m < margin:
         return NO_STEP
-    return (1 - m) / (v + 1 / (2 * C)), mpf(0)
+    return (margin - m) / (v + 1 / (2 * C)), mpf(0)
 
 
 REGISTRY: dict[str, Callable[..., Step]] = {

@@ -1,0 +1,16 @@
+"""What a rule asks for when its mistakes do not all cost the same; knows no weights."""
+
+from __future__ import annotations
+
+# Rules that ask for the margin 1, and rules that ask for a probability by phi.
+MARGIN = frozenset({"pa", "pa1", "pa2", "arow", "nherd"})
+CONFIDENCE = frozenset({"variance", "variance-exact", "stdev", "scw1", "scw2"})
+
+
+def at_cost(rule: str, params: dict[str, float], cost: float) -> dict[str, float]:
+    """Parameters of a rule for a rival that costs ``cost``: margin cost, or phi times cost."""
+    if rule in MARGIN:
+        return {**params, "margin": cost}
+    if rule in CONFIDENCE:
+        return {**params, "phi": params["phi"] * cost}
+    raise ValueError(f"cost must be None for rule {rule!r}, which asks for nothing to scale.")
