@@ -133,6 +133,20 @@ def test_full_collapse_is_an_error_that_changes_nothing(constraints):
     assert learner.close_calls == 1
 
 
+@pytest.mark.parametrize(("C", "close"), [(1e6, 1), (10.0, 0)])
+def test_full_tells_when_rounding_decides_about_a_variance(C, close):
+    """First a variance that goes down to rounding, then one that is summed from large terms."""
+    options = {"covariance": "full", "fit_intercept": False}
+    learner = Learner(2, 2, "nherd", {"C": C}, **options)
+    learner.learn(np.array([1.0, 0.0]), 1)
+    assert learner.close_calls == close
+    learner = Learner(2, 2, "nherd", {"C": C}, **options)
+    learner.learn(np.array([1.0, 1.0]), 1)
+    assert learner.close_calls == 0
+    learner.learn(np.array([1.0, 1.0]), 0)
+    assert learner.close_calls == close
+
+
 @pytest.mark.parametrize("phi", [0.5, 1.5])
 def test_full_stdev_keeps_its_mistake_bound(phi):
     """mistakes <= B / phi^2 with B = -log det S + tr S + mu*' S^-1 mu* - d, S the last Sigma."""
