@@ -15,7 +15,7 @@ _RANGES = {
     "r": (0.1, 100.0),
     "noise": (0.1, 1000.0),
 }
-_PARAMETERS: dict[str, tuple[str, ...]] = {
+PARAMETERS: dict[str, tuple[str, ...]] = {
     "variance": ("phi",),
     "variance-exact": ("phi",),
     "stdev": ("phi",),
@@ -44,12 +44,12 @@ class Problem:
 
 def rule_names() -> st.SearchStrategy[str]:
     """Public names of the rules."""
-    return st.sampled_from(list(_PARAMETERS))
+    return st.sampled_from(list(PARAMETERS))
 
 
 def rule_params(name: str) -> st.SearchStrategy[dict[str, float]]:
     """Parameters of the rule ``name``, spread evenly over the decades."""
-    return st.fixed_dictionaries({key: _decades(*_RANGES[key]) for key in _PARAMETERS[name]})
+    return st.fixed_dictionaries({key: _decades(*_RANGES[key]) for key in PARAMETERS[name]})
 
 
 def rules() -> st.SearchStrategy[tuple[str, dict[str, float]]]:

@@ -12,66 +12,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import strategies
+from driver import Learnt, expected, learn, make, method
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn import constraints, rules
-from surelearn.weights import Diagonal, Layout, Method, Targets, rows_of, rows_of_dict
+from surelearn.weights import Diagonal, Targets, rows_of, rows_of_dict
 
 PROJECTIONS = ["precision", "covariance"]
-
-
-def make(n_features, n_classes, name, **options):
-    layout = Layout(
-        n_features,
-        intercept=options.get("fit_intercept", True),
-        second_order=name not in FIRST_ORDER,
-        averaged=options.get("average", False),
-        dtype=np.dtype(options.get("dtype", np.float64)).name,
-    )
-    columns = 1 if n_classes == 2 else n_classes
-    return Diagonal(layout, columns, options.get("initial_variance", 1.0))
-
-
-def learn(weights, rule, X, y, *, weight=None, n_classes=2, order=None, **how):
-    kept = np.ones(len(y), bool) if weight is None else weight > 0
-    cost = how.get("cost")
-    targets = Targets(
-        np.asarray(y[kept], np.int32),
-        None if weight is None else np.ascontiguousarray(weight[kept], np.float64),
-        order,
-        np.ones(n_classes, np.uint8),
-        None if cost is None else np.ravel(cost).astype(np.float64),
-    )
-    rows = rows_of(np.ascontiguousarray(X[kept]) if isinstance(X, np.ndarray) else X[kept])
-    assert rows.fault is None
-    return Learnt(weights, method(rule, **how), rows, targets)
-
-
-def method(rule, *, projection="precision", scheme=None, cost=None):
-    name, params = rule
-    core = rules.RULES[name](**params).core()
-    scheme = scheme or constraints.Single()
-    return Method(core, scheme.core(), projection == "covariance")
-
-
-class Learnt:
-    """What learning all the rows did."""
-
-    def __init__(self, weights, method, rows, targets):
-        done = np.zeros(3, np.uint64)
-        self.refused = weights.learn(method, rows, targets, span=(0, len(rows)), done=done)
-        self.rows, self.mistakes, self.updates = done.tolist()
-
-
-def expected(problem, rule, **options):
-    """The reference after all rows, or after those before the one it refuses."""
-    learner = Learner(problem.X.shape[1], problem.n_classes, *rule, **options)
-    for x, y, w in zip(problem.X, problem.y, problem.sample_weight, strict=True):
-        try:
-            learner.learn(x, y, w)
-        except FloatingPointError:
-            return learner, True
-    return learner, False
 
 
 @given(

@@ -5,7 +5,8 @@
 //
 // - first_order: the rule needs no variance: sigma stays the identity, v = |g|^2.
 // - scale_free: (mu, sigma) -> (c mu, c^2 sigma) changes no decision.
-// - asks: what its constraint says of the margin; where it says something, a cost can scale it.
+// - asks: what its constraint says of the margin. A cost scales it: the member `margin`, which is 1
+//   and no parameter, or `phi`.
 // - exact: several constraints can be met at once: the KL projection, or k-best PA with slack().
 // - weighted(w): the same rule for a row of weight w. Without it the step is scaled by min(1, w).
 // - step(m, v, a) in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
@@ -55,13 +56,13 @@ struct PA {
     static constexpr bool first_order = true;
     static constexpr Asks asks = Asks::margin;
     static constexpr bool exact = true;
+    double margin = 1.0;
 
     [[nodiscard]] Slack slack() const noexcept {
         return {std::numeric_limits<double>::infinity(), 0.0};
     }
-
     [[nodiscard]] Step step(double m, double v) const noexcept {
-        return m < 1.0 ? Step{(1.0 - m) / v, 0.0} : Step{};
+        return m < margin ? Step{(margin - m) / v, 0.0} : Step{};
     }
 };
 
@@ -73,11 +74,12 @@ struct PA1 {
     static constexpr Asks asks = Asks::margin;
     static constexpr bool exact = true;
     double C;
+    double margin = 1.0;
 
-    [[nodiscard]] PA1 weighted(double w) const noexcept { return {C * w}; }
+    [[nodiscard]] PA1 weighted(double w) const noexcept { return {C * w, margin}; }
     [[nodiscard]] Slack slack() const noexcept { return {C, 0.0}; }
     [[nodiscard]] Step step(double m, double v) const noexcept {
-        return m < 1.0 ? Step{std::min(C, (1.0 - m) / v), 0.0} : Step{};
+        return m < margin ? Step{std::min(C, (margin - m) / v), 0.0} : Step{};
     }
 };
 
@@ -89,13 +91,14 @@ struct PA2 {
     static constexpr Asks asks = Asks::margin;
     static constexpr bool exact = true;
     double C;
+    double margin = 1.0;
 
-    [[nodiscard]] PA2 weighted(double w) const noexcept { return {C * w}; }
+    [[nodiscard]] PA2 weighted(double w) const noexcept { return {C * w, margin}; }
     [[nodiscard]] Slack slack() const noexcept {
         return {std::numeric_limits<double>::infinity(), 0.5 / C};
     }
     [[nodiscard]] Step step(double m, double v) const noexcept {
-        return m < 1.0 ? Step{(1.0 - m) / (v + 0.5 / C), 0.0} : Step{};
+        return m < margin ? Step{(margin - m) / (v + 0.5 / C), 0.0} : Step{};
     }
 };
 
@@ -235,10 +238,11 @@ struct AROW {
     static constexpr std::array<std::string_view, 1> parameters{"r"};
     static constexpr Asks asks = Asks::margin;
     double r;
+    double margin = 1.0;
 
-    [[nodiscard]] AROW weighted(double w) const noexcept { return {r / w}; }
+    [[nodiscard]] AROW weighted(double w) const noexcept { return {r / w, margin}; }
     [[nodiscard]] Step step(double m, double v) const noexcept {
-        return m < 1.0 ? Step{(1.0 - m) / (v + r), 1.0 / r} : Step{};
+        return m < margin ? Step{(margin - m) / (v + r), 1.0 / r} : Step{};
     }
 };
 
@@ -248,10 +252,11 @@ struct NHERD {
     static constexpr std::array<std::string_view, 1> parameters{"C"};
     static constexpr Asks asks = Asks::margin;
     double C;
+    double margin = 1.0;
 
-    [[nodiscard]] NHERD weighted(double w) const noexcept { return {C * w}; }
+    [[nodiscard]] NHERD weighted(double w) const noexcept { return {C * w, margin}; }
     [[nodiscard]] Step step(double m, double v) const noexcept {
-        return m < 1.0 ? Step{(1.0 - m) / (v + 1.0 / C), C * (2.0 + C * v)} : Step{};
+        return m < margin ? Step{(margin - m) / (v + 1.0 / C), C * (2.0 + C * v)} : Step{};
     }
 };
 
@@ -324,13 +329,12 @@ template <class R, class Shares>
 template <class R, class Shares>
 [[nodiscard]] Step costed_step(R rule, double cost, const Moments& margin, double w,
                                Shares&& shares) {
-    double m = margin.m;
     if constexpr (asks_of<R>() == Asks::margin) {
-        m += 1.0 - cost;  // cost - m = 1 - (m + 1 - cost)
+        rule.margin = cost;
     } else if constexpr (asks_of<R>() != Asks::nothing) {
         rule.phi *= cost;
     }
-    return weighted_step(rule, m, margin.v, w, shares);
+    return weighted_step(rule, margin.m, margin.v, w, shares);
 }
 
 /// The rule of that name, its parameters in the order it lists them; none for an unknown name
