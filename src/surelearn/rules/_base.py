@@ -1,0 +1,55 @@
+"""What every rule is: a frozen value with a name, parameters and a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple, Self
+
+from surelearn import _check, _core
+
+
+class Step(NamedTuple):
+    """What a rule decides: ``mu += alpha sigma g`` and ``sigma^-1 += gain g g'``."""
+
+    alpha: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What all rules share. A subclass states its name and its parameters."""
+
+    name: ClassVar[str]
+
+    def step(self, m: float, v: float) -> Step:
+        """Step for a margin of mean `m` (positive is right) and variance `v`."""
+        return Step(*self.core().step(m, v))
+
+    def core(self) -> _core.Rule:
+        """The same rule in the native core."""
+        return _core.Rule(self.name, [float(value) for value in self.params().values()])
+
+    def params(self) -> dict[str, float]:
+        """Parameters by name, in the order the core takes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def replace(self, **changes: Any) -> Self:
+        """The same rule with some parameters changed."""
+        known = self.params()
+        may = [*known, "eta"] if "phi" in known else list(known)
+        for name in changes:
+            if name not in may:
+                raise TypeError(f"{self!r} must be given {_check.listing(may)}, got {name!r}.")
+        if "eta" in changes:
+            known.pop("phi", None)
+        return type(self)(**{**known, **changes})
+
+    @property
+    def label_noise(self) -> float:
+        """Variance that the rule takes a label to add to its margin."""
+        return 0.0
+
+    @property
+    def first_order(self) -> bool:
+        """Whether the rule learns means only and needs no variances."""
+        return self.core().first_order

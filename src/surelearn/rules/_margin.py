@@ -1,0 +1,176 @@
+"""Rules that ask for a margin, or for a label explained, and those that learn means only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surelearn import _check
+from surelearn.rules._base import Rule
+
+
+@dataclass(frozen=True)
+class AROW(Rule):
+    r"""Adaptive regularisation of weights: squared hinge and variance weighed against each other.
+
+    .. math:: \alpha = \frac{\max(0, 1 - m)}{v + r}, \qquad gain = 1/r
+
+    Parameters
+    ----------
+    r : float > 0, default 1
+        Regulariser: larger moves less.
+
+    References
+    ----------
+    Crammer, Kulesza & Dredze 2009, Adaptive Regularization of Weight Vectors.
+
+    Examples
+    --------
+    >>> AROW(r=1.0).step(0.0, 1.0)
+    Step(alpha=0.5, gain=1.0)
+    """
+
+    name = "arow"
+    r: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r", _check.positive("r", self.r))
+
+
+@dataclass(frozen=True)
+class Probit(Rule):
+    r"""Assumed-density filtering of a label that is the sign of a score with normal noise.
+
+    .. math:: t = \frac{m}{\sqrt{n + v}}, \quad h = \frac{pdf(t)}{cdf(t)}, \quad w = h(h + t),
+        \quad \alpha = \frac{h}{\sqrt{n + v}}, \quad gain = \frac{w}{n + v(1 - w)}
+
+    Parameters
+    ----------
+    noise : float > 0, default 1
+        Variance `n` of the noise: larger trusts a label less.
+
+    References
+    ----------
+    Minka 2001, A Family of Algorithms for Approximate Bayesian Inference; Graepel et al. 2010.
+    """
+
+    name = "probit"
+    noise: float = 1.0
+
+    @property
+    def label_noise(self) -> float:
+        """The noise: it is part of the model of a label."""
+        return self.noise
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", _check.positive("noise", self.noise))
+
+
+@dataclass(frozen=True)
+class _Aggressive(Rule):
+    """Rules with one parameter `C`."""
+
+    C: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", _check.positive("C", self.C))
+
+
+@dataclass(frozen=True)
+class NHERD(_Aggressive):
+    r"""Gaussian herding: one linear map moves the whole distribution.
+
+    .. math:: \alpha = \frac{\max(0, 1 - m)}{v + 1/C}, \qquad gain = 2C + C^2 v
+
+    Parameters
+    ----------
+    C : float > 0, default 0.1
+        Aggressiveness.
+
+    References
+    ----------
+    Crammer & Lee 2010, Learning via Gaussian Herding.
+    """
+
+    name = "nherd"
+    C: float = 0.1
+
+
+@dataclass(frozen=True)
+class SecondOrderPerceptron(Rule):
+    r"""The second-order perceptron: AROW's step at r = 1, on mistakes only.
+
+    .. math:: \alpha = \frac{1 - m}{1 + v}, \quad gain = 1 \quad\text{if } m \le 0
+
+    References
+    ----------
+    Cesa-Bianchi, Conconi & Gentile 2005, A Second-Order Perceptron Algorithm. Their matrix starts
+    at ``1 / initial_variance``.
+    """
+
+    name = "sop"
+
+
+@dataclass(frozen=True)
+class Perceptron(Rule):
+    r"""The perceptron: add the row on a mistake.
+
+    .. math:: \alpha = 1 \quad\text{if } m \le 0
+
+    References
+    ----------
+    Rosenblatt 1958, The Perceptron. With ``average=True``: Freund & Schapire 1999.
+    """
+
+    name = "perceptron"
+
+
+@dataclass(frozen=True)
+class PA(Rule):
+    r"""Passive-aggressive: the smallest move that gives margin 1.
+
+    .. math:: \alpha = \max(0, 1 - m) / |g|^2
+
+    References
+    ----------
+    Crammer et al. 2006, Online Passive-Aggressive Algorithms.
+    """
+
+    name = "pa"
+
+
+@dataclass(frozen=True)
+class PA1(_Aggressive):
+    r"""Passive-aggressive with a slack of linear cost.
+
+    .. math:: \alpha = \min(C, \max(0, 1 - m) / |g|^2)
+
+    Parameters
+    ----------
+    C : float > 0, default 1
+        Aggressiveness.
+
+    References
+    ----------
+    Crammer et al. 2006, Online Passive-Aggressive Algorithms (PA-I).
+    """
+
+    name = "pa1"
+
+
+@dataclass(frozen=True)
+class PA2(_Aggressive):
+    r"""Passive-aggressive with a slack of squared cost.
+
+    .. math:: \alpha = \max(0, 1 - m) / (|g|^2 + 1/(2C))
+
+    Parameters
+    ----------
+    C : float > 0, default 1
+        Aggressiveness.
+
+    References
+    ----------
+    Crammer et al. 2006, Online Passive-Aggressive Algorithms (PA-II).
+    """
+
+    name = "pa2"
