@@ -28,6 +28,10 @@ enum class Outcome { refused, unmoved, moved };
     return std::isfinite(margin.m) && std::isfinite(margin.v);
 }
 
+[[nodiscard]] inline bool finite(const Step& step) noexcept {
+    return std::isfinite(step.alpha) && std::isfinite(step.gain);
+}
+
 /// One step after the other, each from where the last one led. `step_of(r, margin)` asks the rule.
 template <class Draft, class StepOf>
 [[nodiscard]] Outcome sequential(Draft& draft, Projection projection, StepOf&& step_of) {
@@ -36,6 +40,7 @@ template <class Draft, class StepOf>
         const Moments margin = draft.margin(r);
         if (!finite(margin)) return Outcome::refused;
         const Step step = step_of(r, margin);
+        if (!finite(step)) return Outcome::refused;
         if (!step.moves()) continue;
         if (!draft.apply(r, step, projection)) return Outcome::refused;
         outcome = Outcome::moved;
@@ -73,6 +78,7 @@ template <class Draft, class StepOf>
         const Moments margin = draft.margin(r);
         if (!finite(margin)) return Outcome::refused;
         steps[r] = step_of(r, margin);
+        if (!finite(steps[r])) return Outcome::refused;
     }
     return together(draft, steps, mixing_of(scheme, steps.size()), projection);
 }

@@ -198,6 +198,7 @@ private:
                               const Moments& margin, double cost, double weight) {
         const auto gather = [&] { return weights_.shares(row, g, margin.v, scratch_.shares); };
         const Step step = step_for(margin, cost, weight, gather);
+        if (!finite(step)) return Outcome::refused;
         if (!step.moves()) return Outcome::unmoved;
         const bool done =
             weights_.update(row, g, step, margin.v, method_.projection, scratch_.work);

@@ -12,12 +12,14 @@
 // - step(m, v, a) in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
 //   gathered only where triggers(m, v).
 //
-// A new rule is one struct here and its name in the list at the end.
+// A new rule is one struct here and its name in the list at the end. Custom is no such rule: it has
+// no name, and its step is somebody else's function.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -274,15 +276,46 @@ struct Probit {
     }
 };
 
+/// A step from outside. `call` writes (alpha, gain), both finite and not negative, or says that it
+/// could not: then the step is no number, and the row is refused. Who made it owns the context and
+/// keeps it alive; nothing is known of its language or its errors.
+struct Custom {
+    using Call = bool (*)(void* context, double m, double v, double* out) noexcept;
+    Call call;
+    void* context;
+    bool means_only;  ///< as first_order, but known only at run time
+
+    [[nodiscard]] Step step(double m, double v) const noexcept {
+        constexpr double none = std::numeric_limits<double>::quiet_NaN();
+        std::array<double, 2> out{none, none};
+        return call(context, m, v, out.data()) ? Step{out[0], out[1]} : Step{none, none};
+    }
+};
+
 }  // namespace surelearn::rules
 
 namespace surelearn {
 
-/// Every rule. The bindings and the shared tests walk this list.
-using Rule =
+/// Every rule that has a name. The bindings and the shared tests walk this list.
+using NamedRule =
     std::variant<rules::Variance, rules::VarianceExact, rules::Stdev, rules::AROW, rules::Probit,
                  rules::SCW1, rules::SCW2, rules::NHERD, rules::SecondOrderPerceptron,
                  rules::Perceptron, rules::PA, rules::PA1, rules::PA2>;
+
+namespace detail {
+
+template <class Named, class Other>
+struct Joined;
+
+template <class... Named, class Other>
+struct Joined<std::variant<Named...>, Other> {
+    using type = std::variant<Named..., Other>;
+};
+
+}  // namespace detail
+
+/// Every rule.
+using Rule = detail::Joined<NamedRule, rules::Custom>::type;
 
 template <class R>
 concept FirstOrder = requires { requires R::first_order; };
@@ -305,6 +338,16 @@ template <class R>
 template <class R>
 concept NeedsShares =
     requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
+
+/// Whether the rule needs no variances.
+[[nodiscard]] inline bool first_order(const Rule& rule) noexcept {
+    return std::visit(
+        []<class R>(const R& r) {
+            if constexpr (std::same_as<R, rules::Custom>) return r.means_only;
+            return FirstOrder<R>;
+        },
+        rule);
+}
 
 /// The step for a row of weight w > 0. `shares()` gives the a_j and is called only where needed.
 template <class R, class Shares>
@@ -350,7 +393,7 @@ template <class R, class Shares>
     };
     [&]<class... R>(std::in_place_type_t<std::variant<R...>>) {
         (consider(std::in_place_type<R>), ...);
-    }(std::in_place_type<Rule>);
+    }(std::in_place_type<NamedRule>);
     return found;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "check.hpp"
+#include "test_custom.hpp"
 #include "test_diagonal.hpp"
 #include "test_forms.hpp"
 #include "test_guard.hpp"
@@ -72,6 +73,7 @@ int main() {
     run(diagonal_tests, count);
     run(forms_tests, count);
     run(learn_tests, count);
+    run(custom_tests, count);
     run(guard_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;

@@ -100,8 +100,7 @@ struct Setting {
 
     [[nodiscard]] Method method() const { return {rule, projection, {}}; }
     [[nodiscard]] Shape shape() const {
-        const bool second_order =
-            std::visit([]<class R>(const R&) { return !FirstOrder<R>; }, rule);
+        const bool second_order = !first_order(rule);
         return {.n_features = n_features,
                 .n_columns = n_classes == 2 ? 1 : n_classes,
                 .second_order = second_order,
@@ -160,7 +159,7 @@ template <class T, class Index, class Value>
             all.push_back(*make_rule(Q::name, std::span(values).first(Q::parameters.size())));
         };
         (add(std::in_place_type<R>), ...);
-    }(std::in_place_type<Rule>);
+    }(std::in_place_type<NamedRule>);
     return all;
 }
 

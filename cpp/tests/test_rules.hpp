@@ -39,7 +39,7 @@ constexpr std::array sizes{5e-324, 3e-320, 7e-300, 1e-200, 3e-150, 1e-75, 2e-50,
     };
     [&]<class... R>(std::in_place_type_t<std::variant<R...>>) {
         (add(std::in_place_type<R>), ...);
-    }(std::in_place_type<Rule>);
+    }(std::in_place_type<NamedRule>);
     return all;
 }
 

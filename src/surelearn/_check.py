@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -36,6 +36,37 @@ def number(name: str, value: object, where: str, *, low: float, high: float = ma
 def positive(name: str, value: object) -> float:
     """A parameter of a rule, within what its formulas bear in double precision."""
     return number(name, value, "[1e-30, 1e30]", low=1e-30, high=math.nextafter(1e30, math.inf))
+
+
+def step(who: str, got: object, *, m: float, v: float, first_order: bool) -> tuple[float, float]:
+    """What a rule's function gave for a margin, which must be a step that keeps the laws."""
+    pair = _two_numbers(got)
+    if pair is None or not all(math.isfinite(x) and x >= 0 for x in pair):
+        raise ValueError(
+            f"{who} must give two finite numbers (alpha, gain), neither negative, got {got!r} for "
+            f"m={m!r}, v={v!r}."
+        )
+    if first_order and pair[1] != 0:
+        raise ValueError(
+            f"{who} must give gain 0 with first_order=True, got {got!r} for m={m!r}, v={v!r}."
+        )
+    return pair
+
+
+def _two_numbers(got: Any) -> tuple[float, float] | None:
+    try:
+        alpha, gain = got
+        if any(isinstance(x, bool | np.bool_) or not isinstance(x, Real) for x in (alpha, gain)):
+            return None
+        return float(alpha), float(gain)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def function(name: str, value: object) -> Callable[..., Any]:
+    if isinstance(value, type) or not callable(value):
+        raise TypeError(f"{name} must be a function of (m, v), got {value!r}.")
+    return value
 
 
 def count(name: str, value: object, *, least: int = 1) -> int:

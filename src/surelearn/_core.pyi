@@ -53,6 +53,9 @@ class Rule:
     def step(self, m: float, v: float, shares: Sequence[float] = []) -> tuple[float, float]:
         """(alpha, gain) for margin m and variance v."""
 
+    def take_error(self) -> BaseException | None:
+        """None: only a function can raise."""
+
     @property
     def first_order(self) -> bool:
         """Whether the rule needs no variances."""
@@ -64,6 +67,13 @@ class Rule:
     @property
     def exact(self) -> bool:
         """Whether several constraints can be met at once."""
+class CustomRule(Rule):
+    """A rule that is a Python function, maybe compiled."""
+
+    def __init__(self, function: object, judge: object, *, first_order: bool, compiled: object | None) -> None: ...
+
+    def take_error(self) -> BaseException | None:
+        """What was raised when this thread's last row was refused, or None."""
 
 def rule_parameters() -> dict[str, tuple[str, ...]]:
     """Name of every rule with the names of its parameters."""

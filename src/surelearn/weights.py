@@ -174,10 +174,11 @@ class Weights:
         """Learn the rows of `span` in their order, each once. Releases the interpreter's lock.
 
         Adds (rows, mistakes, updates) to `done`, also when Ctrl-C ends it. Tells whether a row was
-        refused, which then is the next after those done.
+        refused, which then is the next after those done. What a rule's function raised comes out
+        as it is.
         """
         refused: bool = self._core.learn(*method, rows, *targets, *span, done)
-        return refused
+        return refused and _by_itself(method.rule)
 
     def learn_row(
         self,
@@ -190,7 +191,7 @@ class Weights:
     ) -> tuple[Tally, bool]:
         """Learn one row of a class among those known, the shortest way; and was it refused?"""
         mistakes, updates, refused = self._core.learn_row(*method, row, y, weight, cost)
-        return Tally(1 - refused, mistakes, updates), refused
+        return Tally(1 - refused, mistakes, updates), refused and _by_itself(method.rule)
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
         """Place of the class with the largest mean score of every row; the first of equals."""
@@ -323,6 +324,14 @@ def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:
     fits(layout, n_columns)
     kind = Full if layout.covariance == "full" else Diagonal
     return kind(layout, n_columns, prior)
+
+
+def _by_itself(rule: _core.Rule) -> bool:
+    """For a row that was refused: True, but raises what the rule's function raised."""
+    error = rule.take_error()
+    if error is not None:
+        raise error
+    return True
 
 
 def rows_of(X: Any) -> _core.Rows:

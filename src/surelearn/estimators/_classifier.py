@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -43,8 +44,9 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
 
     Parameters
     ----------
-    rule : str or rule, default "arow"
-        A name such as ``"stdev"`` or a value such as ``rules.Stdev(eta=0.9)``.
+    rule : str, rule or function, default "arow"
+        A name such as ``"stdev"``, a value such as ``rules.Stdev(eta=0.9)``, or a function of your
+        own ``(m, v) -> (alpha, gain)``, see `rules.Custom`.
     covariance : {"diagonal"}, default "diagonal"
         ``"full"`` is not available yet.
     projection : {"auto", "precision", "covariance"}, default "auto"
@@ -111,7 +113,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
 
     def __init__(
         self,
-        rule: str | rules.Rule = "arow",
+        rule: str | rules.Rule | Callable[[float, float], Any] = "arow",
         *,
         covariance: str = "diagonal",
         projection: str = "auto",

@@ -72,11 +72,13 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
     Raises
     ------
     FormatError
-        If the file is damaged, foreign or newer.
+        If the file is damaged, foreign or newer, or its rule is a function that is not registered
+        here.
     """
     fields, tensors = save.read(path, max_bytes)
     budget = max_bytes - sum(tensor.nbytes for tensor in tensors.values())
     cls = _KINDS[fields.text("kind", list(_KINDS))]
+    _rule_must_be_known(path, fields.object("params").get("rule"))
     try:
         estimator = cls(**_params(fields.object("params")))
         Plan.of(estimator.get_params(deep=False))
@@ -91,9 +93,26 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
     return estimator
 
 
+def _rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:
+    """Refuse the name of a function that is not registered in this process."""
+    name = rule.get("name") if isinstance(rule, dict) else rule
+    if not isinstance(name, str):
+        return  # damaged: said where the other parameters are
+    try:
+        rules.get(name)
+    except ValueError:
+        short = name[:60]
+        raise FormatError(
+            f"{path} must have a rule that is known here, got {short!r}. If it is a function of "
+            f"yours, call surelearn.rules.register({short!r}, function) first."
+        ) from None
+
+
 def _plain(name: str, value: Any) -> Any:
     """A constructor parameter as JSON has it."""
-    if isinstance(value, rules.Rule | constraints.Constraints):
+    if name == "rule" and not isinstance(value, str):
+        return _rule_out(rules.get(value))
+    if isinstance(value, constraints.Constraints):
         return {"name": value.name, "params": value.params()}
     if name == "cost" and value is not None:
         return np.asarray(value, dtype=np.float64).tolist()
@@ -104,6 +123,17 @@ def _plain(name: str, value: Any) -> Any:
     if name == "random_state" and not isinstance(value, int | np.integer):
         return None  # a generator's place in its sequence is no part of a model
     return _scalar(value)
+
+
+def _rule_out(rule: rules.Rule) -> dict[str, Any]:
+    if not isinstance(rule, rules.Custom):
+        return {"name": rule.name, "params": rule.params()}
+    if rule.registered_name is None:
+        raise ValueError(
+            f"rule must have a name to be saved, got {rule!r}. Call "
+            "surelearn.rules.register(name, function) first."
+        )
+    return {"name": rule.registered_name, "params": {}}
 
 
 def _label(value: Any) -> Any:
@@ -120,7 +150,7 @@ def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
     params = dict(plain)
     rule, scheme, weight = params["rule"], params["constraints"], params["class_weight"]
     if isinstance(rule, dict):
-        params["rule"] = rules.RULES[rule["name"]](**rule["params"])
+        params["rule"] = rules.get(rule["name"]).replace(**rule["params"])
     if isinstance(scheme, dict):
         params["constraints"] = constraints.SCHEMES[scheme["name"]](**scheme["params"])
     if isinstance(weight, dict):

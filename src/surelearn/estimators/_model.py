@@ -216,15 +216,13 @@ class Model:
         for stage in _stages(self.classes, batch.y):
             before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
+            rows = int(model.counts.sum())
             try:
                 model.learn(how, batch, known=known, span=stage.span)
-            except Refused as refusal:
-                nothing = refusal.place == stage.span[0]
+            except BaseException:  # a refusal, an error of the rule, Ctrl-C: what is learnt is kept
+                nothing = int(model.counts.sum()) == rows
                 seen = stage.classes[known.astype(bool)]
                 publish(before if nothing else model.with_classes(seen))
-                raise
-            except BaseException:  # Ctrl-C: what is learnt is kept
-                publish(model)
                 raise
             publish(model)
 

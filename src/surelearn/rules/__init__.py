@@ -9,6 +9,7 @@ Step(alpha=0.5, gain=1.0)
 
 from surelearn.rules._base import Rule, Step
 from surelearn.rules._confident import SCW1, SCW2, Stdev, Variance, VarianceExact
+from surelearn.rules._custom import Custom
 from surelearn.rules._margin import (
     AROW,
     NHERD,
@@ -19,7 +20,7 @@ from surelearn.rules._margin import (
     Probit,
     SecondOrderPerceptron,
 )
-from surelearn.rules._registry import RULES, get
+from surelearn.rules._registry import RULES, get, register
 
 __all__ = [
     "AROW",
@@ -30,6 +31,7 @@ __all__ = [
     "RULES",
     "SCW1",
     "SCW2",
+    "Custom",
     "Perceptron",
     "Probit",
     "Rule",
@@ -39,4 +41,5 @@ __all__ = [
     "Variance",
     "VarianceExact",
     "get",
+    "register",
 ]

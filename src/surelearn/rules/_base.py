@@ -29,7 +29,7 @@ class Rule:
         """The same rule in the native core."""
         return _core.Rule(self.name, [float(value) for value in self.params().values()])
 
-    def params(self) -> dict[str, float]:
+    def params(self) -> dict[str, Any]:
         """Parameters by name, in the order the core takes them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 

@@ -1,10 +1,14 @@
-"""Rules by their names: the built-in ones."""
+"""Rules by their names: those built in and those registered."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from surelearn import _check
 from surelearn.rules._base import Rule
 from surelearn.rules._confident import SCW1, SCW2, Stdev, Variance, VarianceExact
+from surelearn.rules._custom import Custom, registered
 from surelearn.rules._margin import (
     AROW,
     NHERD,
@@ -16,7 +20,7 @@ from surelearn.rules._margin import (
     SecondOrderPerceptron,
 )
 
-#: Every rule by its name, in the order of the core's own list.
+#: Every built-in rule by its name, in the order of the core's own list.
 RULES: dict[str, type[Rule]] = {
     rule.name: rule
     for rule in (
@@ -37,8 +41,8 @@ RULES: dict[str, type[Rule]] = {
 }
 
 
-def get(rule: str | Rule) -> Rule:
-    """The rule itself, or the one of that name with its default parameters.
+def get(rule: str | Rule | Callable[[float, float], Any]) -> Rule:
+    """The rule itself, the one of that name with its default parameters, or that of a function.
 
     >>> get("arow")
     AROW(r=1.0)
@@ -47,4 +51,57 @@ def get(rule: str | Rule) -> Rule:
         return rule
     if isinstance(rule, type) and issubclass(rule, Rule):
         raise TypeError(f"rule must be a value such as {rule.__name__}(), got the class itself.")
-    return RULES[_check.choice("rule", rule, RULES)]()
+    if callable(rule) and not isinstance(rule, type):
+        return Custom(rule)
+    name = _check.choice("rule", rule, [*RULES, *registered])
+    return registered[name] if name in registered else RULES[name]()
+
+
+def register(
+    name: str,
+    function: Callable[[float, float], Any],
+    *,
+    compiled: bool | None = None,
+    first_order: bool = False,
+    replace: bool = False,
+) -> Custom:
+    """Give a function a name: ``rule=name`` then means it, and a model with it can be saved.
+
+    A file holds the name only, so whoever loads it must register the function first.
+
+    Parameters
+    ----------
+    name : str
+        Not that of a built-in rule.
+    function : callable (m, v) -> (alpha, gain)
+    compiled, first_order
+        As of `Custom`.
+    replace : bool, default False
+        Whether the name may now mean another function.
+
+    Returns
+    -------
+    Custom
+
+    Examples
+    --------
+    >>> def careful(m, v):
+    ...     return (0.1, 0.1) if m < 1.0 else (0.0, 0.0)
+    >>> register("careful", careful)
+    Custom(careful)
+    >>> get("careful").step(0.0, 1.0)
+    Step(alpha=0.1, gain=0.1)
+    """
+    rule = Custom(function, compiled=compiled, first_order=first_order)
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name must be a text, got {name!r}.")
+    if name in RULES:
+        raise ValueError(f"name must not be that of a built-in rule, got {name!r}.")
+    known = registered.get(name)
+    if known is not None and known != rule and not replace:
+        raise ValueError(
+            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to give it to "
+            f"{rule!r}."
+        )
+    registered[name] = rule
+    return rule

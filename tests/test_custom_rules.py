@@ -1,0 +1,639 @@
+"""Rules of the user's own: learnt as built-in ones, compiled or not; errors, names, files."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+import math
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import strategies
+from surelearn import FormatError, SureClassifier, _core, load, rules
+from surelearn.rules import _custom
+from test_classifier import fingerprint, spread
+
+
+def arow(m, v):
+    """AROW at r = 2; the built-in one in the user's words."""
+    if m < 1.0:
+        return (1.0 - m) / (v + 2.0), 1.0 / 2.0
+    return 0.0, 0.0
+
+
+def pa(m, v):
+    return (1.0 - m) / v if m < 1.0 else 0.0, 0.0
+
+
+def thing(m, v):
+    """What numba cannot compile: it calls a function that is not."""
+    return arow(m, v)
+
+
+class Callable:
+    """A function with a state: the rows it has seen."""
+
+    def __init__(self, fails_at=None, error=None, got=None):
+        self.seen = []
+        self.fails_at, self.error, self.got = fails_at, error, got
+
+    def __call__(self, m, v):
+        self.seen.append((m, v))
+        if len(self.seen) - 1 != self.fails_at:
+            return arow(m, v)
+        if self.error is not None:
+            raise self.error
+        return self.got
+
+
+@pytest.fixture(autouse=True)
+def no_names_left(monkeypatch):
+    monkeypatch.setattr(_custom, "registered", {})
+    monkeypatch.setattr("surelearn.rules._registry.registered", _custom.registered)
+
+
+MODES = pytest.mark.parametrize("compiled", [True, False])
+
+
+# ------------------------------------------------------------------ agreement
+
+
+@given(
+    problem=strategies.problems(),
+    own=st.sampled_from(["arow", "pa"]),
+    compiled=st.booleans(),
+    projection=st.sampled_from(["precision", "covariance"]),
+    form=st.sampled_from([np.asarray, sparse.csr_matrix]),
+    dtype=st.sampled_from(["float32", "float64"]),
+)
+def test_a_function_learns_the_same_bits_as_the_rule_it_is(
+    problem, own, compiled, projection, form, dtype
+):
+    options = {"projection": projection, "dtype": dtype, "average": own == "pa"}
+    built_in, function = {"arow": (rules.AROW(r=2.0), arow), "pa": (rules.PA(), pa)}[own]
+    custom = rules.Custom(function, compiled=compiled, first_order=own == "pa")
+    assert custom.is_compiled is compiled
+    X = form(problem.X)
+    want = SureClassifier(built_in, **options).partial_fit(X, problem.y)
+    assert fingerprint(SureClassifier(custom, **options).partial_fit(X, problem.y)) == fingerprint(
+        want
+    )
+    by_row = SureClassifier(custom, **options)
+    for x, y in zip(problem.X, problem.y, strict=True):
+        by_row.learn_one(form(x[np.newaxis]), y)
+    assert fingerprint(by_row) == fingerprint(want)
+
+
+@MODES
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_fit_with_a_function_is_fit_with_the_rule_it_is(compiled, n_classes):
+    X, y = spread(n=3000, n_classes=n_classes)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
+    got = SureClassifier(rules.Custom(arow, compiled=compiled), random_state=0).fit(X, y)
+    assert fingerprint(got) == fingerprint(want)
+    assert got.n_updates_ > 500
+
+
+def test_a_plain_function_will_do():
+    X, y = spread(n_classes=2)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
+    got = SureClassifier(arow, random_state=0).fit(X, y)
+    assert fingerprint(got) == fingerprint(want)
+    np.testing.assert_array_equal(got.predict_proba(X), want.predict_proba(X))
+
+
+def test_a_first_order_function_keeps_no_variances():
+    X, y = spread(n_classes=2)
+    clf = SureClassifier(rules.Custom(pa, first_order=True), random_state=0).fit(X, y)
+    assert not hasattr(clf, "predict_proba")
+    assert not hasattr(clf, "sigma_")
+    assert hasattr(SureClassifier(arow), "margin")
+
+
+@MODES
+def test_weights_scale_the_step_as_those_of_hard_rules(compiled):
+    X, y = np.array([[1.0, 2.0]]), [1]
+    options = {"fit_intercept": False, "dtype": "float64", "projection": "precision"}
+    rule = rules.Custom(arow, compiled=compiled)
+    clf = {
+        w: SureClassifier(rule, **options).partial_fit(X, y, classes=[0, 1], sample_weight=[w])
+        for w in (1.0, 0.25, 7.0)
+    }
+    alpha, gain = rule.step(0.0, 5.0)
+    np.testing.assert_allclose(clf[1.0].coef_, alpha * X, rtol=1e-15)
+    np.testing.assert_allclose(clf[0.25].coef_, 0.25 * alpha * X, rtol=1e-15)
+    np.testing.assert_allclose(clf[0.25].sigma_, 1 / (1 + 0.25 * gain * X**2), rtol=1e-15)
+    assert fingerprint(clf[7.0]) == fingerprint(clf[1.0])
+
+
+def test_the_function_is_not_asked_about_an_empty_row():
+    asked = Callable()
+    clf = SureClassifier(asked, fit_intercept=False)
+    clf.partial_fit([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [0, 1, 1])
+    assert asked.seen == [(0.0, 1.0)]
+    assert rules.Custom(asked).step(1.0, 0.0) == (0.0, 0.0)
+    assert len(asked.seen) == 1
+
+
+# -------------------------------------------------------------------- a value
+
+
+def test_a_custom_rule_is_a_value():
+    rule = rules.Custom(arow, first_order=False)
+    assert rule == rules.Custom(arow) == rules.Custom(arow, compiled=False)
+    assert rule not in (rules.Custom(pa), rules.Custom(arow, first_order=True), rules.AROW())
+    assert hash(rule) == hash(rules.Custom(arow))
+    assert pickle.loads(pickle.dumps(rule)) == rule
+    assert copy.deepcopy(rule) == rule
+    assert repr(rule) == "Custom(arow)"
+    assert repr(rules.Custom(pa, compiled=False, first_order=True)) == (
+        "Custom(pa, compiled=False, first_order=True)"
+    )
+    assert rules.get(arow) == rule
+    assert rules.get(rule) is rule
+    assert rule.name == "custom"
+    assert rule.step(0.0, 2.0) == rules.AROW(r=2.0).step(0.0, 2.0)
+    assert isinstance(rule.step(0.0, 2.0), rules.Step)
+    assert rule.replace(compiled=False).compiled is False
+    assert "custom" not in rules.RULES
+    with pytest.raises(AttributeError, match="cannot assign to field"):
+        rule.function = pa
+
+
+@pytest.mark.parametrize("rule", [arow, rules.Custom(arow), functools.partial(arow)])
+def test_estimators_with_a_function_can_be_cloned_pickled_and_searched(rule):
+    X, y = spread(n=90)
+    clf = SureClassifier(rule, random_state=0).fit(X, y)
+    assert clone(clf).get_params()["random_state"] == 0
+    assert fingerprint(clone(clf).fit(X, y)) == fingerprint(clf)
+    back = pickle.loads(pickle.dumps(clf.learn_one(X[0], y[0])))
+    assert fingerprint(back.partial_fit(X, y)) == fingerprint(clf.partial_fit(X, y))
+    assert "rule" in repr(clf)
+    grid = {"rule": [rule, "perceptron", lambda m, v: (0.0, 0.0)]}
+    search = GridSearchCV(SureClassifier(random_state=0), grid, cv=2).fit(X, y)
+    assert search.best_score_ > 0.6
+    assert search.cv_results_["mean_test_score"][2] < 0.5  # it never moves
+
+
+def test_parameters_of_a_custom_rule_can_be_set():
+    clf = SureClassifier(rules.Custom(arow))
+    assert clf.get_params()["rule__compiled"] is None
+    clf.set_params(rule__compiled=False)
+    assert clf.rule.compiled is False
+    assert SureClassifier(pa).set_params(rule__first_order=True).rule.first_order is True
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: rules.Custom(3), TypeError, r"function must be a function of \(m, v\), got 3"),
+        (lambda: rules.Custom(int), TypeError, "function must be a function"),
+        (lambda: rules.Custom(arow, compiled="no"), TypeError, "compiled must be True or False"),
+        (lambda: rules.Custom(arow, first_order=1), TypeError, "first_order must be True or"),
+        (lambda: rules.get(int), TypeError, "rule must be one of 'variance', .*got <class 'int'>"),
+        (lambda: rules.get(rules.Custom), TypeError, r"rule must be a value such as Custom\(\)"),
+        (lambda: rules.Custom(arow).replace(r=1), TypeError, "must be given 'function', .*got 'r'"),
+    ],
+)
+def test_wrong_parameters_are_named(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+# ------------------------------------------------------------------- compiled
+
+
+def test_what_cannot_be_compiled_is_called_in_python_or_refused():
+    assert rules.Custom(arow).is_compiled
+    assert not rules.Custom(arow, compiled=False).is_compiled
+    for function in (Callable(), functools.partial(arow), thing):
+        assert not rules.Custom(function).is_compiled
+        with pytest.raises(TypeError, match=r"must be a function that numba can compile, got"):
+            rules.Custom(function, compiled=True)
+    X, y = spread(n_classes=2)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
+    assert fingerprint(SureClassifier(thing, random_state=0).fit(X, y)) == fingerprint(want)
+
+
+def test_an_already_compiled_function_is_taken_as_it_is():
+    X, y = spread(n_classes=2)
+    rule = rules.Custom(numba.njit(arow))
+    assert rule.is_compiled
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
+    assert fingerprint(SureClassifier(rule, random_state=0).fit(X, y)) == fingerprint(want)
+
+
+def test_a_function_is_compiled_once_and_forgotten_with_its_last_user(monkeypatch):
+    from surelearn.rules import _compile
+
+    compilations = []
+    compile_ = _compile._compile
+    monkeypatch.setattr(
+        _compile, "_compile", lambda *args: compilations.append(args) or compile_(*args)
+    )
+
+    def step(m, v):
+        return 0.1 if m < 0.5 else 0.0, 0.25
+
+    X, y = spread()
+    for _ in range(3):
+        clone(SureClassifier(step)).fit(X, y).partial_fit(X, y).learn_one(X[0], y[0])
+    assert len(compilations) == 1
+    compilations.clear()
+    gone = weakref.ref(step)
+    del step
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_model_and_its_function_that_know_each_other_are_freed():
+    def make():
+        def step(m, v):
+            return arow(m, v) if clf is not None else None
+
+        clf = SureClassifier(step)
+        X, y = spread(n_classes=2)
+        clf.fit(X, y).learn_one(X[0], y[0])
+        clf.learn_one(X[0], y[0])
+        return weakref.ref(clf)
+
+    gone = make()
+    gc.collect()
+    assert gone() is None
+
+
+def test_without_numba_functions_are_called_in_python():
+    code = """
+        import sys
+        sys.modules["numba"] = None
+        from surelearn import SureClassifier, rules
+
+        def arow(m, v):
+            return (max(0.0, 1.0 - m) / (v + 1.0), 1.0 if m < 1.0 else 0.0)
+
+        clf = SureClassifier(arow, passes=2).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+        assert clf.n_updates_ == 4, clf.n_updates_
+        assert not rules.Custom(arow).is_compiled
+        try:
+            rules.Custom(arow, compiled=True)
+        except TypeError as error:
+            assert "numba cannot be imported" in str(error), error
+            print("refused")
+    """
+    assert run(code) == "refused"
+
+
+def test_numba_is_imported_by_custom_rules_only():
+    code = """
+        import sys
+        from surelearn import SureClassifier, rules
+        SureClassifier("arow").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+        rules.Custom(lambda m, v: (0.0, 0.0), compiled=False).core()
+        print("numba" in sys.modules)
+    """
+    assert run(code) == "False"
+
+
+def run(code, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+# --------------------------------------------------------------------- errors
+
+
+BAD = [
+    (math.nan, 0.0),
+    (0.5, math.inf),
+    (-1e-9, 0.5),
+    (0.5, -0.5),
+    (0.5,),
+    (0.5, 0.5, 0.5),
+    0.5,
+    None,
+    "ab",
+    ("0.5", "0.5"),
+    (True, 0.5),
+    (10**400, 0.5),
+    np.array([0.5, np.nan]),
+]
+
+
+@pytest.mark.parametrize("got", BAD, ids=lambda got: repr(got)[:20])
+def test_what_is_no_step_is_named_with_its_margin(got):
+    X, y = spread()
+    function = Callable(fails_at=40, got=got)
+    clf = SureClassifier(function)
+    message = r"Custom\(.*Callable.*\) must give two finite numbers \(alpha, gain\)"
+    with pytest.raises(ValueError, match=message) as caught:
+        clf.partial_fit(X, y)
+    m, v = function.seen[-1]
+    assert str(caught.value).endswith(f"got {got!r} for m={m!r}, v={v!r}.")
+    want = SureClassifier(rules.AROW(r=2.0)).partial_fit(
+        X[: sum(clf._model.counts)], y[: sum(clf._model.counts)]
+    )
+    assert fingerprint(clf) == fingerprint(want)
+    with pytest.raises(ValueError, match="must give two finite numbers"):
+        rules.Custom(lambda m, v: got).step(0.0, 1.0)
+
+
+@pytest.mark.parametrize("got", [(0, 1), [0.5, 0.25], np.array([0.5, 0.25]), (np.float32(1), 0),
+                                 rules.Step(0.5, 0.5)], ids=repr)  # fmt: skip
+def test_two_numbers_in_any_clothes_are_a_step(got):
+    want = tuple(float(x) for x in got)
+    assert rules.Custom(lambda m, v: got).step(0.0, 1.0) == want
+    assert rules.Custom(lambda m, v: got, compiled=False).core().step(0.0, 1.0) == want
+
+
+def test_a_first_order_function_must_not_gain():
+    rule = rules.Custom(arow, first_order=True)
+    with pytest.raises(
+        ValueError, match=r"must give gain 0 with first_order=True, got \(0.25, 0.5"
+    ):
+        SureClassifier(rule).partial_fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="must give gain 0"):
+        rule.step(0.0, 1.0)
+
+
+class Trouble(Exception):
+    """Somebody's own."""
+
+
+@pytest.mark.parametrize("kind", [Trouble, KeyboardInterrupt, ZeroDivisionError])
+def test_what_the_function_raises_comes_out_as_it_is(kind):
+    X, y = spread(n=200)
+    error = kind("at home")
+    clf = SureClassifier(Callable(fails_at=100, error=error), projection="covariance")
+    with pytest.raises(kind, match="at home") as caught:
+        clf.partial_fit(X, y)
+    assert caught.value is error
+    assert any(entry.name == "__call__" for entry in caught.traceback)
+    n = int(clf._model.counts.sum())
+    assert 100 <= n < 200
+    want = SureClassifier(rules.AROW(r=2.0), projection="covariance").partial_fit(X[:n], y[:n])
+    assert fingerprint(clf) == fingerprint(want)
+
+
+def test_a_failing_fit_keeps_the_old_model():
+    X, y = spread(n=200)
+    clf = SureClassifier(arow, random_state=0).fit(X, y)
+    before = fingerprint(clf)
+    clf.rule = Callable(fails_at=150, error=Trouble("late"))
+    with pytest.raises(Trouble, match="late"):
+        clf.fit(X, y)
+    assert fingerprint(clf) == before
+
+
+def test_a_failing_row_is_not_learnt_by_learn_one():
+    X, y = spread(n=50, n_classes=2)
+    clf = SureClassifier(Callable(fails_at=60, error=Trouble("one"))).partial_fit(X, y)
+    clf.learn_one(X[0], y[0])
+    clf.rule.fails_at = len(clf.rule.seen)
+    before = fingerprint(clf)
+    with pytest.raises(Trouble, match="one"):
+        clf.learn_one(X[1], y[1])
+    assert fingerprint(clf) == before
+    clf.learn_one(X[1], y[1])
+    assert int(clf._model.counts.sum()) == 52
+
+
+def test_a_failing_row_makes_no_class_known():
+    X = np.eye(4)
+    clf = SureClassifier(Callable(fails_at=2, error=Trouble("new")))
+    with pytest.raises(Trouble, match="new"):
+        clf.partial_fit(X, [0, 1, 0, 2], classes=[0, 1])
+    assert clf.classes_.tolist() == [0, 1]
+    clf = SureClassifier(Callable(fails_at=3, error=Trouble("new")))
+    with pytest.raises(Trouble, match="new"):
+        clf.partial_fit(X[[0, 1, 2, 3, 0]], [0, 1, 2, 3, 4], classes=[0, 1, 2])
+    assert clf.classes_.tolist() == [0, 1, 2]
+
+
+def test_a_collapse_is_still_one():
+    """A refusal by the weights is not taken for an error of the function."""
+    rule = rules.Custom(lambda m, v: (0.0, 1e308), compiled=False)
+    with pytest.raises(ValueError, match="row 0 must leave finite weights and positive variances"):
+        SureClassifier(rule, projection="precision").partial_fit([[1e3], [1.0]], [0, 1], [0, 1])
+
+
+def roots(m, v):
+    return math.sqrt(m) if m < 0.0 else 0.5, 1.0
+
+
+def minus(m, v):
+    return -1.0 if m != 0.0 else 0.5, 0.5
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (roots, ValueError, "math domain error|expected a nonnegative input"),
+        (minus, ValueError, r"Custom\(minus.*\) must give two finite .*got \(-1.0, 0.5\) for m="),
+    ],
+)
+def test_a_compiled_function_fails_as_in_python(function, error, message):
+    X, y = spread(n_classes=2)
+    kept = []
+    for compiled in (True, False):
+        clf = SureClassifier(rules.Custom(function, compiled=compiled))
+        with pytest.raises(error, match=message):
+            clf.partial_fit(X, y)
+        kept.append(fingerprint(clf))
+    assert kept[0] == kept[1]
+
+
+def test_an_exception_in_compiled_code_comes_out_as_it_is(capfd):
+    def step(m, v):
+        if m > 0.0:
+            raise ZeroDivisionError("not here")
+        return 0.5, 0.5
+
+    X, y = spread(n_classes=2)
+    with pytest.raises(ZeroDivisionError, match="not here"):
+        SureClassifier(rules.Custom(step, compiled=True)).partial_fit(X, y)
+    assert capfd.readouterr() == ("", "")  # numba prints what nobody catches
+
+
+# ---------------------------------------------------------------------- names
+
+
+def test_a_registered_function_is_a_rule_by_name():
+    rule = rules.register("mine", arow)
+    assert rule == rules.Custom(arow)
+    assert rule.name == rules.get("mine").name == rules.Custom(arow).name == "mine"
+    assert "mine" not in rules.RULES
+    assert "mine" not in _core.rule_parameters()
+    X, y = spread()
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
+    assert fingerprint(SureClassifier("mine", random_state=0).fit(X, y)) == fingerprint(want)
+    with pytest.raises(ValueError, match=r"rule must be one of .*'pa2', 'mine', got 'yours'"):
+        rules.get("yours")
+
+
+def test_a_name_means_one_function():
+    rules.register("mine", pa, first_order=True, compiled=False)
+    assert rules.get("mine").first_order
+    assert rules.register("mine", pa, first_order=True).compiled is None
+    with pytest.raises(ValueError, match=r"name must be a new one, got 'mine' of Custom\(pa"):
+        rules.register("mine", arow)
+    with pytest.raises(ValueError, match="name must be a new one"):
+        rules.register("mine", pa)
+    assert rules.get("mine").function is pa
+    rules.register("mine", arow, replace=True)
+    assert rules.get("mine").function is arow
+    with pytest.raises(ValueError, match="name must not be that of a built-in rule, got 'arow'"):
+        rules.register("arow", arow, replace=True)
+    for name in ("", 3, None):
+        with pytest.raises(TypeError, match="name must be a text"):
+            rules.register(name, arow)
+    with pytest.raises(TypeError, match="function must be a function"):
+        rules.register("other", "arow")
+    with pytest.raises(ValueError, match="got 'other'"):
+        rules.get("other")
+
+
+# ---------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("rule", [arow, rules.Custom(arow), rules.Custom(arow, compiled=False)])
+def test_a_function_without_a_name_is_not_saved(rule, tmp_path):
+    X, y = spread()
+    clf = SureClassifier(rule).fit(X, y)
+    with pytest.raises(ValueError, match=r"rule must have a name to be saved, got Custom\(arow"):
+        clf.save(tmp_path / "m.sure")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "rule", ["mine", arow, rules.Custom(arow)], ids=["name", "function", "rule"]
+)
+def test_a_registered_function_is_saved_by_its_name(rule, tmp_path):
+    X, y = spread()
+    rules.register("mine", arow)
+    clf = SureClassifier(rule, random_state=0).fit(X, y)
+    clf.save(tmp_path / "m.sure")
+    back = load(tmp_path / "m.sure")
+    assert back.rule == (rules.Custom(arow) if rule is arow else rule)
+    assert fingerprint(back) == fingerprint(clf)
+    assert fingerprint(back.partial_fit(X, y)) == fingerprint(clf.partial_fit(X, y))
+    _custom.registered.clear()
+    message = r"m.sure must have a rule that is known here, got 'mine'.*register\('mine', function"
+    with pytest.raises(FormatError, match=message):
+        load(tmp_path / "m.sure")
+
+
+def test_a_file_loads_in_another_process_once_the_function_is_registered(tmp_path):
+    X, y = spread()
+    rules.register("mine", arow)
+    clf = SureClassifier("mine", random_state=0).fit(X, y)
+    clf.save(tmp_path / "m.sure")
+    code = """
+        import sys
+        from surelearn import FormatError, load, rules
+        try:
+            load(sys.argv[1])
+        except FormatError as error:
+            print(error)
+        rules.register("mine", lambda m, v: (0.0, 0.0))
+        print(load(sys.argv[1]).n_updates_)
+    """
+    first, second = run(code, tmp_path / "m.sure").splitlines()
+    assert "surelearn.rules.register('mine', function) first" in first
+    assert int(second) == clf.n_updates_
+
+
+# -------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("rule", [rules.Custom(arow, compiled=False), rules.Custom(thing)])
+def test_others_predict_and_copy_while_a_python_rule_learns(rule):
+    """A Python rule waits for the interpreter and holds the model: nobody may do the reverse."""
+    X, y = spread(n=3000)
+    clf = SureClassifier(rule).partial_fit(X, y)
+    want = SureClassifier(rules.AROW(r=2.0)).partial_fit(X, y)
+    stop, errors, looks = threading.Event(), [], [0] * 3
+
+    def read(place, look):
+        try:
+            while not stop.is_set():
+                look()
+                looks[place] += 1
+        except BaseException as error:
+            errors.append(error)
+
+    jobs = [
+        lambda: (clf.predict(X[:50]), clf.margin(X[:2]), clf.predict_one(X[0])),
+        lambda: (pickle.dumps(clf), clf._model.weights.prior),
+        lambda: clf._model.weights.with_columns([0, 1, 2]),
+    ]
+    readers = [
+        threading.Thread(target=read, args=(i, job), daemon=True) for i, job in enumerate(jobs)
+    ]
+    learner = threading.Thread(target=lambda: clf.partial_fit(X[:500], y[:500]), daemon=True)
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # the learner asks for the interpreter at every row
+    try:
+        for thread in [*readers, learner]:
+            thread.start()
+        learner.join(60)
+        stop.set()
+        for thread in readers:
+            thread.join(60)
+    finally:
+        stop.set()
+        sys.setswitchinterval(switch)
+    assert not learner.is_alive()
+    assert not any(thread.is_alive() for thread in readers)
+    assert errors == []
+    assert min(looks) > 0
+    assert fingerprint(clf) == fingerprint(want.partial_fit(X[:500], y[:500]))
+
+
+def test_threads_that_share_a_rule_get_their_own_errors():
+    """One rule of the core for all, as `learn_one` keeps it; half of the rows fail."""
+    X, y = spread(n=400, n_classes=2)
+
+    def step(m, v):
+        raise Trouble(threading.get_ident())
+
+    clf = SureClassifier(arow, projection="covariance").partial_fit(X, y)
+    core = rules.Custom(step, compiled=False).core()
+    wrong = []
+
+    def learn():
+        from surelearn.weights import rows_of
+
+        for x in X[:100]:
+            try:
+                clf._model.learn_row(core, rows_of(x[np.newaxis]), 0, 1.0)
+                wrong.append("nothing raised")
+            except Trouble as error:
+                if error.args != (threading.get_ident(),):
+                    wrong.append(error)
+
+    threads = [threading.Thread(target=learn) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
