@@ -32,6 +32,18 @@ def data_folder() -> Path:
     return Path(folder)
 
 
+@pytest.fixture
+def no_registered_rules():
+    """A registry without names, and the one of before afterwards."""
+    from surelearn.rules._custom import registered
+
+    before = dict(registered)
+    registered.clear()
+    yield
+    registered.clear()
+    registered.update(before)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Where SURELEARN_NO_SKIPS is set a skipped test has failed: it checked nothing."""

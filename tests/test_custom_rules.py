@@ -60,12 +60,7 @@ class Callable:
         return self.got
 
 
-@pytest.fixture(autouse=True)
-def no_names_left(monkeypatch):
-    monkeypatch.setattr(_custom, "registered", {})
-    monkeypatch.setattr("surelearn.rules._registry.registered", _custom.registered)
-
-
+pytestmark = pytest.mark.usefixtures("no_registered_rules")
 MODES = pytest.mark.parametrize("compiled", [True, False])
 
 
@@ -147,6 +142,27 @@ def test_the_function_is_not_asked_about_an_empty_row():
     assert asked.seen == [(0.0, 1.0)]
     assert rules.Custom(asked).step(1.0, 0.0) == (0.0, 0.0)
     assert len(asked.seen) == 1
+
+
+def test_the_fixed_multiplier_minimises_its_lagrangian():
+    """What docs/howto/custom_rule.md derives: convex, so no point nearby may be lower."""
+    rng = np.random.default_rng(0)
+    alpha, phi, g, mu = 0.3, 0.7, rng.normal(size=3), rng.normal(size=3)
+    root = rng.normal(size=(3, 3))
+    sigma = root @ root.T + np.eye(3)
+    precision = np.linalg.inv(sigma)
+
+    def lagrangian(mean, covariance):
+        kl = np.trace(precision @ covariance) - np.linalg.slogdet(covariance)[1]
+        kl += (mean - mu) @ precision @ (mean - mu)
+        return kl / 2 + alpha * (phi * g @ covariance @ g - mean @ g)
+
+    best = mu + alpha * sigma @ g, np.linalg.inv(precision + 2 * alpha * phi * np.outer(g, g))
+    least = lagrangian(*best)
+    for _ in range(100):
+        move = rng.normal(size=(3, 3)) * 1e-3
+        assert lagrangian(best[0] + move[0], best[1]) > least
+        assert lagrangian(best[0], best[1] + move + move.T) > least
 
 
 # -------------------------------------------------------------------- a value

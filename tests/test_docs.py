@@ -51,14 +51,27 @@ def test_versions_agree():
     assert f'version = "{surelearn.__version__}"' in (ROOT / "pyproject.toml").read_text()
 
 
-def test_the_five_lines_of_the_readme_work(tmp_path, monkeypatch):
-    """Every block of Python in the README runs, one after the other."""
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def run_blocks(page, folder, monkeypatch):
+    """Run every block of Python of a page, one after the other; what they leave behind."""
+    monkeypatch.chdir(folder)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
     scope: dict[str, object] = {}
     for block in blocks:
         exec(block, scope)
+    return scope
+
+
+def test_the_five_lines_of_the_readme_work(tmp_path, monkeypatch):
+    run_blocks("README.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.usefixtures("no_registered_rules")
+def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
+    scope = run_blocks("docs/howto/custom_rule.md", tmp_path, monkeypatch)
+    accuracy = scope["accuracy"]
+    assert accuracy["SOP"] + 0.03 < accuracy["fixed multiplier"] < accuracy["Stdev"]
+    assert scope["clf"].rule == "careful"
 
 
 def test_links_between_pages_lead_somewhere():
