@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import faulthandler
 import functools
 import gc
 import math
@@ -606,6 +607,8 @@ def test_others_predict_and_copy_while_a_python_rule_learns(rule):
         threading.Thread(target=read, args=(i, job), daemon=True) for i, job in enumerate(jobs)
     ]
     learner = threading.Thread(target=lambda: clf.partial_fit(X[:500], y[:500]), daemon=True)
+    # A deadlock holds the interpreter, so only a watchdog outside it can end the run.
+    faulthandler.dump_traceback_later(120, exit=True, file=sys.__stderr__)
     switch = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)  # the learner asks for the interpreter at every row
     try:
@@ -618,6 +621,7 @@ def test_others_predict_and_copy_while_a_python_rule_learns(rule):
     finally:
         stop.set()
         sys.setswitchinterval(switch)
+        faulthandler.cancel_dump_traceback_later()
     assert not learner.is_alive()
     assert not any(thread.is_alive() for thread in readers)
     assert errors == []
