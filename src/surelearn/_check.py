@@ -77,6 +77,17 @@ def count(name: str, value: object, *, least: int = 1) -> int:
     return int(value)
 
 
+def top(value: object, *, auto: int | None) -> int | None:
+    """How many rows of a table to list; None: all."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value == "auto":
+        return auto
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"top must be a whole number, 'auto' or None, got {value!r}.")
+    return count("top", value)
+
+
 def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}.")
@@ -133,9 +144,9 @@ def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
     raise ValueError(f"{name} must be a valid CSR matrix, got a bad indptr at row {row}.")
 
 
-def n_features(expected: int, got: int) -> None:
+def n_features(expected: int, got: int, name: str = "x") -> None:
     if expected != got:
-        raise ValueError(f"x must have {expected} features as in fit, got {got}.")
+        raise ValueError(f"{name} must have {expected} features as in fit, got {got}.")
 
 
 def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
@@ -368,12 +379,12 @@ def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
         )
 
 
-def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x") -> int:
     """The number of features of one row."""
     if len(shape) != 2 or shape[0] != 1 or shape[1] == 0:
-        raise ValueError(f"x must be one row of at least one feature, got shape {shape}.")
+        raise ValueError(f"{name} must be one row of at least one feature, got shape {shape}.")
     if dtype.kind not in "biuf":
-        raise TypeError(f"x must be a row of numbers, got dtype {dtype}.")
+        raise TypeError(f"{name} must be a row of numbers, got dtype {dtype}.")
     return shape[1]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surelearn import _check, _core, rules
+from surelearn.estimators._explain import Explanation, Subject, of_model, of_row
 from surelearn.estimators._model import Model
 from surelearn.weights import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
 _DICTS = (dict, Mapping)
+
+#: How many weights `explain` lists of a whole model.
+_TOP = 20
 
 
 def second_order(self: Linear) -> bool:
@@ -127,7 +132,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         _check.sound_rows(rows.fault)
         return rows
 
-    def _one(self, x: Any) -> tuple[_core.Rows, int, bool]:
+    def _one(self, x: Any, name: str = "x") -> tuple[_core.Rows, int, bool]:
         """One row in whatever form, its number of features, and whether it is sparse.
 
         Without scikit-learn's checks, which take longer than learning the row.
@@ -141,15 +146,23 @@ class Linear(BaseEstimator):  # type: ignore[misc]
                 rows = rows_of_dict(x, n_features)
             except (TypeError, OverflowError) as error:
                 raise TypeError(
-                    f"x must be a dict of feature numbers and values, got one that is not: {error}."
+                    f"{name} must be a dict of feature numbers and values, got one that is not: "
+                    f"{error}."
                 ) from None
         else:
             row = _sparse_row(x) if is_sparse else _dense_row(x)
-            n_features = _check.row_of_numbers(row.shape, row.dtype)
-            _check.n_features(n_features if known is None else known, n_features)
+            n_features = _check.row_of_numbers(row.shape, row.dtype, name)
+            _check.n_features(n_features if known is None else known, n_features, name)
             rows = rows_of(row if row.dtype.char in "fd" else row.astype(np.float64))
-        _check.sound_rows(rows.fault, "x")
+        _check.sound_rows(rows.fault, name)
         return rows, n_features, is_sparse
+
+    def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Features and values of the non-zeros of one row in whatever form, checked."""
+        if hasattr(row, "columns"):  # a frame of one row, whose names must be those of fit
+            row = self._validated(row, reset=False)
+        self._one(row, "row")
+        return _non_zeros(row)
 
     def _shell(self) -> Self:
         """A twin to check input on, so that a refused call leaves this one as it is."""
@@ -185,6 +198,56 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
+    def explain(
+        self, row: Any = None, *, top: int | Literal["auto"] | None = "auto"
+    ) -> Explanation:
+        r"""What the model knows, as a table: its surest weights, or what they say of one row.
+
+        .. math:: Pr[sign(w_j) = sign(\mu_j)] = \Phi(|\mu_j| / \sqrt{\sigma_j}), \qquad
+            M = \sum_j \mu_j x_j, \qquad V = \sum_j x_j (\Sigma x)_j
+
+        Parameters
+        ----------
+        row : array, sparse row, frame of one row, or dict of {feature: value}, optional
+            Without it the model is explained: weights in the order of the probability of their
+            sign. With it the row's margin: the share of each non-zero feature and the intercept in
+            the mean and the variance of every class score (two classes: of the one margin), largest
+            share of the mean first. The shares add up to what `margin` gives.
+        top : int or None, default "auto"
+            How many rows to list; None: all. ``"auto"`` lists 20 weights of a model, and everything
+            of a row. What is not listed of a row is summed up under the name ``"(others)"``.
+
+        Returns
+        -------
+        Explanation
+            With the columns feature, label, value (of a row), mean, deviation, probability, margin
+            and variance (of a row). First-order rules have no deviation, probability and variance,
+            and order the weights by ``|mean|``. For two classes the label is ``classes_[1]``: a
+            positive weight speaks for it, a negative one for the other.
+
+        Examples
+        --------
+        >>> from surelearn import SureClassifier
+        >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
+        >>> clf.explain(top=2)
+        feature  label     mean  deviation  probability
+        x0       yes        0.5     0.7906       0.7365
+        x1       yes    -0.3333     0.8165       0.6585
+        """
+        model = self._fitted()
+        weights = _check.trained(model.weights, "explain")
+        limit = _check.top(top, auto=_TOP if row is None else None)
+        subject = Subject(
+            weights.means,
+            weights.variances if model.layout.second_order else None,
+            model.classes,
+            model.layout.n_features,
+            self.__dict__.get("feature_names_in_"),
+        )
+        return (
+            of_model(subject, limit) if row is None else of_row(subject, *self._entries(row), limit)
+        )
+
     def save(self, path: Any) -> None:
         """Write the model to one file, whole or not at all; `surelearn.load` reads it back."""
         from surelearn.estimators._file import write
@@ -212,6 +275,24 @@ def _sparse_row(x: Any) -> Any:
 def _dense_row(x: Any) -> NDArray[Any]:
     row = np.ascontiguousarray(x)
     return row[np.newaxis] if np.ndim(x) == 1 else row
+
+
+def _non_zeros(row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Features, ascending, and values of a checked row, as the core reads it."""
+    if isinstance(row, _DICTS):
+        features = np.array([operator.index(feature) for feature in row], dtype=np.int64)
+        values = np.array([float(value) for value in row.values()])
+    elif sparse.issparse(row):
+        matrix = _sparse_row(row)
+        features, values = (part[: matrix.indptr[1]] for part in (matrix.indices, matrix.data))
+    else:
+        values = _dense_row(row)[0]
+        features = np.arange(len(values))
+    storage = values.dtype if values.dtype.char in "fd" else np.float64
+    # The core sums what is there twice in double, and stores the sum as it was given.
+    found, group = np.unique(features, return_inverse=True)
+    summed = np.bincount(group, values.astype(np.float64)).astype(storage)
+    return found[summed != 0].astype(np.int64), summed[summed != 0].astype(np.float64)
 
 
 def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:
