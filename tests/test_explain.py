@@ -35,7 +35,7 @@ FORMS = {
     "series": lambda x: pd.Series(x),
     "csr_array": lambda x: sparse.csr_array(x[np.newaxis]),
     "csr_matrix": lambda x: sparse.csr_matrix(x),
-    "coo row": lambda x: sparse.coo_array(x),
+    "by column": lambda x: sparse.csc_array(x[np.newaxis]),
     "dict": lambda x: dict(enumerate(x.tolist())),
     "sparse dict": lambda x: {np.int64(j): np.float32(x[j]) for j in np.flatnonzero(x)[::-1]},
 }

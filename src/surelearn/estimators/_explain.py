@@ -237,7 +237,7 @@ def _ends(column: NDArray[Any], head: int, tail: int) -> list[Any]:
 
 def _cell(name: str, value: Any) -> str:
     if not isinstance(value, float) or name == "label":
-        return _word(str(value))
+        return word(str(value))
     if np.isnan(value):
         return ""
     if name == "probability":  # four digits would round to a certainty nobody has
@@ -245,7 +245,7 @@ def _cell(name: str, value: Any) -> str:
     return f"{value:.4g}"
 
 
-def _word(text: str) -> str:
+def word(text: str, widest: int = _WIDEST) -> str:
     """A name in one line of bounded width, what cannot be printed spelled out."""
     plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return plain if len(plain) <= _WIDEST else plain[: _WIDEST - 1] + "\u2026"
+    return plain if len(plain) <= widest else plain[: widest - 1] + "\u2026"

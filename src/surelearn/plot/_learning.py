@@ -1,7 +1,4 @@
-"""Displays: compute once, draw many times; must not know rules, weights or how rows were made.
-
-Matplotlib is imported by the functions that draw, so that computing does without it.
-"""
+"""The learning curve: accuracy by the number of rows; must not know rules or weights."""
 
 from __future__ import annotations
 
@@ -16,19 +13,12 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state, shuffle
 
 from surelearn import _check
+from surelearn.plot._look import DPI, FONT, head, look, need_matplotlib, quiet, root
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["LearningCurveDisplay"]
-
-# Okabe & Ito 2008: told apart with any kind of colour vision; the yellow is too pale for a line.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "os^DvPX"
-_GREY = "#555555"
-_FONT = 11.0
-_DPI = 150
 _N_SIZES = 12
 
 
@@ -210,19 +200,19 @@ class LearningCurveDisplay:
         >>> display.plot(Figure().subplots(), unit="texts").ax_.get_xlabel()
         'Training texts, seen once (log scale)'
         """
-        _need_matplotlib("plot")
+        need_matplotlib("LearningCurveDisplay.plot")
         if ax is None:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots(figsize=(8, 5), layout="constrained")[1]
         ends = [100 * self.mean(name)[-1] for name in self.accuracy_]
         for place, values in enumerate(self.accuracy_.values()):
-            _draw_curve(ax, self.sizes_, 100 * values, _look(place))
+            _draw_curve(ax, self.sizes_, 100 * values, look(place))
         _dress(ax, self.sizes_, unit)
         _name_curves(ax, list(self.accuracy_), ends)
-        _head(ax, title, _subtitle(len(next(iter(self.accuracy_.values()))), unit))
+        head(ax, title, _subtitle(len(next(iter(self.accuracy_.values()))), unit))
         self.ax_ = ax
-        self.figure_ = ax.get_figure(root=True)  # type: ignore[assignment]
+        self.figure_ = root(ax)
         return self
 
     def save(
@@ -241,12 +231,12 @@ class LearningCurveDisplay:
         -------
         self
         """
-        _need_matplotlib("save")
+        need_matplotlib("LearningCurveDisplay.save")
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(8, 5), layout="constrained")
         self.plot(figure.subplots(), title=title, unit=unit)
-        figure.savefig(path, dpi=_DPI)
+        figure.savefig(path, dpi=DPI)
         return self
 
 
@@ -303,23 +293,6 @@ def _growing(
 # ---------------------------------------------------------------------- drawing
 
 
-def _need_matplotlib(method: str) -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"LearningCurveDisplay.{method} needs matplotlib, got none. "
-            "Run: pip install 'surelearn[plot]'"
-        ) from error
-
-
-def _look(place: int) -> dict[str, Any]:
-    return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "marker": _MARKERS[place % len(_MARKERS)],
-    }
-
-
 def _draw_curve(
     ax: Axes, sizes: NDArray[np.int64], percent: NDArray[np.float64], look: dict[str, Any]
 ) -> None:
@@ -337,12 +310,9 @@ def _dress(ax: Axes, sizes: NDArray[np.int64], unit: str) -> None:
     ax.set_xticks(_ticks(sizes))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     ax.minorticks_off()
-    ax.set_xlabel(f"Training {unit}, seen once (log scale)", fontsize=_FONT)
-    ax.set_ylabel(f"Accuracy on test {unit} (%)", fontsize=_FONT)
-    ax.tick_params(labelsize=_FONT - 1, length=3)
-    ax.grid(axis="y", color="#DDDDDD", linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_xlabel(f"Training {unit}, seen once (log scale)", fontsize=FONT)
+    ax.set_ylabel(f"Accuracy on test {unit} (%)", fontsize=FONT)
+    quiet(ax)
 
 
 def _ticks(sizes: NDArray[np.int64]) -> list[float]:
@@ -361,8 +331,8 @@ def _name_curves(ax: Axes, names: list[str], ends: list[float]) -> None:
             f"{names[place]}  {ends[place]:.1f} %",
             (1.015, height),
             xycoords=("axes fraction", "data"),
-            color=_look(place)["color"],
-            fontsize=_FONT - 1,
+            color=look(place)["color"],
+            fontsize=FONT - 1,
             fontweight="bold",
             verticalalignment="center",
         )
@@ -375,15 +345,6 @@ def _spread(heights: list[float], gap: float) -> list[float]:
     for upper, lower in pairwise(order):
         moved[lower] = min(moved[lower], moved[upper] - gap)
     return moved
-
-
-def _head(ax: Axes, title: str | None, subtitle: str) -> None:
-    """A title at the left edge, and below it in small what is drawn."""
-    ax.annotate(
-        subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=_FONT - 1, color=_GREY
-    )
-    if title is not None:
-        ax.set_title(title, loc="left", pad=26, fontsize=_FONT + 2, fontweight="bold")
 
 
 def _subtitle(n_repeats: int, unit: str) -> str:

@@ -1,0 +1,10 @@
+"""Displays: compute once, draw many times; must not know rules, weights or how rows were made.
+
+Matplotlib is imported by the functions that draw, so that computing does without it.
+"""
+
+from surelearn.plot._explanation import ExplanationDisplay
+from surelearn.plot._learning import LearningCurveDisplay
+from surelearn.plot._reliability import ReliabilityDisplay
+
+__all__ = ["ExplanationDisplay", "LearningCurveDisplay", "ReliabilityDisplay"]

@@ -1,0 +1,370 @@
+"""What a model or a row is explained by, as bars; must not know how weights are learnt."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from surelearn import _check
+from surelearn.estimators._explain import Explanation, word
+from surelearn.plot._look import COLOURS, DPI, FONT, GREY, head, need_matplotlib, plain, quiet, root
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FOR, _AGAINST = COLOURS[:2]
+_WIDEST = 28
+
+
+class ExplanationDisplay:
+    """The weights a model is surest of, or what each feature says of one row, as bars.
+
+    Make it with `from_estimator`, then draw it with `plot` or `save`.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        As `SureClassifier.explain` gives it; of a row only the lines of one class.
+    classes : array of shape (n_classes,)
+        All classes of the model.
+    probability : float, optional
+        Of the class that a row is put in, for the title.
+
+    Attributes
+    ----------
+    explanation_ : Explanation
+    classes_ : ndarray of shape (n_classes,)
+    probability_ : float or None
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier
+    >>> from surelearn.plot import ExplanationDisplay
+    >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
+    >>> ExplanationDisplay.from_estimator(clf, [1, 0]).title()
+    'yes: margin 0.5 ± 1.06, probability 0.68'
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self, explanation: Explanation, *, classes: ArrayLike, probability: float | None = None
+    ) -> None:
+        self.explanation_ = explanation
+        self.classes_ = np.asarray(classes)
+        self.probability_ = probability
+        labels = np.unique(explanation.label).tolist()
+        if self._of_row and len(labels) > 1:
+            raise ValueError(
+                f"explanation must have the lines of one class, got {_check.listing(labels)}."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls, clf: Any, row: Any = None, *, top: int | None = 15, label: Any = None
+    ) -> Self:
+        """Ask a fitted classifier for an explanation.
+
+        Parameters
+        ----------
+        clf : SureClassifier
+        row : array, sparse row, frame of one row, or dict of {feature: value}, optional
+            What to explain; without it the whole model.
+        top : int or None, default 15
+            How many bars; None: all. The rest of a row is one bar more.
+        label : optional
+            Which class score of the row to show where there are three or more classes. Default: the
+            largest.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        limit = _check.top(top, auto=15)
+        if row is None:
+            return cls(clf.explain(top=limit), classes=clf.classes_)
+        whole = clf.explain(row)
+        shown = _shown_label(whole, clf.classes_, label)
+        found = _probability(clf, row)
+        if found is not None:
+            found = found[_named(whole, clf.classes_, shown)]
+        return cls(_folded(whole, shown, limit), classes=clf.classes_, probability=found)
+
+    @property
+    def _of_row(self) -> bool:
+        return "margin" in self.explanation_.columns
+
+    @property
+    def _sure(self) -> bool:
+        return "deviation" in self.explanation_.columns
+
+    def title(self) -> str:
+        """What the picture says in one line."""
+        if not self._of_row:
+            return (
+                f"The {len(self.explanation_)} surest weights" if self._sure else "Largest weights"
+            )
+        two = len(self.classes_) == 2
+        margin = float(self.explanation_.margin.sum())
+        named = self.classes_[int(margin > 0)] if two else [*self.explanation_.label, ""][0]
+        said = f"{word(str(named))}: {'margin' if two else 'score'} {_signed(margin)}"
+        if self._sure:
+            # Shares of a whole covariance may be negative, but not their sum beyond rounding.
+            variance = max(float(self.explanation_.variance.sum()), 0.0)
+            said += f" ± {np.sqrt(variance):.3g}"
+        if self.probability_ is not None:
+            said += f", probability {_number(self.probability_)}"
+        return said
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
+        """Draw a bar for each line, and whiskers for how sure the model is of it.
+
+        Of a model: the mean of each weight, thick whiskers of one and thin ones of two standard
+        deviations. Of a row: the share in the margin, whiskers of the square root of the (absolute)
+        share in its variance.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. Default: a new figure of pyplot.
+        title : str, optional
+            Default: what `title` gives.
+
+        Returns
+        -------
+        self
+            With `ax_` and `figure_`.
+        """
+        need_matplotlib("ExplanationDisplay.plot")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(figsize=self._size(), layout="constrained")[1]
+        bars = _bars(self.explanation_, self.classes_)
+        _draw(ax, bars, of_row=self._of_row)
+        _dress(ax, bars, of_row=self._of_row)
+        head(
+            ax, plain(self.title() if title is None else title), _subtitle(self._of_row, self._sure)
+        )
+        self.ax_ = ax
+        self.figure_ = root(ax)
+        return self
+
+    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
+        """Draw into a file; opens no window and keeps no figure in pyplot.
+
+        Parameters
+        ----------
+        path : str or path
+            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+        title : str, optional
+            As in `plot`.
+
+        Returns
+        -------
+        self
+        """
+        need_matplotlib("ExplanationDisplay.save")
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=self._size(), layout="constrained")
+        self.plot(figure.subplots(), title=title)
+        figure.savefig(path, dpi=DPI)
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        return 8.0, 1.6 + 0.3 * max(len(self.explanation_), 3)
+
+
+# -------------------------------------------------------------------- computing
+
+
+def _winner(table: Explanation, classes: NDArray[Any]) -> int:
+    """The place of the class with the largest score; the first of equals."""
+    if len(classes) == 2:
+        return int(table.margin.sum() > 0)
+    return int(np.argmax([table.margin[table.label == label].sum() for label in classes]))
+
+
+def _shown_label(table: Explanation, classes: NDArray[Any], label: Any) -> Any:
+    if label is None:
+        return classes[1] if len(classes) == 2 else classes[_winner(table, classes)]
+    if label not in classes.tolist():
+        raise ValueError(f"label must be one of {_check.listing(classes.tolist())}, got {label!r}.")
+    return classes[1] if len(classes) == 2 else label
+
+
+def _named(table: Explanation, classes: NDArray[Any], shown: Any) -> int:
+    """The place of the class in the title: of two the winner, of more the one shown."""
+    return _winner(table, classes) if len(classes) == 2 else classes.tolist().index(shown)
+
+
+def _probability(clf: Any, row: Any) -> NDArray[np.float64] | None:
+    """Of every class, where the model knows it."""
+    if not hasattr(clf, "predict_proba"):
+        return None
+    with warnings.catch_warnings():
+        # A row that is no frame has no names, and needs none.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return np.asarray(clf.predict_proba(_as_table(row, clf.n_features_in_))[0])
+
+
+def _as_table(row: Any, n_features: int) -> Any:
+    """One row as `predict` takes it."""
+    if isinstance(row, Mapping):
+        features, values = list(row), np.array(list(row.values()), dtype=np.float64)
+        return sparse.csr_array((values, ([0] * len(row), features)), shape=(1, n_features))
+    if sparse.issparse(row):
+        return row.reshape(1, -1).tocsr()
+    return row if hasattr(row, "columns") else np.asarray(row).reshape(1, -1)
+
+
+def _folded(table: Explanation, label: Any, top: int | None) -> Explanation:
+    """The lines of one class, those after the first `top` as one."""
+    places = np.flatnonzero(table.label == label)
+    columns = {name: getattr(table, name)[places[:top]] for name in table.columns}
+    rest = places[len(columns["feature"]) :]
+    if len(rest):
+        line: dict[str, Any] = dict.fromkeys(table.columns, np.nan)
+        line.update(feature="(others)", label=label)
+        for name in {"margin", "variance"} & set(table.columns):
+            line[name] = getattr(table, name)[rest].sum()
+        columns = {name: np.append(column, line[name]) for name, column in columns.items()}
+    return Explanation(columns)
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+class _Bars(NamedTuple):
+    names: list[str]
+    length: NDArray[np.float64]
+    whisker: NDArray[np.float64] | None
+    colours: list[str]
+    sides: tuple[str, str]  # what bars to the left and to the right speak for
+    labels: list[str] | None = None  # the class of each bar, where they differ
+    by_sign: bool = True
+
+
+def _bars(table: Explanation, classes: NDArray[Any]) -> _Bars:
+    of_row = "margin" in table.columns
+    length = table.margin if of_row else table.mean
+    whisker = None
+    if "deviation" in table.columns:
+        whisker = np.sqrt(np.abs(table.variance)) if of_row else table.deviation
+    colours = [_FOR if number > 0 else _AGAINST for number in length]
+    names = [plain(word(str(name), _WIDEST)) for name in table.feature]
+    if len(classes) == 2 or of_row:
+        return _Bars(names, length, whisker, colours, _sides(table, classes))
+    labels = [str(label) for label in table.label]
+    known = list(dict.fromkeys(labels))
+    by_sign = len(known) > len(COLOURS)
+    if not by_sign:
+        colours = [COLOURS[known.index(label)] for label in labels]
+    shown = [plain(word(label, _WIDEST)) for label in labels]
+    sides = ("against the class", "for the class")
+    return _Bars(names, length, whisker, colours, sides, shown, by_sign)
+
+
+def _sides(table: Explanation, classes: NDArray[Any]) -> tuple[str, str]:
+    if len(classes) == 2:
+        left, right = (plain(word(str(label), _WIDEST)) for label in classes)
+        return left, right
+    label = plain(word(str([*table.label, "the class"][0]), _WIDEST))
+    return f"against {label}", f"for {label}"
+
+
+def _draw(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
+    places = np.arange(len(bars.names))
+    ax.barh(
+        places,
+        bars.length,
+        height=0.64,
+        color=bars.colours,
+        alpha=1.0 if of_row else 0.35,
+        zorder=2,
+    )
+    ax.axvline(0, color=GREY, linewidth=1, zorder=3)
+    if bars.whisker is not None:
+        inks = ["#222222"] * len(places) if of_row else bars.colours
+        low, high = bars.length - bars.whisker, bars.length + bars.whisker
+        ax.hlines(places, low, high, colors=inks, linewidth=1.3 if of_row else 3.2, zorder=4)
+        if not of_row:
+            low, high = low - bars.whisker, high + bars.whisker
+            ax.hlines(places, low, high, colors=inks, linewidth=1.1, zorder=4)
+    if not of_row:
+        ax.scatter(bars.length, places, s=26, c=bars.colours, edgecolors="white", zorder=5)
+    _name_classes(ax, bars)
+
+
+def _name_classes(ax: Axes, bars: _Bars) -> None:
+    """A column at the right edge, where the bars are of several classes."""
+    if bars.labels is None:
+        return
+    lines = [
+        ("class", -1, GREY),
+        *zip(bars.labels, range(len(bars.names)), bars.colours, strict=True),
+    ]
+    for text, place, colour in lines:
+        ax.annotate(
+            text,
+            (1.015, place),
+            xycoords=("axes fraction", "data"),
+            color=colour,
+            fontsize=FONT - 1,
+            verticalalignment="center",
+            annotation_clip=False,
+        )
+
+
+def _dress(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
+    ax.set_yticks(range(len(bars.names)), labels=bars.names)
+    ax.set_ylim(max(len(bars.names), 1) - 0.4, -0.6)
+    quiet(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel("Share in the margin" if of_row else "Weight", fontsize=FONT)
+    sides = ((0.0, f"← {bars.sides[0]}", "left"), (1.0, f"{bars.sides[1]} →", "right"))
+    for (x, text, side), colour in zip(sides, (_AGAINST, _FOR), strict=True):
+        ax.annotate(
+            text,
+            (x, 0),  # on the line of the axis's own label
+            xycoords=("axes fraction", ax.xaxis.label),
+            color=colour if bars.by_sign else GREY,
+            fontsize=FONT - 1,
+            fontweight="bold",
+            horizontalalignment=side,
+            verticalalignment="bottom",
+        )
+
+
+def _signed(number: float) -> str:
+    return f"{number:.3g}".replace("-", "−")
+
+
+def _number(probability: float) -> str:
+    """Two digits, more near the ends, and never a certainty."""
+    if probability > 0.9995:
+        return ">0.999"
+    if probability > 0.995:
+        return f"{probability:.3f}"
+    return f"{probability:.2f}" if probability > 0.005 else f"{probability:.1g}"
+
+
+def _subtitle(of_row: bool, sure: bool) -> str:
+    if of_row:
+        more = "; whiskers: root of its share in the variance"
+        return "Share of each feature in the margin" + (more if sure else "")
+    return "Mean of each weight" + (" ± one and two standard deviations" if sure else "")

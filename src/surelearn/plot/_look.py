@@ -1,0 +1,57 @@
+"""What all pictures share: colours, sizes, quiet axes; must not know what is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito 2008: told apart with any kind of colour vision; the yellow is too pale for a line.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+GREY = "#555555"
+FONT = 11.0
+DPI = 150
+_MARKERS = "os^DvPX"
+
+
+def need_matplotlib(who: str) -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"{who} needs matplotlib, got none. Run: pip install 'surelearn[plot]'"
+        ) from error
+
+
+def look(place: int) -> dict[str, Any]:
+    """Colour and marker of a learner."""
+    return {"color": COLOURS[place % len(COLOURS)], "marker": _MARKERS[place % len(_MARKERS)]}
+
+
+def quiet(ax: Axes, axis: Literal["x", "y"] = "y") -> None:
+    """A pale grid along one axis, and no frame where it says nothing."""
+    ax.tick_params(labelsize=FONT - 1, length=3)
+    ax.grid(axis=axis, color="#DDDDDD", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def head(ax: Axes, title: str | None, subtitle: str) -> None:
+    """A title at the left edge, and below it in small what is drawn."""
+    ax.annotate(
+        subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=FONT - 1, color=GREY
+    )
+    if title is not None:
+        ax.set_title(title, loc="left", pad=26, fontsize=FONT + 2, fontweight="bold")
+
+
+def root(ax: Axes) -> Figure:
+    """The figure that the axes are in, also where they are in a part of it."""
+    return ax.get_figure(root=True)  # type: ignore[return-value]
+
+
+def plain(text: str) -> str:
+    """A text that matplotlib takes for no formula."""
+    return text.replace("$", r"\$")

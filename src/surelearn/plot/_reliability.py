@@ -1,0 +1,230 @@
+"""How far probabilities can be trusted, in four panels; must not know how they were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.plot._look import DPI, FONT, GREY, look, need_matplotlib, plain, quiet, root
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BINNED = ("count", "error_share", "conditional_error", "mean_probability")
+_SINGLE = ("entropy", "error", "right_probability", "wrong_probability")
+
+
+class ReliabilityDisplay:
+    """How often predictions of each probability are wrong, for one or more models.
+
+    Four panels: the error in each bin of the prediction probability against what the probability
+    promises, the number of examples in each bin, what each bin adds to the error, and the error
+    against the normalised entropy.
+
+    Parameters
+    ----------
+    reliabilities : dict of {str: Reliability}
+        By the name to show; each with the attributes `edges` of shape (n_bins + 1,), `count`,
+        `error_share`, `conditional_error` and `mean_probability` of shape (n_bins,), and the
+        numbers `entropy`, `error`, `right_probability` and `wrong_probability`. `entropy` and
+        `error` may be arrays, such as one number a pass, which are drawn as a path that ends in a
+        large marker.
+
+    Attributes
+    ----------
+    reliabilities_ : dict of {str: Reliability}
+    axes_ : ndarray of matplotlib Axes of shape (4,)
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure of `axes_`.
+
+    References
+    ----------
+    Crammer, Dredze & Kulesza 2009, figure 2, whose panels are in another order.
+    """
+
+    axes_: NDArray[Any]
+    figure_: Figure
+
+    def __init__(self, reliabilities: Mapping[str, Any]) -> None:
+        if not isinstance(reliabilities, Mapping) or not reliabilities:
+            raise TypeError(
+                f"reliabilities must be a dict of {{name: reliability}}, got {reliabilities!r}."
+            )
+        for name, found in reliabilities.items():
+            _check_parts(name, found)
+        self.reliabilities_ = dict(reliabilities)
+
+    def plot(self, axes: Sequence[Axes] | NDArray[Any] | None = None) -> Self:
+        """Draw the four panels.
+
+        Parameters
+        ----------
+        axes : four matplotlib Axes in whatever shape, optional
+            Where to draw. Default: a new figure of pyplot.
+
+        Returns
+        -------
+        self
+            With `axes_` and `figure_`.
+        """
+        need_matplotlib("ReliabilityDisplay.plot")
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            figure, axes = plt.subplots(2, 2, figsize=self._size(), layout="constrained")
+            _give_room(figure)
+        four = np.asarray(axes, dtype=object).ravel()
+        if len(four) != 4:
+            raise ValueError(f"axes must be four Axes, got {len(four)}.")
+        _draw_reliability(four[0], self.reliabilities_)
+        _draw_bars(four[1], self.reliabilities_, "count", 1)
+        _draw_bars(four[2], self.reliabilities_, "error_share", 100)
+        _draw_entropy(four[3], self.reliabilities_)
+        _dress(four, self.reliabilities_)
+        self.axes_ = four
+        self.figure_ = root(four[0])
+        self._name_models()
+        return self
+
+    def save(self, path: str | PathLike[str]) -> Self:
+        """Draw into a file; opens no window and keeps no figure in pyplot.
+
+        Parameters
+        ----------
+        path : str or path
+            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+
+        Returns
+        -------
+        self
+        """
+        need_matplotlib("ReliabilityDisplay.save")
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=self._size(), layout="constrained")
+        _give_room(figure)
+        self.plot(figure.subplots(2, 2))
+        figure.savefig(path, dpi=DPI)
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        return 10.0, 7.2 + 0.25 * len(self.reliabilities_)
+
+    def _name_models(self) -> None:
+        """One line a model above all panels."""
+        handles, _ = self.axes_[0].get_legend_handles_labels()
+        names = [_described(name, found) for name, found in self.reliabilities_.items()]
+        self.figure_.legend(
+            handles[: len(names)],
+            names,
+            loc="outside upper left",
+            frameon=False,
+            fontsize=FONT - 1,
+            borderaxespad=0.4,
+        )
+
+
+def _check_parts(name: str, found: Any) -> None:
+    missing = [part for part in ("edges", *_BINNED, *_SINGLE) if not hasattr(found, part)]
+    if missing:
+        raise TypeError(f"reliabilities[{name!r}] must have {', '.join(missing)}, got {found!r}.")
+    n_bins = len(found.edges) - 1
+    for part in _BINNED:
+        if np.shape(getattr(found, part)) != (n_bins,):
+            raise ValueError(
+                f"reliabilities[{name!r}].{part} must have shape ({n_bins},) for {n_bins} bins, "
+                f"got shape {np.shape(getattr(found, part))}."
+            )
+
+
+def _described(name: str, found: Any) -> str:
+    error = np.atleast_1d(found.error)[-1]
+    right, wrong = (
+        np.atleast_1d(x)[-1] for x in (found.right_probability, found.wrong_probability)
+    )
+    return (
+        f"{plain(name)}: error {100 * error:.1f} %, mean probability {right:.2f} where right, "
+        f"{wrong:.2f} where wrong"
+    )
+
+
+def _give_room(figure: Figure) -> None:
+    """Between the panels, so that the title of one is not taken for a label of another."""
+    figure.get_layout_engine().set(h_pad=0.12, w_pad=0.1)  # type: ignore[union-attr, call-arg]
+
+
+def _draw_reliability(ax: Axes, models: Mapping[str, Any]) -> None:
+    """Conditional error by probability; on the grey line a probability holds what it says."""
+    for place, (name, found) in enumerate(models.items()):
+        filled = np.asarray(found.count) > 0
+        x = np.asarray(found.mean_probability)[filled]
+        y = 100 * np.asarray(found.conditional_error)[filled]
+        # Markers on the frame are drawn whole; a line of no points would then have no bounds.
+        style: dict[str, Any] = {
+            "linewidth": 2,
+            "markersize": 5,
+            "zorder": 3,
+            "clip_on": not len(x),
+        }
+        ax.plot(x, y, label=plain(name), **style, **look(place))
+    low, high = _range(models)
+    promised = [100 * (1 - low), 100 * (1 - high)]
+    (line,) = ax.plot([low, high], promised, color=GREY, linestyle=(0, (4, 3)))
+    ax.set_ylim(bottom=0)
+    ax.legend([line], ["expected"], frameon=False, fontsize=FONT - 1, labelcolor=GREY)
+
+
+def _draw_bars(ax: Axes, models: Mapping[str, Any], part: str, times: float) -> None:
+    """The models side by side in each bin."""
+    for place, found in enumerate(models.values()):
+        edges = np.asarray(found.edges, dtype=np.float64)
+        width = 0.84 * np.diff(edges) / len(models)
+        left = edges[:-1] + 0.08 * np.diff(edges) + place * width
+        heights = times * np.nan_to_num(np.asarray(getattr(found, part), dtype=np.float64))
+        ax.bar(left, heights, width, align="edge", color=look(place)["color"], zorder=2)
+    ax.set_ylim(bottom=0)
+
+
+def _draw_entropy(ax: Axes, models: Mapping[str, Any]) -> None:
+    for place, found in enumerate(models.values()):
+        entropy, error = np.atleast_1d(found.entropy), 100 * np.atleast_1d(found.error)
+        ax.plot(entropy, error, linewidth=1.5, markersize=4, **look(place))
+        ax.plot(entropy[-1:], error[-1:], markersize=10, **look(place))
+    ax.margins(0.15)
+
+
+def _range(models: Mapping[str, Any]) -> tuple[float, float]:
+    """From the first to the last bin in which any model has an example."""
+    ends = []
+    for found in models.values():
+        filled = np.flatnonzero(np.asarray(found.count) > 0)
+        if len(filled):
+            ends.append((found.edges[filled[0]], found.edges[filled[-1] + 1]))
+    if not ends:
+        return 0.0, 1.0
+    return float(min(low for low, _ in ends)), float(max(high for _, high in ends))
+
+
+def _dress(axes: NDArray[Any], models: Mapping[str, Any]) -> None:
+    titles = (
+        "Error by prediction probability",
+        "Examples in each bin",
+        "What each bin adds to the error",
+        "Error and entropy",
+    )
+    heights = ("Error in the bin (%)", "Examples", "Errors of all examples (%)", "Error (%)")
+    for ax, title, height in zip(axes, titles, heights, strict=True):
+        quiet(ax)
+        ax.set_title(title, loc="left", fontsize=FONT + 1, fontweight="bold", pad=10)
+        ax.set_ylabel(height, fontsize=FONT)
+        ax.set_xlabel("Prediction probability", fontsize=FONT)
+    for ax in axes[:3]:
+        ax.set_xlim(_range(models))
+    axes[1].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes[3].set_xlabel("Normalised entropy of the predictions", fontsize=FONT)

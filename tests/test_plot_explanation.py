@@ -1,0 +1,249 @@
+"""The picture of an explanation: what is drawn is what the table says."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from surelearn import SureClassifier, rules
+from surelearn.plot import ExplanationDisplay, _look
+
+
+def fitted(rule="arow", n_classes=2, d=20, **options):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % n_classes
+    X = (rng.normal(size=(n_classes, d)))[y] + rng.normal(size=(200, d))
+    labels = np.array([f"class {k}" for k in range(n_classes)])
+    return SureClassifier(rule, random_state=0, passes=1, **options).fit(X, labels[y]), X
+
+
+def drawn(display, **options):
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    ax = display.plot(figure.subplots(), **options).ax_
+    figure.draw_without_rendering()
+    return ax
+
+
+def names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def lengths(ax):
+    return [bar.get_width() for bar in ax.patches]
+
+
+def whiskers(ax):
+    return [np.array([segment[:, 0] for segment in lines.get_segments()])
+            for lines in ax.collections if hasattr(lines, "get_segments")]  # fmt: skip
+
+
+# -------------------------------------------------------------------- computing
+
+
+@pytest.mark.parametrize("top", [3, 15])
+def test_a_model(top):
+    clf, _ = fitted()
+    display = ExplanationDisplay.from_estimator(clf, top=top)
+    assert display.explanation_.to_dict() == clf.explain(top=top).to_dict()
+    assert display.title() == f"The {top} surest weights"
+    assert display.probability_ is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("top", [1, 6, 15, 21, None])
+def test_the_bars_of_a_row_add_up(n_classes, top):
+    clf, X = fitted(n_classes=n_classes)
+    for x in X[:4]:
+        table = ExplanationDisplay.from_estimator(clf, x, top=top).explanation_
+        mean, variance = (np.atleast_1d(part[0]) for part in clf.margin([x]))
+        best = int(np.argmax(mean))
+        assert table.margin.sum() == pytest.approx(mean[best], rel=1e-9)
+        assert table.variance.sum() == pytest.approx(variance[best], rel=1e-9)
+        assert len(table) == (21 if top is None or top >= 21 else top + 1)
+        assert ("(others)" in table.feature) == (len(table) < 21)
+
+
+@pytest.mark.parametrize("rule", ["arow", rules.Probit(noise=4.0)])
+def test_the_title_of_a_row(rule):
+    clf, X = fitted(rule)
+    for x in X[:6]:
+        mean, variance = (part[0] for part in clf.margin([x]))
+        label, proba = clf.predict([x])[0], clf.predict_proba([x])[0].max()
+        display = ExplanationDisplay.from_estimator(clf, x)
+        assert display.probability_ == proba
+        number = f"{mean:.3g}".replace("-", "−")
+        start = f"{label}: margin {number} ± {np.sqrt(variance):.3g}, probability "
+        assert display.title().startswith(start)
+
+
+def test_a_class_with_a_hyphen_keeps_it():
+    clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["non-spam", "spam"])
+    title = ExplanationDisplay.from_estimator(clf, [0, 1]).title()
+    assert title.startswith("non-spam: margin −0.333 ± ")
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [(0.5, "0.50"), (0.987, "0.99"), (0.9962, "0.996"), (0.99999, ">0.999"), (0.0003, "0.0003")],
+)
+def test_a_probability_is_no_certainty(probability, text):
+    clf, X = fitted()
+    table = ExplanationDisplay.from_estimator(clf, X[0]).explanation_
+    display = ExplanationDisplay(table, classes=clf.classes_, probability=probability)
+    assert display.title().endswith(f", probability {text}")
+
+
+def test_three_classes_show_the_best_or_the_one_asked_for():
+    clf, X = fitted(n_classes=3)
+    best = clf.predict(X[:1])[0]
+    display = ExplanationDisplay.from_estimator(clf, X[0])
+    assert set(display.explanation_.label) == {best}
+    assert display.title().startswith(f"{best}: score ")
+    for place, label in enumerate(clf.classes_):
+        asked = ExplanationDisplay.from_estimator(clf, X[0], label=label)
+        assert set(asked.explanation_.label) == {label}
+        assert asked.explanation_.margin.sum() == pytest.approx(clf.margin(X[:1])[0][0, place])
+
+
+def test_every_form_of_a_row():
+    clf, X = fitted()
+    frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(20)])
+    named = SureClassifier(random_state=0).fit(frame, clf.predict(X))
+    forms = [X[0], X[:1], list(X[0]), dict(enumerate(X[0])), sparse.csr_array(X[:1]), frame[:1]]
+    shown = [ExplanationDisplay.from_estimator(named, row) for row in forms]
+    assert len({display.title() for display in shown}) == 1
+    assert len({str(display.explanation_) for display in shown}) == 1
+
+
+def test_first_order_has_no_probability():
+    clf, X = fitted("pa1")
+    assert ExplanationDisplay.from_estimator(clf).title() == "Largest weights"
+    display = ExplanationDisplay.from_estimator(clf, X[0])
+    margin = f"{clf.decision_function(X[:1])[0]:.3g}".replace("-", "−")
+    assert display.title() == f"{clf.predict(X[:1])[0]}: margin {margin}"
+
+
+def test_errors():
+    clf, X = fitted(n_classes=3)
+    with pytest.raises(ValueError, match=r"label must be one of 'class 0', .*, got 'no'\."):
+        ExplanationDisplay.from_estimator(clf, X[0], label="no")
+    with pytest.raises(ValueError, match=r"top must be at least 1, got 0\."):
+        ExplanationDisplay.from_estimator(clf, top=0)
+    pattern = "explanation must have the lines of one class, got 'class 0', 'class 1', 'class 2'"
+    with pytest.raises(ValueError, match=pattern):
+        ExplanationDisplay(clf.explain(X[0]), classes=clf.classes_)
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+def test_a_model_is_drawn_with_one_and_two_deviations():
+    clf, _ = fitted()
+    display = ExplanationDisplay.from_estimator(clf, top=8)
+    table, ax = display.explanation_, drawn(display)
+    assert names(ax) == list(table.feature)
+    assert_array_equal(lengths(ax), table.mean)
+    one, two = whiskers(ax)
+    side = np.outer(table.deviation, [-1, 1])
+    assert_allclose(one, table.mean[:, None] + side)
+    assert_allclose(two, table.mean[:, None] + 2 * side)
+    low, high = ax.get_ylim()
+    assert low > high  # the surest is on top
+
+
+def test_a_row_is_drawn_with_the_roots_of_its_variances():
+    clf, X = fitted()
+    display = ExplanationDisplay.from_estimator(clf, X[0], top=5)
+    table, ax = display.explanation_, drawn(display)
+    assert names(ax) == [*table.feature[:5], "(others)"]
+    assert_array_equal(lengths(ax), table.margin)
+    (found,) = whiskers(ax)
+    assert_allclose(found, table.margin[:, None] + np.outer(np.sqrt(table.variance), [-1, 1]))
+
+
+def test_negative_shares_of_the_variance_have_whiskers_too():
+    columns = {
+        "feature": ["a", "b"],
+        "label": ["yes", "yes"],
+        "mean": [1.0, 1.0],
+        "deviation": [1.0, 1.0],
+        "margin": [2.0, 1.0],
+        "variance": [-4.0, 13.0],
+    }
+    table = type(fitted()[0].explain())({k: np.array(v) for k, v in columns.items()})
+    display = ExplanationDisplay(table, classes=["no", "yes"])
+    (found,) = whiskers(drawn(display))
+    assert_array_equal(found[0], [0.0, 4.0])
+    assert display.title() == "yes: margin 3 ± 3"
+
+
+def test_colours_tell_the_sides_of_two_classes():
+    clf, X = fitted()
+    ax = drawn(ExplanationDisplay.from_estimator(clf, X[0]))
+    for bar in ax.patches:
+        assert to_hex(bar.get_facecolor()) == _look.COLOURS[int(bar.get_width() < 0)].lower()
+    sides = {text.get_text(): to_hex(text.get_color()) for text in ax.texts}
+    assert sides["← class 0"] == _look.COLOURS[1].lower()
+    assert sides["class 1 →"] == _look.COLOURS[0].lower()
+
+
+@pytest.mark.parametrize(("n_classes", "by_class"), [(3, True), (12, False)])
+def test_classes_are_named_beside_their_bars(n_classes, by_class):
+    clf, _ = fitted(n_classes=n_classes)
+    display = ExplanationDisplay.from_estimator(clf, top=60)
+    ax = drawn(display)
+    table = display.explanation_
+    column = [text for text in ax.texts if text.get_text().startswith("class ")]
+    assert [text.get_text() for text in column] == list(table.label)
+    pairs = {(text.get_text(), to_hex(text.get_color())) for text in column}
+    assert (len(pairs) == len(set(table.label))) == by_class
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("of_row", [True, False])
+def test_no_text_lies_on_another(n_classes, of_row):
+    clf, X = fitted(n_classes=n_classes)
+    display = ExplanationDisplay.from_estimator(clf, X[0] if of_row else None)
+    ax = drawn(display)
+    fixed = [*ax.texts, *ax.get_yticklabels(), ax.xaxis.label, ax._left_title]
+    low, high = ax.get_xlim()
+    ticks = [tick.label1 for tick in ax.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    texts = [*fixed, *ticks]
+    boxes = [text.get_window_extent() for text in texts if text.get_text() and text.get_visible()]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    assert all(box.x0 >= 0 and box.x1 <= ax.figure.bbox.x1 for box in boxes)
+
+
+def test_hostile_names(tmp_path: Path):
+    frame = pd.DataFrame(np.eye(3), columns=["$\\frac", "a\nb" * 50, "$x$"])
+    clf = SureClassifier().fit(frame, ["$\\no$", "$", "$"])
+    for row in (None, frame[:1]):
+        ExplanationDisplay.from_estimator(clf, row).save(tmp_path / "hostile.png")
+    assert any("\\$x\\$" in name for name in names(drawn(ExplanationDisplay.from_estimator(clf))))
+
+
+def test_nothing_to_draw(tmp_path: Path):
+    clf, _ = fitted(n_classes=3, fit_intercept=False)
+    display = ExplanationDisplay.from_estimator(clf, {}).save(tmp_path / "empty.png")
+    assert not display.ax_.patches
+    assert (tmp_path / "empty.png").stat().st_size > 0
+
+
+def test_a_title_of_ones_own_and_an_axes_of_pyplot():
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    clf, _ = fitted()
+    display = ExplanationDisplay.from_estimator(clf)
+    assert display.plot(title="Mine") is display
+    assert display.ax_.get_title(loc="left") == "Mine"
+    assert display.figure_ is plt.gcf()
+    plt.close("all")
