@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import subprocess
 import sys
@@ -24,7 +26,7 @@ def test_every_parameter_of_an_estimator_is_described():
     described = surelearn.SureClassifier.__doc__
     for name in surelearn.SureClassifier().get_params():
         assert re.search(rf"^    {name}\b.* : ", described, re.MULTILINE), name
-    for method in ("fit", "partial_fit", "predict", "margin", "save", "learn_one"):
+    for method in ("fit", "partial_fit", "predict", "margin", "save", "learn_one", "explain"):
         assert getattr(surelearn.SureClassifier, method).__doc__
 
 
@@ -72,6 +74,23 @@ def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
     accuracy = scope["accuracy"]
     assert accuracy["SOP"] + 0.03 < accuracy["fixed multiplier"] < accuracy["Stdev"]
     assert scope["clf"].rule == "careful"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "howto").glob("*.md")), ids=str)
+def test_guides_work_and_show_what_is_printed(page, tmp_path, monkeypatch):
+    """Every block of Python runs; a block of text after it is what it prints."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(python|text)\n(.*?)```", page.read_text(), re.DOTALL)
+    assert blocks
+    scope: dict[str, object] = {}
+    printed = ""
+    for kind, block in blocks:
+        if kind == "text":
+            assert printed == block
+            continue
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(block, scope)
+        printed = out.getvalue()
 
 
 def test_links_between_pages_lead_somewhere():

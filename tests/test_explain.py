@@ -322,20 +322,20 @@ def test_without_intercept():
 
 
 def test_millions_of_features_are_quick():
-    """Both are far below the time of a loop over the features, which takes seconds."""
+    """Far below a loop over the features, which takes seconds of the processor."""
     rng = np.random.default_rng(0)
     d, n = 1 << 21, 40
     features = rng.choice(d, (n, 50))
     X = sparse.csr_array((np.ones(n * 50), features.ravel(), np.arange(n + 1) * 50), shape=(n, d))
     clf = SureClassifier(passes=1).fit(X, np.arange(n) % 4)
-    start = time.perf_counter()
+    start = time.thread_time()
     table = clf.explain()
-    assert time.perf_counter() - start < 1.0
+    assert time.thread_time() - start < 1.0
     assert len(table) == 20
     assert (table.mean != 0).all()
-    start = time.perf_counter()
+    start = time.thread_time()
     row = clf.explain(X[[0]])
-    assert time.perf_counter() - start < 0.1
+    assert time.thread_time() - start < 0.1
     assert_adds_up(row, "margin", clf.classes_, clf.margin(X[[0]])[0][0])
 
 
@@ -384,6 +384,23 @@ def test_names_of_a_frame(tmp_path):
 def test_names_as_scikit_learn_makes_them():
     clf, _ = fitted()
     assert set(clf.explain(top=None).feature) == {"x0", "x1", "x2", "x3", "x4", "x5", "intercept"}
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Index])
+def test_names_of_ones_own(kind):
+    X, y = spread()
+    frame = pd.DataFrame(X, columns=list("uvwxyz"))
+    for clf in (SureClassifier(random_state=0).fit(X, y), SureClassifier().fit(frame, y)):
+        table = clf.explain(names=kind(["a", "b", "c", "d", "e", "f"]), top=None)
+        assert set(table.feature) == {*"abcdef", "intercept"}
+        row = clf.explain({3: 1.0}, names=kind(["a", "b", "c", "d", "e", "f"]))
+        assert set(row.feature) == {"d", "intercept"}
+
+
+@pytest.mark.parametrize("names", [["a"] * 5, "abcdef", [["a"] * 6]])
+def test_bad_names(names):
+    with pytest.raises(ValueError, match=r"names must be a list of 6, one for each feature, got"):
+        fitted()[0].explain(names=names)
 
 
 @pytest.mark.parametrize("labels", [[3, 5, 7], [False, True], ["b", "a"]])

@@ -123,6 +123,13 @@ def test_every_form_of_a_row():
     assert len({str(display.explanation_) for display in shown}) == 1
 
 
+def test_names_of_ones_own():
+    clf, X = fitted()
+    for row in (None, X[0]):
+        found = ExplanationDisplay.from_estimator(clf, row, names=["word"] * 20, top=None)
+        assert set(found.explanation_.feature) == {"word", "intercept"}
+
+
 def test_first_order_has_no_probability():
     clf, X = fitted("pa1")
     assert ExplanationDisplay.from_estimator(clf).title() == "Largest weights"

@@ -53,11 +53,13 @@ def test_error_by_probability_leaves_out_empty_bins():
     assert to_hex(ax.lines[1].get_color()) == _look.COLOURS[1].lower()
 
 
-def test_what_the_probability_promises():
-    ax = drawn(two()).axes_[0]
+@pytest.mark.parametrize("first", [3, 5, 7])
+def test_what_the_probability_promises(first):
+    count = np.where(np.arange(10) >= first, 10, 0)
+    ax = drawn({"CW": reliability(count=count, conditional_error=np.full(10, 0.1))}).axes_[0]
     x, y = ax.lines[-1].get_data()
-    assert_allclose(x, [0.5, 1.0])
-    assert_allclose(y, [50, 0], atol=1e-9)
+    assert_allclose(x, [first / 10, 1.0])
+    assert_allclose(y, [100 - 10 * first, 0], atol=1e-9)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["expected"]
 
 

@@ -88,6 +88,18 @@ def top(value: object, *, auto: int | None) -> int | None:
     return count("top", value)
 
 
+def names(value: object, n_features: int) -> NDArray[Any] | None:
+    """A name for each feature."""
+    if value is None:
+        return None
+    found = np.asarray(value, dtype=object)
+    if found.shape != (n_features,):
+        raise ValueError(
+            f"names must be a list of {n_features}, one for each feature, got shape {found.shape}."
+        )
+    return found
+
+
 def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}.")

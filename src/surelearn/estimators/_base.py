@@ -199,7 +199,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def explain(
-        self, row: Any = None, *, top: int | Literal["auto"] | None = "auto"
+        self, row: Any = None, *, top: int | Literal["auto"] | None = "auto", names: Any = None
     ) -> Explanation:
         r"""What the model knows, as a table: its surest weights, or what they say of one row.
 
@@ -216,6 +216,9 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         top : int or None, default "auto"
             How many rows to list; None: all. ``"auto"`` lists 20 weights of a model, and everything
             of a row. What is not listed of a row is summed up under the name ``"(others)"``.
+        names : array of str of shape (n_features,), optional
+            What to call the features. Default: `feature_names_in_`, or x0, x1, ... where there are
+            none.
 
         Returns
         -------
@@ -237,12 +240,13 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         weights = _check.trained(model.weights, "explain")
         limit = _check.top(top, auto=_TOP if row is None else None)
+        named = _check.names(names, model.layout.n_features)
         subject = Subject(
             weights.means,
             weights.variances if model.layout.second_order else None,
             model.classes,
             model.layout.n_features,
-            self.__dict__.get("feature_names_in_"),
+            self.__dict__.get("feature_names_in_") if named is None else named,
         )
         return (
             of_model(subject, limit) if row is None else of_row(subject, *self._entries(row), limit)

@@ -73,7 +73,13 @@ class ExplanationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, clf: Any, row: Any = None, *, top: int | None = 15, label: Any = None
+        cls,
+        clf: Any,
+        row: Any = None,
+        *,
+        top: int | None = 15,
+        label: Any = None,
+        names: Any = None,
     ) -> Self:
         """Ask a fitted classifier for an explanation.
 
@@ -87,6 +93,8 @@ class ExplanationDisplay:
         label : optional
             Which class score of the row to show where there are three or more classes. Default: the
             largest.
+        names : array of str of shape (n_features,), optional
+            What to call the features, as in `SureClassifier.explain`.
 
         Returns
         -------
@@ -94,8 +102,8 @@ class ExplanationDisplay:
         """
         limit = _check.top(top, auto=15)
         if row is None:
-            return cls(clf.explain(top=limit), classes=clf.classes_)
-        whole = clf.explain(row)
+            return cls(clf.explain(top=limit, names=names), classes=clf.classes_)
+        whole = clf.explain(row, names=names)
         shown = _shown_label(whole, clf.classes_, label)
         found = _probability(clf, row)
         if found is not None:
