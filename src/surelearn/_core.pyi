@@ -67,6 +67,7 @@ class Rule:
     @property
     def exact(self) -> bool:
         """Whether several constraints can be met at once."""
+
 class CustomRule(Rule):
     """A rule that is a Python function, maybe compiled."""
 
