@@ -8,4 +8,5 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_constraints(m);
     surelearn::bind::bind_diagonal(m);
     surelearn::bind::bind_full(m);
+    surelearn::bind::bind_probability(m);
 }

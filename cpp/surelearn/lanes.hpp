@@ -19,4 +19,9 @@ namespace surelearn {
 using Two = double __attribute__((vector_size(16)));
 using TwoBits = std::int64_t __attribute__((vector_size(16)));
 
+/// Four of them: one instruction with AVX2, two without. Handed on by reference, since how they
+/// travel by value depends on the processor.
+using Four = double __attribute__((vector_size(32), aligned(16)));
+using FourBits = std::uint64_t __attribute__((vector_size(32), aligned(16)));
+
 }  // namespace surelearn

@@ -63,6 +63,11 @@ namespace detail {
     return 2.0 * (t + t * sum) + exponent * ln2;
 }
 
+/// log(1 - x) for small x >= 0, with all its digits.
+[[nodiscard]] inline double log_of_rest(double x) noexcept {
+    return x < 1e-5 ? 0.0 - x * (1.0 + 0.5 * x) : detail::log(1.0 - x);
+}
+
 }  // namespace detail
 
 /// erfcx(z) = exp(z^2) erfc(z), which neither underflows nor cancels for large z.
@@ -101,6 +106,13 @@ namespace detail {
     const double z = std::fabs(t) * inverse_sqrt2;
     const double tail = z > 40.0 ? 0.0 : 0.5 * detail::exp(-z * z) * erfcx(z);
     return t < 0.0 ? tail : 1.0 - tail;
+}
+
+/// log Phi(t), also where Phi(t) is too small for a double or too near to one.
+[[nodiscard]] inline double log_normal_cdf(double t) noexcept {
+    constexpr double inverse_sqrt2 = 0.70710678118654752440;
+    if (t < 0.0) return detail::log(0.5 * erfcx(-t * inverse_sqrt2)) - 0.5 * t * t;
+    return detail::log_of_rest(normal_cdf(-t));
 }
 
 /// A standard normal variable that is known to be above -t.

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, rules
+    from surelearn import constraints, datasets, plot, probability, rules
     from surelearn._check import FormatError
     from surelearn.estimators import SureClassifier, load
 
@@ -24,6 +24,7 @@ _HOMES = {
     "constraints": "",
     "datasets": "",
     "plot": "",
+    "probability": "",
     "rules": "",
 }
 
@@ -34,6 +35,7 @@ __all__ = [
     "datasets",
     "load",
     "plot",
+    "probability",
     "rules",
 ]
 

@@ -405,3 +405,82 @@ def same(name: str, fitted: object, got: object) -> None:
         raise ValueError(
             f"{name} must stay {fitted!r} in a fitted model, got {got!r}. Call fit to start anew."
         )
+
+
+def score_moments(mean: object, variance: object) -> tuple[Any, Any]:
+    """Means and variances of scores: finite, of one shape, no variance negative."""
+    m, v = numbers("mean", mean), numbers("variance", variance)
+    if m.ndim not in (1, 2):
+        raise ValueError(f"mean must have one or two dimensions, got shape {m.shape}.")
+    if m.ndim == 2 and m.shape[1] < 2:
+        raise ValueError(f"mean must have a column for each of two or more classes, got {m.shape}.")
+    if v.shape != m.shape:
+        raise ValueError(f"variance must have shape {m.shape} as mean has, got shape {v.shape}.")
+    if (v < 0).any():
+        raise ValueError(f"variance must not be negative, got {v[v < 0][0]}.")
+    return m, v
+
+
+def numbers(name: str, value: object) -> NDArray[np.float64]:
+    """`value` as an array of finite doubles, rows one after the other."""
+    try:
+        array = np.asarray(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array of numbers, got {value!r}.") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}.")
+    return array
+
+
+def covariance(value: object, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Variances (n, K) or covariances (n, K, K) of scores of shape (n, K)."""
+    c = numbers("covariance", value)
+    if c.shape not in (shape, (*shape, shape[1])):
+        raise ValueError(
+            f"covariance must have shape {shape} or {(*shape, shape[1])}, got shape {c.shape}."
+        )
+    diagonal = c if c.ndim == 2 else np.diagonal(c, axis1=1, axis2=2)
+    if (diagonal < 0).any():
+        raise ValueError(f"covariance must not be negative, got {diagonal[diagonal < 0][0]}.")
+    return c
+
+
+def probabilities(p: object, name: str = "p") -> NDArray[np.float64]:
+    """Rows of two or more probabilities that sum to one."""
+    array = numbers(name, p)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise ValueError(f"{name} must have shape (n, K) with K >= 2, got shape {array.shape}.")
+    if ((array < 0) | (array > 1)).any():
+        bad = array[(array < 0) | (array > 1)][0]
+        raise ValueError(f"{name} must be within 0 and 1, got {bad}.")
+    off = np.flatnonzero(np.abs(array.sum(axis=1) - 1) > 1e-6)
+    if len(off):
+        total = array[off[0]].sum()
+        raise ValueError(f"{name} must sum to one in each row, got {total} in row {off[0]}.")
+    return array
+
+
+def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:
+    """The place of each label of `y` among the sorted `classes`."""
+    array = np.asarray(y)
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), got shape {array.shape}.")
+    place = np.minimum(np.searchsorted(classes, array), len(classes) - 1)
+    strange = np.flatnonzero(classes[place] != array)
+    if len(strange):
+        raise ValueError(
+            f"{name} must hold labels among {listing(classes.tolist())}, "
+            f"got {array[strange[0]]!r} at row {strange[0]}."
+        )
+    return place.astype(np.int64)
+
+
+def sorted_classes(classes: object, n_classes: int) -> NDArray[Any]:
+    array = np.asarray(classes)
+    if array.shape != (n_classes,):
+        raise ValueError(
+            f"classes must have a label for each of {n_classes} columns, got shape {array.shape}."
+        )
+    if not (array[:-1] < array[1:]).all():
+        raise ValueError(f"classes must be sorted and differ, got {listing(array.tolist())}.")
+    return array

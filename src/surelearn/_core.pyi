@@ -305,3 +305,10 @@ class Full64:
 
     def set_threads(self, threads: int) -> None:
         """How many threads a large update may use."""
+def label_probabilities(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], log: bool) -> NDArray[numpy.float64]:
+    """
+    Probability, or its log, that each of K independent normal scores is the largest.
+    """
+
+def log_probability_of(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """Log probability that the score in column y of each row is the largest."""

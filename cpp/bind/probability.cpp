@@ -1,0 +1,80 @@
+// Room 7 for Python: label probabilities of arrays of means and variances.
+#include "surelearn/probability.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bind.hpp"
+#include "surelearn/tails.hpp"
+
+namespace surelearn::bind {
+
+namespace {
+
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+[[nodiscard]] std::span<const double> row(const Scores& scores, std::size_t i) {
+    return {scores.data() + i * scores.shape(1), scores.shape(1)};
+}
+
+void same_shape(const Scores& mean, const Scores& variance) {
+    if (mean.shape(0) != variance.shape(0) || mean.shape(1) != variance.shape(1)) {
+        throw nb::value_error("mean and variance differ in shape");
+    }
+}
+
+template <class Method>
+void fill(const Scores& mean, const Scores& variance, double* p) {
+    const nb::gil_scoped_release release;
+    Method method;
+    for (std::size_t i = 0; i < mean.shape(0); ++i) {
+        method(row(mean, i), row(variance, i), {p + i * mean.shape(1), mean.shape(1)});
+    }
+}
+
+nb::ndarray<nb::numpy, double> label_probabilities(const Scores& mean, const Scores& variance,
+                                                   bool log) {
+    same_shape(mean, variance);
+    NewArray<double> p({mean.shape(0), mean.shape(1)});
+    if (log) {
+        fill<LogProbabilities>(mean, variance, p.data.get());
+    } else {
+        fill<LabelProbabilities>(mean, variance, p.data.get());
+    }
+    return p.give();
+}
+
+nb::ndarray<nb::numpy, double> log_probability_of(const Scores& mean, const Scores& variance,
+                                                  const Vector<std::int64_t>& y) {
+    same_shape(mean, variance);
+    if (y.shape(0) != mean.shape(0)) throw nb::value_error("y must have an entry for each row");
+    for (const std::int64_t label : view(y)) {
+        if (label < 0 || static_cast<std::size_t>(label) >= mean.shape(1)) {
+            throw nb::value_error("y must hold numbers of columns");
+        }
+    }
+    NewArray<double> log_p({mean.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        LogProbabilities method;
+        for (std::size_t i = 0; i < mean.shape(0); ++i) {
+            log_p.data[i] =
+                method.of(row(mean, i), row(variance, i), static_cast<std::size_t>(view(y)[i]));
+        }
+    }
+    return log_p.give();
+}
+
+}  // namespace
+
+void bind_probability(nb::module_& m) {
+    m.def("label_probabilities", &label_probabilities, nb::arg("mean").noconvert(),
+          nb::arg("variance").noconvert(), nb::arg("log"),
+          "Probability, or its log, that each of K independent normal scores is the largest.");
+    m.def("log_probability_of", &log_probability_of, nb::arg("mean").noconvert(),
+          nb::arg("variance").noconvert(), nb::arg("y").noconvert(),
+          "Log probability that the score in column y of each row is the largest.");
+}
+
+}  // namespace surelearn::bind

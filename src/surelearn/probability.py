@@ -1,0 +1,392 @@
+r"""Room 7, probability: means and variances of scores in, label probabilities out.
+
+Must not know weights, rules or estimators.
+
+>>> from surelearn.probability import label_probabilities
+>>> label_probabilities([[1.0, 0.0, 0.0]], [[1.0, 1.0, 1.0]]).round(3)
+array([[0.634, 0.183, 0.183]])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surelearn import _check, _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "Reliability",
+    "entropy",
+    "fit_temperature",
+    "label_probabilities",
+    "reliability",
+    "sample_probabilities",
+]
+
+Array = NDArray[np.float64]
+
+#: Normal numbers drawn at a time: 16 MB of them.
+_BLOCK = 1 << 21
+
+
+def label_probabilities(mean: ArrayLike, variance: ArrayLike, *, log: bool = False) -> Array:
+    r"""Probability that each label has the largest score.
+
+    The scores of one row are independent and normal:
+
+    .. math:: \Pr[y] = \int N(t; s_y, v_y) \prod_{z \ne y} \Phi\Big(\frac{t - s_z}{\sqrt{v_z}}\Big)
+        dt, \qquad \Pr[1] = \Phi\Big(\frac{s_1 - s_0}{\sqrt{v_0 + v_1}}\Big)
+        \text{ for two labels.}
+
+    Parameters
+    ----------
+    mean : array-like of shape (n, K) or (n,)
+        Means :math:`s` of the scores. One-dimensional: means of the one margin of two classes,
+        positive for the second.
+    variance : array-like of the same shape
+        Their variances :math:`v`. A score of variance 0 does not vary; equal ones share.
+    log : bool, default False
+        Whether to return logarithms, which do not underflow. Takes longer: every label that is
+        unlikely gets an integral of its own.
+
+    Returns
+    -------
+    p : ndarray of shape (n, K) or (n, 2)
+        Probabilities to 1e-9 with rows that sum to one, or logarithms to 1e-6 of themselves.
+
+    References
+    ----------
+    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 4, who
+    sample. The integral is exact where scores are independent.
+
+    Examples
+    --------
+    >>> label_probabilities([0.0, 3.0], [1.0, 1.0]).round(4)
+    array([[0.5   , 0.5   ],
+           [0.0013, 0.9987]])
+    >>> label_probabilities([[0.0, 100.0, 0.0]], [[1.0, 1.0, 1.0]], log=True).round(1)
+    array([[-2505.2,     0. , -2505.2]])
+    """
+    m, v = _check.score_moments(mean, variance)
+    log = _check.flag("log", log)
+    return _core.label_probabilities(*_columns(m, v), log)
+
+
+def _columns(m: Array, v: Array) -> tuple[Array, Array]:
+    """One margin becomes the two scores 0 and m, of which only the second varies."""
+    if m.ndim == 2:
+        return m, v
+    zero = np.zeros_like(m)
+    return np.stack([zero, m], axis=1), np.stack([zero, v], axis=1)
+
+
+def sample_probabilities(
+    mean: ArrayLike,
+    covariance: ArrayLike,
+    n_samples: int,
+    random: np.random.Generator,
+) -> Array:
+    r"""Share of random draws of the scores in which each label wins.
+
+    Needed where scores depend on each other; `label_probabilities` is exact and faster where they
+    do not. The standard error of a probability p is :math:`\sqrt{p (1 - p) / n}`.
+
+    Parameters
+    ----------
+    mean : array-like of shape (n, K)
+        Means of the scores.
+    covariance : array-like of shape (n, K) or (n, K, K)
+        Variances of independent scores, or the whole covariance matrix of each row, which may be
+        singular.
+    n_samples : int
+        Draws for each row.
+    random : numpy.random.Generator
+        Where the draws come from.
+
+    Returns
+    -------
+    p : ndarray of shape (n, K)
+
+    References
+    ----------
+    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 4.
+
+    Examples
+    --------
+    >>> same = [[[1.0, 1.0], [1.0, 1.0]]]  # both scores move together: the larger mean wins
+    >>> sample_probabilities([[0.1, 0.0]], same, 1000, np.random.default_rng(0))
+    array([[1., 0.]])
+    """
+    m = _check.numbers("mean", mean)
+    if m.ndim != 2 or m.shape[1] < 2:
+        raise ValueError(f"mean must have shape (n, K) with K >= 2, got shape {m.shape}.")
+    c = _check.covariance(covariance, (m.shape[0], m.shape[1]))
+    n_samples = _check.count("n_samples", n_samples)
+    wins = np.zeros(m.shape, np.int64)
+    for rows, draws in _blocks(m.shape[0], m.shape[1], n_samples):
+        normal = random.standard_normal((rows.stop - rows.start, draws, m.shape[1]))
+        scores = _spread(normal, c[rows]) + m[rows, None]
+        _count_wins(scores.argmax(axis=2), wins[rows])
+    return wins / n_samples
+
+
+def _blocks(n: int, n_classes: int, n_samples: int) -> Iterator[tuple[slice, int]]:
+    """Rows and numbers of draws, so that no block takes much memory."""
+    draws = max(1, min(n_samples, _BLOCK // n_classes))
+    step = max(1, _BLOCK // (n_classes * draws))
+    for first in range(0, n, step):
+        for done in range(0, n_samples, draws):
+            yield slice(first, min(n, first + step)), min(draws, n_samples - done)
+
+
+def _spread(normal: Array, c: Array) -> Array:
+    """Independent standard normals, given the covariance `c`."""
+    spread: Array
+    if c.ndim == 2:
+        spread = normal * np.sqrt(c)[:, None]
+        return spread
+    # Not Cholesky's factor: it does not exist where scores are tied to each other.
+    values, vectors = np.linalg.eigh(c)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
+    spread = normal @ root.transpose(0, 2, 1)
+    return spread
+
+
+def _count_wins(winner: NDArray[np.intp], wins: NDArray[np.int64]) -> None:
+    n, n_classes = wins.shape
+    cells = (winner + n_classes * np.arange(n)[:, None]).ravel()
+    wins += np.bincount(cells, minlength=wins.size).reshape(n, n_classes)
+
+
+def entropy(p: ArrayLike) -> Array:
+    r"""Normalised entropy of each row: 0 for a sure label, 1 when all are equally likely.
+
+    .. math:: H = -\frac{1}{\log K} \sum_z p_z \log p_z, \qquad 0 \log 0 = 0
+
+    Parameters
+    ----------
+    p : array-like of shape (n, K)
+        Label probabilities.
+
+    Returns
+    -------
+    H : ndarray of shape (n,)
+
+    References
+    ----------
+    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7.
+
+    Examples
+    --------
+    >>> entropy([[0.5, 0.5], [1.0, 0.0]])
+    array([1., 0.])
+    """
+    rows = _check.probabilities(p)
+    terms = rows * np.log(np.where(rows > 0, rows, 1.0))
+    share: Array = terms.sum(axis=1) / np.log(rows.shape[1])
+    return np.clip(0.0 - share, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """How far the probabilities of predictions can be trusted; made by `reliability`.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (bins + 1,)
+        Bin b holds predictions of probability in ``[edges[b], edges[b + 1])``; the last one has
+        1 too.
+    count : ndarray of shape (bins,)
+        Predictions in each bin.
+    mean_probability : ndarray of shape (bins,)
+        Their mean probability; NaN in an empty bin.
+    error_share : ndarray of shape (bins,)
+        Wrong predictions in the bin / all rows. Sums to the error.
+    conditional_error : ndarray of shape (bins,)
+        Wrong predictions in the bin / predictions in the bin; NaN in an empty one. Falls from bin
+        to bin where probabilities mean something; equals one minus `mean_probability` where they
+        can be taken at their word.
+    probability_right, probability_wrong : float
+        Mean probability of right and of wrong predictions; NaN if there are none.
+    mean_entropy : float
+        Mean of the normalised entropy.
+
+    References
+    ----------
+    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7.
+    """
+
+    edges: Array
+    count: NDArray[np.int64]
+    mean_probability: Array
+    error_share: Array
+    conditional_error: Array
+    probability_right: float
+    probability_wrong: float
+    mean_entropy: float
+
+    def __str__(self) -> str:
+        lines = ["   bin         count  mean prob  error share  error in bin"]
+        for b, count in enumerate(self.count):
+            low, high = self.edges[b], self.edges[b + 1]
+            end = "]" if b == len(self.count) - 1 else ")"
+            numbers = (self.mean_probability[b], self.error_share[b], self.conditional_error[b])
+            mean, share, inside = ("-" if np.isnan(x) else f"{x:.4f}" for x in numbers)
+            lines.append(
+                f"[{low:.3f}, {high:.3f}{end} {count:7d} {mean:>10} {share:>12} {inside:>13}"
+            )
+        lines.append(
+            f"mean probability: right {self.probability_right:.4f}, "
+            f"wrong {self.probability_wrong:.4f}; mean entropy {self.mean_entropy:.4f}"
+        )
+        return "\n".join(lines)
+
+
+def reliability(
+    y: ArrayLike,
+    p: ArrayLike,
+    classes: ArrayLike,
+    *,
+    bins: int = 10,
+    y_pred: ArrayLike | None = None,
+) -> Reliability:
+    """Compare the probabilities of predictions with how often they are right.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    p : array-like of shape (n, K)
+        Label probabilities.
+    classes : array-like of shape (K,)
+        The label of each column, sorted, as in ``classes_`` of an estimator.
+    bins : int, default 10
+        Equal parts of [0, 1].
+    y_pred : array-like of shape (n,), optional
+        Predicted labels; the most probable ones if not given.
+
+    Returns
+    -------
+    result : Reliability
+
+    References
+    ----------
+    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7.
+
+    Examples
+    --------
+    >>> r = reliability(["a", "b", "b"], [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["a", "b"], bins=2)
+    >>> r.count, r.conditional_error.round(3)
+    (array([0, 3]), array([  nan, 0.333]))
+    """
+    rows = _check.probabilities(p)
+    bins = _check.count("bins", bins)
+    labels = _check.sorted_classes(classes, rows.shape[1])
+    truth = _check.known_labels(y, labels, len(rows), "y")
+    if y_pred is None:
+        predicted: NDArray[np.intp] = rows.argmax(axis=1)
+    else:
+        predicted = _check.known_labels(y_pred, labels, len(rows), "y_pred")
+    confidence = rows[np.arange(len(rows)), predicted]
+    return _statistics(confidence, predicted != truth, bins, _mean(entropy(rows)))
+
+
+def _statistics(
+    confidence: Array, wrong: NDArray[np.bool_], bins: int, mean_entropy: float
+) -> Reliability:
+    edges = np.arange(bins + 1) / bins
+    place = np.minimum(np.searchsorted(edges, confidence, side="right") - 1, bins - 1)
+    count = np.bincount(place, minlength=bins)
+    errors = np.bincount(place[wrong], minlength=bins)
+    some = np.where(count > 0, count, np.nan)
+    return Reliability(
+        edges=edges,
+        count=count,
+        mean_probability=np.bincount(place, weights=confidence, minlength=bins) / some,
+        error_share=errors / max(1, len(confidence)),
+        conditional_error=errors / some,
+        probability_right=_mean(confidence[~wrong]),
+        probability_wrong=_mean(confidence[wrong]),
+        mean_entropy=mean_entropy,
+    )
+
+
+def _mean(values: Array) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float:
+    r"""The factor of the standard deviations that makes held-out labels most likely.
+
+    .. math:: \tau = \arg\min_\tau -\frac1n \sum_i \log \Pr[y_i; s_i, \tau^2 v_i],
+        \qquad 10^{-4} \le \tau \le 10^4
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (n, K) or (n,)
+        As in `label_probabilities`.
+    y : array-like of shape (n,)
+        The column of the true label of each row; 0 or 1 for the margins of two classes.
+
+    Returns
+    -------
+    tau : float
+        Multiply variances by ``tau ** 2``. Where every label is predicted right the loss only
+        falls as tau does, and where scores tell nothing it only rises: then a value near a bound.
+
+    Notes
+    -----
+    :math:`\Pr[y]` is log-concave in the means, so the loss is convex in :math:`1 / \tau` and has
+    one minimum. Rows whose label is impossible at every tau are left out.
+
+    Examples
+    --------
+    >>> tau = fit_temperature([1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], [1, 1, 1, 0])
+    >>> round(tau, 4)  # normal_cdf(1 / tau) = 3/4
+    1.4826
+    """
+    m, v = _columns(*_check.score_moments(mean, variance))
+    places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
+    possible = np.isfinite(_log_probability(m, v, places, _LARGEST))
+    m, v, places = m[possible], v[possible], places[possible]
+    if not len(m):
+        return 1.0
+    return float(np.exp(_minimum(lambda log_tau: -_log_probability(m, v, places, log_tau).mean())))
+
+
+#: Bounds of log tau, and the step of the first look at the loss.
+_LARGEST = float(np.log(1e4))
+_STEP = _LARGEST / 8
+
+
+def _log_probability(m: Array, v: Array, places: NDArray[np.int64], log_tau: float) -> Array:
+    limits = np.finfo(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = np.clip(v * np.exp(2.0 * log_tau), limits.tiny, 1e300)
+    return _core.log_probability_of(m, np.where(v > 0, scaled, 0.0), places)
+
+
+def _minimum(loss: Callable[[float], Any]) -> float:
+    """The log tau of least loss, by golden section; the largest of several."""
+    grid = _STEP * np.arange(-8, 9)
+    best = len(grid) - 1 - int(np.argmin([loss(x) for x in grid[::-1]]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    ratio = (np.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    while high - low > 1e-6:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = loss(right)
+    return float(0.5 * (low + high))
