@@ -117,7 +117,9 @@ private:
         if (!(bound > -1e100)) return bound;  // beyond what the squares below can bear
         prepare(mean, variance, y);
         const auto beyond = [](const Score& z) { return !(std::fabs(z.mean) < 1e100); };
-        if (beyond(own_) || std::any_of(rivals_.begin(), rivals_.end(), beyond)) return bound;
+        if (beyond(own_) || std::any_of(rivals_.begin(), rivals_.end(), beyond)) {
+            return p_[y] > 1e-9 ? detail::log(p_[y]) : bound;  // too far apart to be told exactly
+        }
         return integral();
     }
 

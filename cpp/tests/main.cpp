@@ -14,6 +14,7 @@
 #include "test_guard.hpp"
 #include "test_learn.hpp"
 #include "test_normal.hpp"
+#include "test_probability.hpp"
 #include "test_rows.hpp"
 #include "test_rules.hpp"
 
@@ -69,6 +70,7 @@ int main() {
     Count count;
     run(normal_tests, count);
     run(rules_tests, count);
+    run(probability_tests, count);
     run(rows_tests, count);
     run(diagonal_tests, count);
     run(forms_tests, count);
