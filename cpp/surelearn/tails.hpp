@@ -26,11 +26,14 @@ namespace detail {
 [[gnu::always_inline]] inline void add_log_cdf(const Four& x, Four& sum, Four& product) noexcept {
     const Four zero{};
     const Four size = x < zero ? -x : x;
+    const Four near = size < 37.0 ? size : zero + 37.0;
+    Four e;
+    quick_exp(-0.5 * (near * near), e);
     Tail tail;
     quick_tail(size < 1e20 ? size : zero + 1e20, tail);  // its powers must stay finite
     const Four ratio = tail.p / tail.q;
     sum += x < zero ? -0.5 * (x * x) : zero;
-    product *= x < zero ? ratio : 1.0 - tail.e * ratio;
+    product *= x < zero ? ratio : 1.0 - e * ratio;
 }
 
 /// Moves the logarithm of `product` to `sum`.
