@@ -14,7 +14,15 @@ ROOT = Path(__file__).parents[1]
 #: Headers of the core from the bottom up; one may include those on lines above its own.
 LAYERS = [
     {"types.hpp", "normal.hpp", "lanes.hpp", "table.hpp", "guard.hpp", "parts.hpp"},
-    {"rows.hpp", "decode.hpp", "diagonal.hpp", "full.hpp", "rules.hpp", "exact.hpp", "probability.hpp"},
+    {
+        "rows.hpp",
+        "decode.hpp",
+        "diagonal.hpp",
+        "full.hpp",
+        "rules.hpp",
+        "exact.hpp",
+        "probability.hpp",
+    },
     {"draft.hpp", "constraints.hpp", "tails.hpp"},
     {"learn.hpp"},
 ]

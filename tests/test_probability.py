@@ -207,11 +207,31 @@ def test_draws_of_dependent_scores():
         assert abs(drawn[0, 0] - want) < 5 * np.sqrt(want * (1 - want) / n)
 
 
+def test_temperature_of_dependent_scores():
+    """Independent ones handed in as matrices give what they give as variances."""
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=(400, 3))
+    variance = rng.uniform(0.5, 2.0, size=(400, 3))
+    scores = mean + 2.0 * np.sqrt(variance) * rng.normal(size=mean.shape)
+    y = scores.argmax(axis=1)
+    exact = fit_temperature(mean, variance, y)
+    sampled = fit_temperature(mean, variance[:, :, None] * np.eye(3), y)
+    assert exact == pytest.approx(2.0, rel=0.3)
+    assert sampled == pytest.approx(exact, rel=0.05)
+
+
 def test_draws_in_blocks_are_all_counted(monkeypatch):
-    monkeypatch.setattr("surelearn.probability._BLOCK", 60)
-    drawn = sample_probabilities(np.zeros((7, 3)), np.ones((7, 3)), 50, np.random.default_rng(0))
-    np.testing.assert_allclose(drawn.sum(axis=1), 1)
-    assert len(np.unique(drawn[:, 0])) > 1
+    """In whatever blocks, every draw counts, and a row's answer does not depend on the others."""
+    mean = np.random.default_rng(1).normal(size=(7, 3))
+    whole = sample_probabilities(mean, np.ones((7, 3)), 50, np.random.default_rng(0))
+    alone = sample_probabilities(mean[4:5], np.ones((1, 3)), 50, np.random.default_rng(0))
+    np.testing.assert_array_equal(whole[4:5], alone)
+    for block in (60, 1):
+        monkeypatch.setattr("surelearn.probability._BLOCK", block)
+        drawn = sample_probabilities(mean, np.ones((7, 3)), 50, np.random.default_rng(0))
+        np.testing.assert_array_equal(drawn, whole)
+    np.testing.assert_allclose(whole.sum(axis=1), 1)
+    assert len(np.unique(whole[:, 0])) > 1
 
 
 @given(scores())
@@ -231,16 +251,16 @@ def test_reliability_of_numbers_made_by_hand():
     assert r.conditional_error[[6, 7, 9]].tolist() == [1.0, 0.5, 0.0]
     assert np.isnan(r.conditional_error[[0, 8]]).all()
     assert r.mean_probability[[7, 9]].tolist() == pytest.approx([0.725, 0.95])
-    assert r.probability_right == pytest.approx((0.9 + 0.75 + 1.0) / 3)
-    assert r.probability_wrong == pytest.approx((0.7 + 0.6) / 2)
-    assert r.mean_entropy == pytest.approx(entropy(p).mean())
+    assert r.right_probability == pytest.approx((0.9 + 0.75 + 1.0) / 3)
+    assert r.wrong_probability == pytest.approx((0.7 + 0.6) / 2)
+    assert r.entropy == pytest.approx(entropy(p).mean())
     table = str(r).splitlines()
     assert len(table) == 12
     assert table[8].split() == ["[0.700,", "0.800)", "2", "0.7250", "0.2000", "0.5000"]
     other = reliability(["a"] * 5, p, ["a", "b"], y_pred=["b"] * 5)
     assert other.count[:2].tolist() == [1, 1]
     assert other.error_share.sum() == pytest.approx(1)
-    assert np.isnan(other.probability_right)
+    assert np.isnan(other.right_probability)
 
 
 @pytest.mark.parametrize("tau", [0.05, 1.0, 30.0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
-from surelearn import SureClassifier, rules
+from surelearn import SureClassifier, constraints, rules
 
 _ORDER = (
     "an online learner takes one step for a row of weight 2 and two for the row repeated; "
@@ -21,19 +21,49 @@ _PROBABILITY = (
 )
 
 
+_NEAR_TIES = (
+    "predict goes by the mean scores, which near a tie need not name the most probable label; "
+    "the rest of this check is run below"
+)
+
+
 def estimators():
     """Rules that learn means only get the many passes the checks give to others as max_iter."""
     for name, rule in rules.RULES.items():
         yield SureClassifier(name, passes=100 if rule().first_order else 5)
+    yield SureClassifier("stdev", covariance="full", dtype="float64")
+    yield SureClassifier("arow", covariance="full", constraints="parallel")
+    yield SureClassifier("scw1", constraints=constraints.Sequential())
+    yield SureClassifier(rules.Variance(phi=0.1), constraints=constraints.Exact())
+    yield SureClassifier("pa1", constraints=constraints.Exact(), passes=100)
 
 
 def expected_failures(estimator):
     if rules.get(estimator.rule).first_order:
         return EXPECTED_FAILURES
-    return EXPECTED_FAILURES | {"check_decision_proba_consistency": _PROBABILITY}
+    return EXPECTED_FAILURES | {
+        "check_decision_proba_consistency": _PROBABILITY,
+        "check_classifiers_train": _NEAR_TIES,
+    }
 
 
 @pytest.mark.filterwarnings("default")
 @parametrize_with_checks(list(estimators()), expected_failed_checks=expected_failures)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
+
+
+class ByMeans(SureClassifier):
+    """The classifier without the probabilities that may name another label."""
+
+    def __getattribute__(self, name):
+        if name in ("predict_proba", "predict_log_proba"):
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("readonly", [False, True])
+@pytest.mark.parametrize("name", [n for n, rule in rules.RULES.items() if not rule().first_order])
+def test_scikit_learn_accepts_how_it_trains(name, readonly):
+    check_classifiers_train("ByMeans", ByMeans(name), readonly_memmap=readonly)

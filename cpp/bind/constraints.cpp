@@ -28,6 +28,9 @@ void bind_constraints(nb::module_& m) {
             new (self) Scheme{found->second, k, mixing};
         },
         nb::arg("name"), nb::arg("k") = 0, nb::arg("mixing") = std::vector<double>{});
+    scheme.def_prop_ro(
+        "exact", [](const Scheme& self) { return self.kind == Scheme::Kind::exact; },
+        "Whether all constraints are met at once.");
 }
 
 }  // namespace surelearn::bind

@@ -310,13 +310,16 @@ def only_class(classes: NDArray[Any]) -> int:
     return 0
 
 
-def collapse(row: int, *, covariance: str, projection: str, dtype: str) -> str:
+def collapse(row: int, *, covariance: str, projection: str, dtype: str, exact: bool) -> str:
     """The message for a row whose update would leave no usable model."""
     other = {"precision": "covariance", "covariance": "precision"}[projection]
     with_, use = f"projection={projection!r}", f"Use projection={other!r}, scale"
     if covariance == "full":
         with_ = f"covariance='full' and dtype={dtype!r}"
         use = "Use dtype='float64', scale" if dtype == "float32" else "Scale"
+    elif exact:
+        with_ = "the exact scheme"
+        use = "Use Sequential or Parallel with projection='covariance', scale"
     return (
         f"row {row} must leave finite weights and positive variances, got a collapse with "
         f"{with_}. {use} the features, or let the rule move less."

@@ -88,6 +88,10 @@ class Scheme:
 
     def __init__(self, name: str, k: int = 0, mixing: Sequence[float] = []) -> None: ...
 
+    @property
+    def exact(self) -> bool:
+        """Whether all constraints are met at once."""
+
 class Diagonal32:
     """Diagonal Gaussian weights, feature-major."""
 
@@ -305,6 +309,7 @@ class Full64:
 
     def set_threads(self, threads: int) -> None:
         """How many threads a large update may use."""
+
 def label_probabilities(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], log: bool) -> NDArray[numpy.float64]:
     """
     Probability, or its log, that each of K independent normal scores is the largest.

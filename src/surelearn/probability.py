@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check, _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 __all__ = [
     "Reliability",
@@ -95,7 +95,8 @@ def sample_probabilities(
     r"""Share of random draws of the scores in which each label wins.
 
     Needed where scores depend on each other; `label_probabilities` is exact and faster where they
-    do not. The standard error of a probability p is :math:`\sqrt{p (1 - p) / n}`.
+    do not. The standard error of a probability p is :math:`\sqrt{p (1 - p) / n}`. The draws are the
+    same for every row, so that what a row gets does not depend on its neighbours.
 
     Parameters
     ----------
@@ -128,33 +129,38 @@ def sample_probabilities(
         raise ValueError(f"mean must have shape (n, K) with K >= 2, got shape {m.shape}.")
     c = _check.covariance(covariance, (m.shape[0], m.shape[1]))
     n_samples = _check.count("n_samples", n_samples)
+    return _sampled(m, _roots(c), n_samples, random)
+
+
+def _sampled(m: Array, roots: Array, n_samples: int, random: np.random.Generator) -> Array:
+    """Draws in blocks, so that memory stays small, and the same ones for every row."""
+    n, n_classes = m.shape
     wins = np.zeros(m.shape, np.int64)
-    for rows, draws in _blocks(m.shape[0], m.shape[1], n_samples):
-        normal = random.standard_normal((rows.stop - rows.start, draws, m.shape[1]))
-        scores = _spread(normal, c[rows]) + m[rows, None]
-        _count_wins(scores.argmax(axis=2), wins[rows])
+    draws = max(1, min(n_samples, _BLOCK // n_classes))
+    step = max(1, _BLOCK // (n_classes * draws))
+    for done in range(0, n_samples, draws):
+        normal = random.standard_normal((min(draws, n_samples - done), n_classes))
+        for first in range(0, n, step):
+            rows = slice(first, first + step)
+            scores = _spread(normal, roots[rows]) + m[rows, None]
+            _count_wins(scores.argmax(axis=2), wins[rows])
     return wins / n_samples
 
 
-def _blocks(n: int, n_classes: int, n_samples: int) -> Iterator[tuple[slice, int]]:
-    """Rows and numbers of draws, so that no block takes much memory."""
-    draws = max(1, min(n_samples, _BLOCK // n_classes))
-    step = max(1, _BLOCK // (n_classes * draws))
-    for first in range(0, n, step):
-        for done in range(0, n_samples, draws):
-            yield slice(first, min(n, first + step)), min(draws, n_samples - done)
-
-
-def _spread(normal: Array, c: Array) -> Array:
-    """Independent standard normals, given the covariance `c`."""
-    spread: Array
+def _roots(c: Array) -> Array:
+    """Standard deviations, or a square root of each covariance matrix."""
     if c.ndim == 2:
-        spread = normal * np.sqrt(c)[:, None]
-        return spread
+        return np.sqrt(c)
     # Not Cholesky's factor: it does not exist where scores are tied to each other.
     values, vectors = np.linalg.eigh(c)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
-    spread = normal @ root.transpose(0, 2, 1)
+    roots: Array = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
+    return roots
+
+
+def _spread(normal: Array, roots: Array) -> Array:
+    """Independent standard normals as (row, draw, class), given the covariance of each row."""
+    apart = roots.ndim == 2
+    spread: Array = normal * roots[:, None] if apart else normal @ roots.transpose(0, 2, 1)
     return spread
 
 
@@ -212,10 +218,12 @@ class Reliability:
         Wrong predictions in the bin / predictions in the bin; NaN in an empty one. Falls from bin
         to bin where probabilities mean something; equals one minus `mean_probability` where they
         can be taken at their word.
-    probability_right, probability_wrong : float
+    right_probability, wrong_probability : float
         Mean probability of right and of wrong predictions; NaN if there are none.
-    mean_entropy : float
+    entropy : float
         Mean of the normalised entropy.
+    error : float
+        Wrong predictions / all rows.
 
     References
     ----------
@@ -227,9 +235,13 @@ class Reliability:
     mean_probability: Array
     error_share: Array
     conditional_error: Array
-    probability_right: float
-    probability_wrong: float
-    mean_entropy: float
+    right_probability: float
+    wrong_probability: float
+    entropy: float
+
+    @property
+    def error(self) -> float:
+        return float(self.error_share.sum())
 
     def __str__(self) -> str:
         lines = ["   bin         count  mean prob  error share  error in bin"]
@@ -242,8 +254,8 @@ class Reliability:
                 f"[{low:.3f}, {high:.3f}{end} {count:7d} {mean:>10} {share:>12} {inside:>13}"
             )
         lines.append(
-            f"mean probability: right {self.probability_right:.4f}, "
-            f"wrong {self.probability_wrong:.4f}; mean entropy {self.mean_entropy:.4f}"
+            f"mean probability: right {self.right_probability:.4f}, "
+            f"wrong {self.wrong_probability:.4f}; mean entropy {self.entropy:.4f}"
         )
         return "\n".join(lines)
 
@@ -298,7 +310,7 @@ def reliability(
 
 
 def _statistics(
-    confidence: Array, wrong: NDArray[np.bool_], bins: int, mean_entropy: float
+    confidence: Array, wrong: NDArray[np.bool_], bins: int, entropy: float
 ) -> Reliability:
     edges = np.arange(bins + 1) / bins
     place = np.minimum(np.searchsorted(edges, confidence, side="right") - 1, bins - 1)
@@ -311,9 +323,9 @@ def _statistics(
         mean_probability=np.bincount(place, weights=confidence, minlength=bins) / some,
         error_share=errors / max(1, len(confidence)),
         conditional_error=errors / some,
-        probability_right=_mean(confidence[~wrong]),
-        probability_wrong=_mean(confidence[wrong]),
-        mean_entropy=mean_entropy,
+        right_probability=_mean(confidence[~wrong]),
+        wrong_probability=_mean(confidence[wrong]),
+        entropy=entropy,
     )
 
 
@@ -330,7 +342,8 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
     Parameters
     ----------
     mean, variance : array-like of shape (n, K) or (n,)
-        As in `label_probabilities`.
+        As in `label_probabilities`. Where `variance` has shape (n, K, K), as in
+        `sample_probabilities`, probabilities are estimated from 2,000 draws.
     y : array-like of shape (n,)
         The column of the true label of each row; 0 or 1 for the margins of two classes.
 
@@ -351,6 +364,8 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
     >>> round(tau, 4)  # normal_cdf(1 / tau) = 3/4
     1.4826
     """
+    if np.ndim(variance) == 3:
+        return _fit_sampled(_check.numbers("mean", mean), variance, y)
     m, v = _columns(*_check.score_moments(mean, variance))
     places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
     possible = np.isfinite(_log_probability(m, v, places, _LARGEST))
@@ -359,6 +374,22 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
         return 1.0
     return float(np.exp(_minimum(lambda log_tau: -_log_probability(m, v, places, log_tau).mean())))
 
+
+def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike) -> float:
+    """The same for scores that depend on each other, with one set of draws for every tau."""
+    roots = _roots(_check.covariance(covariance, (m.shape[0], m.shape[1])))
+    places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
+
+    def loss(log_tau: float) -> float:
+        random = np.random.default_rng(0)
+        p = _sampled(m, roots * np.exp(log_tau), _DRAWS, random)[np.arange(len(m)), places]
+        return float(-np.log(np.maximum(p, 0.5 / _DRAWS)).mean())
+
+    return float(np.exp(_minimum(loss))) if len(m) else 1.0
+
+
+#: Draws of a row for the temperature of dependent scores.
+_DRAWS = 2000
 
 #: Bounds of log tau, and the step of the first look at the loss.
 _LARGEST = float(np.log(1e4))

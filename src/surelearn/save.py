@@ -119,6 +119,9 @@ class Fields:
             raise FormatError(f"{self.where}: {name} must be {what}, got {str(value)[:60]!r}.")
         return value
 
+    def has(self, name: str) -> bool:
+        return name in self._settings
+
     def integer(self, name: str, *, low: int = 0, high: int = 2**62) -> int:
         value: int = self._get(name, int, "a whole number")
         if not low <= value <= high:
@@ -135,7 +138,7 @@ class Fields:
     def text(
         self, name: str, known: Sequence[str] | None = None, *, default: str | None = None
     ) -> str:
-        if default is not None and name not in self._settings:
+        if default is not None and not self.has(name):
             return default
         value: str = self._get(name, str, "a text")
         if known is not None and value not in known:

@@ -41,6 +41,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
 
     rule: Any
     n_features_in_: int
+    temperature_: float
     _model: Model
 
     # ------------------------------------------------------------------- fitted
@@ -91,11 +92,19 @@ class Linear(BaseEstimator):  # type: ignore[misc]
 
     @property
     def sigma_(self) -> NDArray[Any]:
-        return self._variances("sigma_")[:, : self.n_features_in_]
+        model = self._attribute("sigma_")
+        variances = self._variances("sigma_")
+        if model.layout.covariance == "full":
+            return variances
+        return variances[:, : self.n_features_in_]
 
     @property
     def intercept_sigma_(self) -> NDArray[Any]:
-        return _last_column(self._variances("intercept_sigma_"), self.n_features_in_)
+        model = self._attribute("intercept_sigma_")
+        variances = self._variances("intercept_sigma_")
+        if model.layout.covariance == "full":
+            variances = np.diagonal(variances).reshape(-1, model.layout.n_rows)
+        return _last_column(variances, self.n_features_in_)
 
     def _means(self, name: str) -> NDArray[Any]:
         means = _check.trained(self._attribute(name).weights, name).means

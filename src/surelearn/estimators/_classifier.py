@@ -10,30 +10,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import log_ndtr, ndtr
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, _core, rules
-from surelearn.estimators._base import Linear, as_labels, second_order
+from surelearn.estimators._base import as_labels
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, times
+from surelearn.estimators._proba import Certain, one_or_many
 from surelearn.weights import rows_of
 
 
-def _two_class_proba(self: SureClassifier) -> bool:
-    second_order(self)
-    model = self.__dict__.get("_model")
-    if model is not None and len(model.classes) > 2:
-        raise AttributeError(
-            f"predict_proba for {len(model.classes)} classes is not available yet. Use margin."
-        )
-    return True
-
-
-class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
+class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     r"""Linear classifier that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \mu \leftarrow \mu + \alpha \Sigma g, \qquad
@@ -47,13 +36,16 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     rule : str, rule or function, default "arow"
         A name such as ``"stdev"``, a value such as ``rules.Stdev(eta=0.9)``, or a function of your
         own ``(m, v) -> (alpha, gain)``, see `rules.Custom`.
-    covariance : {"diagonal"}, default "diagonal"
-        ``"full"`` is not available yet.
+    covariance : {"diagonal", "full"}, default "diagonal"
+        ``"full"`` keeps a covariance for each pair of weights: more is learnt from each row, but
+        memory and time grow with the square of their number. Above
+        ``surelearn.weights.FULL_LIMIT`` bytes (4 GiB) it is refused.
     projection : {"auto", "precision", "covariance"}, default "auto"
-        Which off-diagonal part an update drops. ``"auto"`` takes precision for sparse input and
-        covariance for dense, at the first call, and keeps it.
+        Which off-diagonal part an update of diagonal weights drops. ``"auto"`` takes precision for
+        sparse input and covariance for dense, at the first call, and keeps it.
     constraints : str or constraints, default "single"
-        Which rivals are learnt from.
+        Which rivals are learnt from: ``"single"``, ``"sequential"``, ``"parallel"``, ``"exact"`` or
+        a value such as ``constraints.Sequential(k=5)``.
     multiclass : {"joint"}, default "joint"
         One weight vector a class, learnt together.
     passes : int, default 5
@@ -69,14 +61,17 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     class_weight : None, "balanced" or dict, default None
         Weight of each class. ``"balanced"``: inverse to its frequency; in `partial_fit` to its
         frequency so far.
-    cost : None
-        Not available yet.
+    cost : array of shape (n_classes, n_classes), optional
+        ``cost[y, z]`` says how bad it is to take class y for z, both in the order of `classes_`:
+        PA, AROW and NHERD rules ask for a margin of that size in place of 1, CW and SCW rules for
+        phi times it. Other rules refuse it.
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     n_shards : int, default 1
         More than one is not available yet.
     n_jobs : int or None, default None
-        Threads; never changes the result.
+        Threads of one update with a large full covariance; None and -1: as many as there are
+        cores. Never changes the result.
     combine : str, default "bayes"
         How shards are merged.
     random_state : int, RandomState or None, default None
@@ -91,7 +86,8 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Means of the weights, one row for two classes. A read-only view where nothing is averaged.
     sigma_ : ndarray of the shape of `coef_`
-        Variances of the weights, a read-only view. Second-order rules only.
+        Variances of the weights, a read-only view. Second-order rules only. With full covariance
+        the whole matrix over all weights, class after class, the intercept last in each.
     intercept_, intercept_sigma_ : ndarray of shape (1,) or (n_classes,)
         Mean and variance of the intercept.
     n_features_in_ : int
@@ -102,6 +98,8 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         Rows that moved the weights.
     mistakes_ : ndarray of int
         Mistakes made before each update, one entry a pass.
+    temperature_ : float
+        After `calibrate`: what every standard deviation is multiplied by.
 
     Examples
     --------
@@ -181,6 +179,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         model = self._untrained(plan, shell.n_features_in_, is_sparse).with_classes(classes)
         run(model, plan, batch, check_random_state(self.random_state))
         shell._model = model
+        shell.__dict__.pop("temperature_", None)
         self._adopt(shell)
         return self
 
@@ -253,7 +252,7 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         """
         model = self._fitted()
         rows = self._rows(X)
-        return _one_or_many(_check.trained(model.weights, "decision_function").scores(rows))
+        return one_or_many(_check.trained(model.weights, "decision_function").scores(rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the largest mean score; the first of equals."""
@@ -270,43 +269,6 @@ class SureClassifier(ClassifierMixin, Linear):  # type: ignore[misc]
         if model.weights is None:
             return model.classes[_check.only_class(model.classes)]
         return model.classes[model.weights.winner(row)]
-
-    @available_if(second_order)
-    def margin(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and variance of each class score; two classes: of the one margin.
-
-        Returns
-        -------
-        mean, variance : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        model = self._fitted()
-        rows = self._rows(X)
-        mean, variance = _check.trained(model.weights, "margin").margin(rows)
-        return _one_or_many(mean), _one_or_many(variance)
-
-    @available_if(_two_class_proba)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        r"""Probability of each label under the distribution of the weights.
-
-        .. math:: Pr[y = classes\_[1] \mid x] = \Phi(M / \sqrt{V})
-
-        `Probit` adds its noise to V. A row without any feature or intercept is a tie.
-        """
-        t = self._deviations(X)
-        return np.column_stack([ndtr(-t), ndtr(t)])
-
-    @available_if(_two_class_proba)
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithm of `predict_proba`, exact also where that rounds to 0."""
-        t = self._deviations(X)
-        return np.column_stack([log_ndtr(-t), log_ndtr(t)])
-
-    def _deviations(self, X: Any) -> NDArray[np.float64]:
-        """The margin in units of its standard deviation."""
-        mean, variance = self.margin(X)
-        variance = variance + rules.get(self.rule).label_noise
-        sure = variance > 0
-        return np.asarray(np.divide(mean, np.sqrt(variance), out=0.0 * mean, where=sure))
 
     # ---------------------------------------------------------------- internals
 
@@ -392,7 +354,3 @@ def _stream_weight(model: Model, batch: Batch) -> NDArray[np.float64]:
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, model.classes)] = model.counts
     return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)
-
-
-def _one_or_many(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    return columns[:, 0] if columns.shape[1] == 1 else columns

@@ -45,6 +45,8 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
         "mistakes": model.mistakes,
         "updates": model.updates,
     }
+    if hasattr(estimator, "temperature_"):
+        settings["temperature"] = estimator.temperature_
     tensors: dict[str, NDArray[Any]] = {}
     if model.weights is not None:
         state = model.weights.state()
@@ -84,13 +86,22 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
         Plan.of(estimator.get_params(deep=False))
         model = _model(fields, tensors, budget)
         names = _names_in(tensors, model.layout.n_features)
+        temperature = _temperature(fields)
     except (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError) as error:
         raise FormatError(f"{path} must be a sound model, got a damaged one: {error}") from None
+    if temperature is not None:
+        estimator.temperature_ = temperature
     estimator._model = model
     estimator.n_features_in_ = model.layout.n_features
     if names is not None:
         estimator.feature_names_in_ = names
     return estimator
+
+
+def _temperature(fields: save.Fields) -> float | None:
+    if not fields.has("temperature"):
+        return None
+    return _check.number("temperature", fields.number("temperature"), "(0, inf)", low=0.0)
 
 
 def _rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:

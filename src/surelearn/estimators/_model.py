@@ -53,7 +53,7 @@ class How(NamedTuple):
 class Refused(ValueError):
     """A row whose update would have left no usable model; the `place` rows before it are learnt."""
 
-    def __init__(self, place: int, row: int, model: Model) -> None:
+    def __init__(self, place: int, row: int, model: Model, *, exact: bool) -> None:
         layout = model.layout
         super().__init__(
             _check.collapse(
@@ -61,6 +61,7 @@ class Refused(ValueError):
                 covariance=layout.covariance,
                 projection=model.projection,
                 dtype=layout.dtype,
+                exact=exact,
             )
         )
         self.place = place
@@ -149,7 +150,7 @@ class Model:
             place = begin + learnt.rows
             row = place if order is None else int(order[place])
             named = row if batch.numbers is None else int(batch.numbers[row])
-            raise Refused(place, named, self)
+            raise Refused(place, named, self, exact=how.scheme.exact)
 
     def _pass(
         self,
@@ -190,7 +191,7 @@ class Model:
             self._method(how), row, place, weight=weight, cost=how.cost_of(self.classes)
         )
         if refused:
-            raise Refused(0, 0, self)
+            raise Refused(0, 0, self, exact=how.scheme.exact)
         self._add(tally)
         self.counts[place] += 1
 

@@ -85,11 +85,11 @@ def register(
 
     Examples
     --------
-    >>> def careful(m, v):
+    >>> def timid(m, v):
     ...     return (0.1, 0.1) if m < 1.0 else (0.0, 0.0)
-    >>> register("careful", careful)
-    Custom(careful)
-    >>> get("careful").step(0.0, 1.0)
+    >>> register("timid", timid)
+    Custom(timid)
+    >>> get("timid").step(0.0, 1.0)
     Step(alpha=0.1, gain=0.1)
     """
     rule = Custom(function, compiled=compiled, first_order=first_order)

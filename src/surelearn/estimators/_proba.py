@@ -1,0 +1,173 @@
+"""What a classifier says of its own certainty: margins, probabilities, entropy, temperature."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from surelearn import _check, probability, rules
+from surelearn.estimators._base import Linear, as_labels, second_order
+from surelearn.weights import Full
+
+Array = NDArray[np.float64]
+
+#: Draws of a row where probabilities are sampled: a standard error of 0.005 at most.
+_DRAWS = 10_000
+
+
+class Certain(Linear):
+    """A linear model over classes that knows how sure it is of each label."""
+
+    @available_if(second_order)
+    def margin(self, X: Any) -> tuple[Array, Array]:
+        """Mean and variance of each class score; two classes: of the one margin.
+
+        Returns
+        -------
+        mean, variance : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        model = self._fitted()
+        rows = self._rows(X)
+        mean, variance = _check.trained(model.weights, "margin").margin(rows)
+        return one_or_many(mean), one_or_many(variance)
+
+    @available_if(second_order)
+    def predict_proba(self, X: Any) -> Array:
+        r"""Probability of each label under the distribution of the weights.
+
+        .. math:: \Pr[y \mid x] = \Pr_w[\, y = \arg\max_z w \cdot f(x, z)\,], \qquad
+            \Pr[classes\_[1] \mid x] = \Phi(M / \sqrt{V}) \text{ for two classes}
+
+        Exact to 1e-9, but for full covariance with three or more classes, where it is estimated
+        from 10,000 draws, the same ones at every call. `Probit` adds its noise to V. After
+        `calibrate` V is multiplied by the square of ``temperature_``. A row without any feature or
+        intercept is a tie.
+
+        `predict` goes by the mean scores. The most probable label may be another one where the two
+        best scores are near each other and differ in variance.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        mean, spread = self._spread(X)
+        if spread.ndim == 3:
+            return probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
+        return probability.label_probabilities(mean, spread)
+
+    @available_if(second_order)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, exact also where that rounds to 0, but for full covariance
+        with three or more classes."""
+        mean, spread = self._spread(X)
+        if spread.ndim == 3:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(self.predict_proba(X)))
+        return probability.label_probabilities(mean, spread, log=True)
+
+    @available_if(second_order)
+    def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
+        """Share of draws of the weights in which each label wins.
+
+        `predict_proba` is exact where this only estimates; the papers' way, kept to compare.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        n_samples : int, default 1000
+            Draws; the standard error of a probability p is ``sqrt(p (1 - p) / n_samples)``.
+        random_state : int, RandomState or None
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        mean, spread = self._spread(X)
+        seed = check_random_state(random_state).randint(2**31)
+        if mean.ndim == 1:  # one margin: the first class has the score 0
+            mean, spread = np.stack([0 * mean, mean], 1), np.stack([0 * spread, spread], 1)
+        random = np.random.default_rng(seed)
+        return probability.sample_probabilities(mean, spread, n_samples, random)
+
+    @available_if(second_order)
+    def entropy(self, X: Any) -> Array:
+        """Normalised entropy of `predict_proba`: 0 for a sure label, 1 if all are as likely.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return probability.entropy(self.predict_proba(X))
+
+    @available_if(second_order)
+    def calibrate(self, X: Any, y: Any) -> Self:
+        r"""Fit ``temperature_`` on rows that were not learnt from.
+
+        .. math:: \tau = \arg\min_\tau -\sum_i \log \Pr[y_i \mid x_i; \tau^2 V]
+
+        One number that scales every standard deviation; `predict` does not change. Learning goes
+        on with it, `fit` starts without it.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Known labels.
+
+        Returns
+        -------
+        self
+        """
+        model = self._fitted()
+        labels = as_labels(y)
+        mean, spread = self._spread(X, tau=1.0)
+        _check.one_label_a_row(len(labels), len(mean))
+        places = _check.known_labels(labels, model.classes, len(labels), "y")
+        self.temperature_ = probability.fit_temperature(mean, spread, places)
+        return self
+
+    @available_if(second_order)
+    def reliability(self, X: Any, y: Any, *, bins: int = 10) -> probability.Reliability:
+        """How far the probabilities of predictions can be trusted, by bins of probability.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Known labels.
+        bins : int, default 10
+
+        Returns
+        -------
+        surelearn.probability.Reliability
+            Counts, contribution to the error and conditional error of each bin, as in Crammer,
+            Dredze & Kulesza 2009, sec. 7; predictions are those of `predict`.
+        """
+        p = self.predict_proba(X)
+        predicted = self.predict(X)
+        return probability.reliability(y, p, self._model.classes, bins=bins, y_pred=predicted)
+
+    def _spread(self, X: Any, *, tau: float | None = None) -> tuple[Array, Array]:
+        """Mean scores and their variances, or covariances where scores depend on each other."""
+        model = self._fitted()
+        weights = _check.trained(model.weights, "probability")
+        tau = self.__dict__.get("temperature_", 1.0) if tau is None else tau
+        noise = rules.get(self.rule).label_noise
+        rows = self._rows(X)
+        if isinstance(weights, Full) and weights.n_columns > 1:
+            mean, spread = weights.scores(rows), weights.covariances(rows)
+            spread += 0.5 * noise * np.eye(weights.n_columns)
+            return mean, spread * tau**2
+        mean, spread = map(one_or_many, weights.margin(rows))
+        # The noise is that of a margin, so each of two scores has half of it.
+        spread = spread + (noise if spread.ndim == 1 else 0.5 * noise)
+        return mean, np.minimum(spread * tau**2, np.finfo(np.float64).max)
+
+
+def one_or_many(columns: Array) -> Array:
+    """Two classes have one margin, more a score each."""
+    return columns[:, 0] if columns.shape[1] == 1 else columns
