@@ -17,6 +17,8 @@ import pytest
 from scipy import sparse
 
 from surelearn import SureClassifier, rules
+from surelearn.constraints import Exact, Parallel, Sequential
+from surelearn.probability import label_probabilities
 
 SUMS = Path(__file__).parent / "data" / "bits.json"
 
@@ -39,12 +41,17 @@ def problem(n_classes):
     return X, (np.asarray(X[:, :n_classes].sum(axis=1)).ravel() * 8).astype(int) % n_classes
 
 
-def digest(name, n_classes, dtype):
+def digest(name, n_classes, dtype, **options):
     X, y = problem(n_classes)
-    clf = SureClassifier(name, projection="covariance", dtype=dtype, average=True, shuffle=False)
-    clf.set_params(passes=2).fit(X, y)
-    state = clf._model.weights.state()
-    return hashlib.sha256(state["features"].tobytes() + state["cells"].tobytes()).hexdigest()[:16]
+    options = {"projection": "covariance", "average": True, "passes": 2, **options}
+    clf = SureClassifier(name, dtype=dtype, shuffle=False, **options)
+    if options.get("covariance") == "full":
+        X = X[:, :40]
+    weights = clf.fit(X, y)._model.weights
+    state = weights.state()
+    return hashlib.sha256(b"".join(state[array].tobytes() for array in weights.arrays)).hexdigest()[
+        :16
+    ]
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors agree to 1e-6 only")
@@ -55,3 +62,34 @@ def test_bits_are_those_of_every_machine(name):
         for dtype in ("float32", "float64"):
             key = f"{name}, {n_classes} classes, {dtype}"
             assert digest(name, n_classes, dtype) == known[key], key
+
+
+SCHEMES = {
+    "sequential": Sequential(3),
+    "parallel": Parallel(mixing=[3, 2, 1]),
+    "exact": Exact(),
+}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors agree to 1e-6 only")
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_bits_of_many_constraints(scheme, covariance):
+    known = json.loads(SUMS.read_text())
+    for name in ("variance", "stdev"):
+        for dtype in ("float32", "float64"):
+            key = f"{name}, {scheme}, {covariance}, {dtype}"
+            options = {"constraints": SCHEMES[scheme], "covariance": covariance, "passes": 1}
+            rule = rules.get(name).replace(phi=0.1)
+            assert digest(rule, 5, dtype, **options) == known[key], key
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors agree to 1e-6 only")
+def test_bits_of_probabilities():
+    mean = (numbers(4000, 3) % 1000 - 500).reshape(200, 20) / 64
+    variance = (numbers(4000, 4) % 1000 + 1).reshape(200, 20) ** 2 / 1e4
+    known = json.loads(SUMS.read_text())
+    for log in (False, True):
+        p = label_probabilities(mean, variance, log=log)
+        found = hashlib.sha256(p.tobytes()).hexdigest()[:16]
+        assert found == known[f"probabilities, log={log}"]

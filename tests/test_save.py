@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save_file as save_tensors
 from scipy import sparse
 
 import strategies
 from surelearn import FormatError, SureClassifier, load, rules
+from surelearn.constraints import Exact, Parallel, Sequential
 from test_classifier import X4, Y4, classifier, fingerprint, spread
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -67,6 +69,70 @@ def test_a_model_comes_back_bit_for_bit(problem, rule, average, dtype, labels, t
     back.save(path)
     assert path.read_bytes() == first  # the same model, the same bytes
     assert fingerprint(back.partial_fit(problem.X, y)) == fingerprint(clf.partial_fit(problem.X, y))
+
+
+WAYS = {
+    "full": {"rule": "stdev", "covariance": "full"},
+    "full, averaged": {"rule": rules.AROW(3.0), "covariance": "full", "average": True},
+    "sequential": {"rule": "arow", "constraints": Sequential(2)},
+    "parallel": {"rule": "scw1", "constraints": Parallel(mixing=[3, 1])},
+    "exact": {"rule": rules.Variance(phi=0.1), "constraints": Exact(), "dtype": "float64"},
+    "cost": {
+        "rule": "pa1",
+        "constraints": "exact",
+        "cost": [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]],
+    },
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_learn_comes_back_and_goes_on(way, tmp_path):
+    X, y = spread()
+    clf = SureClassifier(**WAYS[way], shuffle=False).partial_fit(X, y, classes=np.unique(y))
+    clf.save(tmp_path / "m.sure")
+    back = load(tmp_path / "m.sure")
+    assert fingerprint(back) == fingerprint(clf)
+    assert repr(back.get_params()) == repr(clf.get_params())
+    assert fingerprint(back.partial_fit(X, y)) == fingerprint(clf.partial_fit(X, y))
+
+
+@pytest.fixture
+def saved_full(tmp_path):
+    X, y = spread()
+    path = tmp_path / "full.sure"
+    SureClassifier("stdev", covariance="full", random_state=0).fit(X, y).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("tensor", "change", "message"),
+    [
+        ("sigma", lambda a: a.__setitem__((0, 1), a[0, 1] + 1), "symmetric"),
+        ("sigma", lambda a: a.__setitem__((0, 0), 0.0), "positive variances"),
+        ("sigma", lambda a: a.__setitem__((1, 1), np.nan), "finite"),
+        ("means", lambda a: a.__setitem__((0, 0), np.inf), "finite"),
+        ("means", lambda a: a.resize((2, a.size // 2), refcheck=False), "one number for each"),
+        ("sigma", lambda a: a.resize((1, a.size), refcheck=False), "each pair of weights"),
+    ],
+)
+def test_damaged_covariances_never_enter_a_model(saved_full, tensor, change, message):
+    header, _ = parts(saved_full)
+    tensors = {k: np.array(v) for k, v in load_tensors(saved_full.read_bytes()).items()}
+    change(tensors[tensor])
+    save_tensors(tensors, saved_full, metadata=header["__metadata__"])
+    with pytest.raises(FormatError, match=message):
+        load(saved_full)
+
+
+@pytest.mark.parametrize("value", [0, -1.0, "warm", None, True, 1e999])
+def test_a_damaged_temperature_is_refused(saved, value):
+    header, body = parts(saved)
+    settings = json.loads(header["__metadata__"]["surelearn"])
+    settings["temperature"] = value
+    header["__metadata__"]["surelearn"] = json.dumps(settings)
+    assemble(saved, header, body)
+    with pytest.raises(FormatError, match="temperature"):
+        load(saved)
 
 
 @pytest.mark.parametrize("labels", [[False, True], np.array(["x", "y"], object), ["", "b"]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -9,10 +11,13 @@ from hypothesis import strategies as st
 
 import strategies
 from driver import expected, learn, make
+from reference.convex import by_solver_diagonal, by_solver_full
 from reference.costs import CONFIDENCE, MARGIN
+from reference.diagonal import Diagonal as RefDiagonal
+from reference.full import Full as RefFull
 from reference.rules import FIRST_ORDER, REGISTRY
 from surelearn.constraints import Exact, Parallel, Sequential, Single
-from surelearn.weights import rows_of
+from surelearn.weights import Diagonal, Full, Layout, rows_of
 
 EXACT = ("variance", "stdev", "pa", "pa1", "pa2")
 SECOND_ORDER = [name for name in REGISTRY if name not in FIRST_ORDER]
@@ -195,6 +200,53 @@ def precision_gains(g, sigma, sigma_after):
         growth, products = np.diagonal(growth), np.stack([a * a for a in g])
     gains, *_ = np.linalg.lstsq(products.reshape(len(g), -1).T, growth.ravel(), rcond=None)
     return gains
+
+
+def made_of(mu, sigma, n_features):
+    """Weights of the core with these means and variances, or this covariance."""
+    full = np.shape(sigma) != np.shape(mu)
+    layout = Layout(n_features, False, True, False, "float64", "full" if full else "diagonal")
+    state = {"layout": asdict(layout), "n_columns": len(mu), "prior": 1.0, "rounds": 0}
+    if full:
+        return Full.from_state(state | {"means": mu.reshape(1, -1), "sigma": sigma})
+    cells = np.ascontiguousarray(np.column_stack([mu.T, sigma.T]))
+    return Diagonal.from_state(state | {"features": np.arange(n_features), "cells": cells})
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+@pytest.mark.parametrize("name", ["variance", "stdev"])
+def test_exact_updates_are_the_solution_of_a_convex_solver(name, kind, n_classes, seed):
+    """The KL projection itself; with two classes and full covariance by the rule's own formula."""
+    rng = np.random.default_rng(seed)
+    columns, n = (1 if n_classes == 2 else n_classes), 2
+    mu, x, phi = rng.normal(size=(columns, n)), rng.normal(size=n), 10 ** rng.uniform(-0.5, 0.5)
+    root = rng.normal(size=(mu.size, 2 * mu.size))
+    sigma = root @ root.T / mu.size if kind == "full" else np.exp(rng.normal(size=mu.shape))
+    cost = rng.uniform(0.5, 2.0, size=(n_classes, n_classes)) * (1 - np.eye(n_classes))
+    G = np.zeros((n_classes - 1, *mu.shape))
+    for r, g in enumerate(G):
+        g[0] = x
+        if columns > 1:
+            g[r + 1] = -x
+    y = 1 if columns == 1 else 0
+    if mu.ravel() @ G[0].ravel() > 0:  # let the label be behind
+        mu = -mu
+    solver, judge = (
+        (by_solver_full, RefFull) if kind == "full" else (by_solver_diagonal, RefDiagonal)
+    )
+    start = judge(mu, sigma) if kind == "full" else judge(mu, sigma, "precision")
+    demands = phi * np.delete(cost[y], y)
+    want_mu, want_sigma = solver(name, start, G, demands)
+    weights = made_of(mu, sigma, n)
+    how = {"n_classes": n_classes, "scheme": Exact(), "cost": cost}
+    assert not learn(weights, (name, {"phi": phi}), x[None], np.array([y]), **how).refused
+    assert not np.allclose(weights.means, mu, atol=1e-3)
+    np.testing.assert_allclose(np.ravel(weights.means), want_mu, rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(
+        np.ravel(weights.variances), want_sigma.ravel(), rtol=2e-5, atol=2e-5
+    )
 
 
 @given(problem=strategies.problems(max_classes=5), phi=st.floats(0.05, 3.0))

@@ -72,6 +72,7 @@ void restore(M<T>& model, const Square<T>& mu, const Square<T>& square, std::uin
     const auto lock = model.guard.write();
     std::copy_n(mu.data(), parts * n, model.weights.means());
     std::copy_n(square.data(), n * n, model.weights.line(0));
+    model.weights.look_up_variances();
     model.weights.set_rounds(rounds);
 }
 

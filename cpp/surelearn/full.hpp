@@ -58,6 +58,7 @@ public:
         std::fill_n(means_.data(), means_.size(), T{0});
         std::fill_n(sigma_.data(), sigma_.size(), T{0});
         for (std::size_t i = 0; i < size_; ++i) line(i)[i] = static_cast<T>(shape.prior);
+        look_up_variances();
     }
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
@@ -75,6 +76,12 @@ public:
     [[nodiscard]] const T* line(std::size_t i) const noexcept { return sigma_.data() + i * size_; }
     [[nodiscard]] std::size_t weight(std::size_t j, std::size_t k) const noexcept {
         return k * shape_.n_rows() + j;
+    }
+
+    /// To be called after lines were written from outside.
+    void look_up_variances() {
+        variances_.resize(size_);
+        for (std::size_t i = 0; i < size_; ++i) variances_[i] = line(i)[i];
     }
 
     /// Mean and variance of the margin of g = sign x.
@@ -169,7 +176,10 @@ public:
     /// Make a change, or nothing and false where a variance would become zero or a number infinite.
     [[nodiscard]] bool apply(const Change& change) {
         if (!bears(change)) return false;
-        for (std::size_t i = 0; i < size_; ++i) move_mean(i, change.move[i]);
+        for (std::size_t i = 0; i < size_; ++i) {
+            move_mean(i, change.move[i]);
+            variances_[i] = static_cast<T>(variances_[i] - lost(change, i));
+        }
         std::vector<std::size_t> touched;
         for (std::size_t i = 0; i < size_; ++i) {
             const auto moved = [i](const auto& factor) { return factor[i] != 0.0; };
@@ -189,7 +199,7 @@ public:
         constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
         for (; witness_ < size_; ++witness_) {
             const bool counts = known.empty() || known[witness_ / shape_.n_rows()] != 0;
-            if (counts && line(witness_)[witness_] >= least) return;
+            if (counts && variances_[witness_] >= least) return;
         }
         witness_ = 0;
         if (size_ > 0) rescale(known);
@@ -219,6 +229,7 @@ public:
                            result, a, b);
             }
         }
+        result.look_up_variances();
         return result;
     }
 
@@ -233,6 +244,7 @@ public:
         result.threads_ = threads_;
         copy_block(0, 0, result, 0, 0, T{-0.5});
         copy_block(0, 0, result, 1, 1, T{0.5});
+        result.look_up_variances();
         return result;
     }
 
@@ -243,8 +255,7 @@ public:
         double* const out = direction.sigma_g.data();
         const std::size_t threads = threads_for(direction.g.size());
         in_parts(size_, threads, [&](std::size_t begin, std::size_t end) {
-            for (const auto& [i, x] : direction.g)
-                add(line(i) + begin, x, out + begin, end - begin);
+            transform(direction.g, out, begin, end);
         });
     }
 
@@ -281,7 +292,7 @@ public:
     /// What rounding to T may have made of g' sigma g: below it nothing is known of the variance.
     [[nodiscard]] double floor(const Direction& direction) const noexcept {
         double sum = 0.0;
-        for (const auto& [i, x] : direction.g) sum += line(i)[i] * (x * x);
+        for (const auto& [i, x] : direction.g) sum += variances_[i] * (x * x);
         return std::numeric_limits<T>::epsilon() * sum;
     }
 
@@ -306,12 +317,13 @@ private:
     static constexpr std::size_t together = 8;
 
     /// out += sum_i x_i line_i, number by number, in the order of the lines.
-    template <class N>
-    SURELEARN_WIDEN static void add(const std::array<const N*, together>& lines,
-                                    const std::array<double, together>& x, double* out,
-                                    std::size_t n) noexcept {
-        const auto [a, b, c, d, e, f, g, h] = lines;
-        const auto [xa, xb, xc, xd, xe, xf, xg, xh] = x;
+    SURELEARN_WIDEN static void add_eight(const T* const* lines, const double* x, double* out,
+                                          std::size_t n) noexcept {
+        // Locals, which no write to `out` can change: the compiler keeps them in registers.
+        const T *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
+        const T *e = lines[4], *f = lines[5], *g = lines[6], *h = lines[7];
+        const double xa = x[0], xb = x[1], xc = x[2], xd = x[3];
+        const double xe = x[4], xf = x[5], xg = x[6], xh = x[7];
 #pragma GCC ivdep
         for (std::size_t j = 0; j < n; ++j) {
             out[j] = out[j] + a[j] * xa + b[j] * xb + c[j] * xc + d[j] * xd + e[j] * xe +
@@ -336,7 +348,7 @@ private:
                 lines[q] = line(g[p + q].weight) + begin;
                 x[q] = g[p + q].value;
             }
-            add(lines, x, out + begin, end - begin);
+            add_eight(lines.data(), x.data(), out + begin, end - begin);
         }
         for (; p < g.size(); ++p) {
             add(line(g[p].weight) + begin, g[p].value, out + begin, end - begin);
@@ -367,13 +379,18 @@ private:
         }
     }
 
+    /// What the variance of weight i loses, to the bit of `shrink`.
+    [[nodiscard]] static double lost(const Change& change, std::size_t i) noexcept {
+        double sum = 0.0;
+        for (const auto& factor : change.factors) sum += factor[i] * factor[i];
+        return sum;
+    }
+
     /// Would every mean be finite and every variance positive once rounded to T?
     [[nodiscard]] bool bears(const Change& change) const noexcept {
         bool sound = true;
         for (std::size_t i = 0; i < size_; ++i) {
-            double lost = 0.0;
-            for (const auto& factor : change.factors) lost += factor[i] * factor[i];
-            sound &= line(i)[i] - lost > least_kept<T>;
+            sound &= variances_[i] - lost(change, i) > least_kept<T>;
             sound &= std::fabs(means()[i] + change.move[i]) < least_lost<T>;
             if (shape_.averaged)
                 sound &= std::fabs(average_after(i, change.move[i])) < least_lost<T>;
@@ -420,7 +437,7 @@ private:
         double largest_sigma = 0.0;
         for (std::size_t i = 0; i < size_; ++i) {
             if (!counts(i)) continue;
-            largest_sigma = std::max(largest_sigma, static_cast<double>(line(i)[i]));
+            largest_sigma = std::max(largest_sigma, static_cast<double>(variances_[i]));
             for (std::size_t at = i; at < means_.size(); at += size_) {
                 largest_mu = std::max(largest_mu, std::fabs(static_cast<double>(means()[at])));
             }
@@ -435,6 +452,7 @@ private:
         for (std::size_t i = 0; i < size_; ++i) {
             for (std::size_t j = 0; j < size_; ++j) line(i)[j] = std::ldexp(line(i)[j], 2 * power);
             if (!counts(i)) line(i)[i] = static_cast<T>(shape_.prior);
+            variances_[i] = line(i)[i];
         }
     }
 
@@ -442,6 +460,7 @@ private:
     std::size_t size_;
     Table<T> means_;  ///< means, then the sums for averaging
     Table<T> sigma_;
+    std::vector<T> variances_;  ///< the diagonal of sigma again, where it can be read in a row
     std::uint64_t rounds_ = 0;
     std::size_t witness_ = 0;
     std::size_t threads_ = 1;

@@ -66,8 +66,22 @@ def _watch(n_classes: int, average: bool) -> int:
     )
 
 
+def _watch_full() -> int:
+    """A covariance large enough for several threads in one update."""
+    X = np.random.default_rng(0).normal(size=(20, 800))
+    y = np.arange(20) % 2
+    model = SureClassifier("stdev", covariance="full", n_jobs=2).partial_fit(X, y)
+    return _run(
+        [
+            lambda: model.partial_fit(X, y),
+            lambda: model.predict_proba(X[:2]),
+            lambda: model.sigma_[0].sum(),
+        ]
+    )
+
+
 def main() -> None:
-    calls = _watch(2, average=False) + _watch(3, average=True)
+    calls = _watch(2, average=False) + _watch(3, average=True) + _watch_full()
     print(f"{calls} calls passed")
 
 
