@@ -80,19 +80,21 @@ public:
         Point here = at({start.begin(), start.end()});
         for (int i = 0; i < 100 && !(here.residual < 1e-13); ++i) {
             if (newton(here)) continue;
-            const double before = here.residual;
+            if (here.residual < good) break;  // as near as rounding lets it come
+            // A sweep climbs the dual, though the largest residual may grow for a while.
             here = swept(std::move(here));
-            if (!(here.residual < before)) break;  // as near as rounding lets it come
         }
         alpha_ = std::move(here.alpha);
         p_ = std::move(here.p);
-        return here.residual < 1e-10;
+        return here.residual < good;
     }
 
     [[nodiscard]] std::span<const double> alpha() const noexcept { return alpha_; }
     [[nodiscard]] std::span<const double> p() const noexcept { return p_; }
 
 private:
+    static constexpr double good = 1e-10;
+
     struct Point {
         std::vector<double> p;
         std::vector<double> alpha;

@@ -11,6 +11,7 @@
 #include "test_custom.hpp"
 #include "test_diagonal.hpp"
 #include "test_forms.hpp"
+#include "test_full.hpp"
 #include "test_guard.hpp"
 #include "test_learn.hpp"
 #include "test_normal.hpp"
@@ -74,6 +75,7 @@ int main() {
     run(rows_tests, count);
     run(diagonal_tests, count);
     run(forms_tests, count);
+    run(full_tests, count);
     run(learn_tests, count);
     run(custom_tests, count);
     run(guard_tests, count);
