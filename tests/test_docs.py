@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 import surelearn
-from surelearn import rules
+from surelearn import constraints, rules
 
 ROOT = Path(__file__).parents[1]
+THEORY = sorted((ROOT / "docs" / "theory").glob("*.md"))
+GUIDES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 
 
 @pytest.mark.parametrize("name", surelearn.__all__)
@@ -35,6 +37,46 @@ def test_every_rule_has_a_row_in_the_theory():
     for name, rule in rules.RULES.items():
         assert f"`{rule.__name__}`" in table, name
         assert f'`"{name}"`' in table, name
+
+
+def test_every_scheme_has_a_row_in_the_theory():
+    page = (ROOT / "docs" / "theory" / "constraints.md").read_text()
+    for name, scheme in constraints.SCHEMES.items():
+        assert re.search(rf'^\| `{scheme.__name__}\(.*?\)` \| `"{name}"` \|', page, re.MULTILINE), (
+            name
+        )
+
+
+def cells_of(page):
+    """Cells of the last two columns, code and test, of the table of paper and code."""
+    table = page.read_text().split("## Paper and code\n")[1]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    assert rows[0] == ["what", "equation", "code", "test"]
+    return [cell for row in rows[1:] for cell in row[2:]]
+
+
+def defines(text, name):
+    """Whether source of either language defines or declares a name, and not only mentions it."""
+    name = re.escape(name)
+    return re.search(rf"\b(def|class|struct|concept) {name}\b", text) or re.search(
+        rf"^ *[^/# \n][^/#\n]*\b{name}\(|^{name}\b.* = ", text, re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("page", THEORY, ids=lambda page: page.stem)
+def test_what_papers_are_said_to_be_in_the_code_is_there(page):
+    """Every file in the table exists, and defines the names that stand before it."""
+    for cell in cells_of(page):
+        names = []
+        for word in re.findall(r"`([^`]+)`", cell):
+            if "/" not in word:
+                names.append(re.split(r"::|\.", word)[-1])
+                continue
+            text = (ROOT / word).read_text()
+            for name in names:
+                assert defines(text, name), f"{word} has no {name}"
+            names = []
+        assert not names, f"{names} in no file"
 
 
 def test_the_stub_is_the_one_the_build_gives(tmp_path):
@@ -76,7 +118,11 @@ def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
     assert scope["clf"].rule == "careful"
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "howto").glob("*.md")), ids=str)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in [*GUIDES, *THEORY] if "```python" in page.read_text()],
+    ids=lambda page: page.stem,
+)
 def test_guides_work_and_show_what_is_printed(page, tmp_path, monkeypatch):
     """Every block of Python runs; a block of text after it is what it prints."""
     monkeypatch.chdir(tmp_path)

@@ -359,3 +359,9 @@ def test_faults_are_found_and_placed():
         (np.full(2, 3e38, np.float32), np.zeros(2, np.int32), np.array([0, 2])), shape=(1, 1)
     )
     assert rows_of(huge).fault == ("not finite", 0)
+
+
+def test_too_large_a_covariance_is_refused_with_its_size(monkeypatch):
+    monkeypatch.setattr("surelearn.weights.FULL_LIMIT", 2**30)
+    with pytest.raises(ValueError, match=r"at most 1\.0 GiB, got 20,000 weights, .* 1\.5 GiB"):
+        make(20_000, 2, "arow", covariance="full", fit_intercept=False, dtype=np.float32)
