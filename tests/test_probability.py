@@ -217,7 +217,13 @@ def test_temperature_of_dependent_scores():
     exact = fit_temperature(mean, variance, y)
     sampled = fit_temperature(mean, variance[:, :, None] * np.eye(3), y)
     assert exact == pytest.approx(2.0, rel=0.3)
-    assert sampled == pytest.approx(exact, rel=0.05)
+
+    def loss(tau):
+        return -label_probabilities(mean, tau**2 * variance, log=True)[np.arange(400), y].mean()
+
+    # The loss is flat near its least: draws find a place that is as good, not the same one.
+    assert loss(sampled) < loss(exact) + 0.001
+    assert loss(1.0) > loss(exact) + 0.05
 
 
 def test_draws_in_blocks_are_all_counted(monkeypatch):

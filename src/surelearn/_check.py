@@ -388,10 +388,15 @@ def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
     """Refuse a covariance matrix that is too large."""
     if needed > limit:
         raise ValueError(
-            f"covariance='full' must need at most {limit / 2**30:.1f} GiB, got {n_weights:,} "
-            f"weights, whose covariances take {needed / 2**30:.1f} GiB. Use "
-            "covariance='diagonal' or fewer features, or raise surelearn.weights.FULL_LIMIT."
+            f"covariance='full' must need at most {_size(limit)}, got {n_weights:,} weights, "
+            f"whose covariances take {_size(needed)}. Use covariance='diagonal' or fewer "
+            "features, or raise surelearn.weights.FULL_LIMIT."
         )
+
+
+def _size(n_bytes: int) -> str:
+    unit, name = (2**30, "GiB") if n_bytes >= 2**30 else (2**20, "MiB")
+    return f"{n_bytes / unit:.1f} {name}"
 
 
 def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x") -> int:
