@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: timing, the 20 Newsgroups texts, results on disk."""
+"""What the benchmark scripts share: timing, real data, results on disk."""
 
 from __future__ import annotations
 
@@ -76,17 +76,17 @@ def ratio_claim(
 
 def newsgroups() -> tuple[list[str], list[str]]:
     """Texts and labels of 20 Newsgroups (18,828 messages), in the order of the file."""
-    path = _data() / "20news-18828.jsonl.xz"
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    return [r["text"] for r in records], [r["label"] for r in records]
+    found = records("20news-18828.jsonl.xz")
+    return [r["text"] for r in found], [r["label"] for r in found]
 
 
-def _data() -> Path:
+def records(name: str) -> list[dict[str, Any]]:
+    """The lines of a data file, in their order."""
     folder = os.environ.get("SURELEARN_DATA")
     if folder is None:
-        stop("SURELEARN_DATA must name the folder with 20news-18828.jsonl.xz, got nothing.")
-    return Path(folder)
+        stop(f"SURELEARN_DATA must name the folder with {name}, got nothing.")
+    with lzma.open(Path(folder) / name, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def stop(reason: str) -> NoReturn:
