@@ -22,7 +22,7 @@ lint: .venv/test.stamp          ## looks, types, import contract, spelling
 	.venv/bin/clang-format --dry-run --Werror $(CXX_FILES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
-	.venv/bin/codespell src cpp tests docs benchmarks *.md
+	.venv/bin/codespell src cpp tests docs benchmarks experiments *.md
 
 sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
@@ -31,7 +31,7 @@ fuzz: .venv/test.stamp          ## the property tests with ten times the example
 	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
-	for script in binary_pass multiclass_pass one_row newsgroups memory build_and_import custom_rule probabilities; do \
+	for script in binary_pass multiclass_pass one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update; do \
 	  $(PY) benchmarks/$$script.py || exit 1; done
 	$(PY) benchmarks/table.py
 
