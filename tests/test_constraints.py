@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surelearn import constraints
+from surelearn import constraints, rules
 from surelearn.constraints import Exact, Parallel, Sequential, Single, outer_eta
 
 
@@ -69,3 +69,18 @@ def test_the_outer_bound_as_printed():
         outer_eta(1.5, 3)
     with pytest.raises(ValueError, match="n_classes must be at least 2, got 1"):
         outer_eta(0.9, 1)
+
+
+@pytest.mark.parametrize("mixing", ["12", {1: 2, 3: 4}])
+def test_mixing_is_a_list_of_numbers(mixing):
+    with pytest.raises(TypeError, match="mixing must be a list of numbers"):
+        constraints.Parallel(mixing=mixing)
+
+
+def test_numbers_too_large_for_the_core_are_refused_by_name():
+    with pytest.raises(ValueError, match="k must be at most"):
+        constraints.Sequential(2**64)
+
+
+def test_the_outer_eta_is_one_that_rules_take():
+    rules.Stdev(eta=constraints.outer_eta(1 - 1e-16, 1000))

@@ -662,3 +662,42 @@ def test_threads_that_share_a_rule_get_their_own_errors():
     assert found["other"][0] == (found["other"][1],)
     assert core.take_error().args == (threading.get_ident(),)
     assert core.take_error() is None
+
+
+def noise(n_classes=3, n=60, d=4):
+    random = np.random.default_rng(2)
+    return random.normal(size=(n, d)), random.integers(0, n_classes, n)
+
+
+def test_learn_one_hears_of_a_rule_registered_anew():
+    X, y = noise(2)
+    rules.register("findings", lambda m, v: (0.1, 0.1), replace=True)
+    clf = SureClassifier("findings").partial_fit(X, y)
+    clf.learn_one(X[0], y[0]).learn_one(X[1], y[1])
+    rules.register("findings", lambda m, v: (0.1, 0.0), replace=True)
+    before = clf.sigma_.copy()
+    clf.learn_one(X[2], y[2])
+    np.testing.assert_array_equal(clf.sigma_, before)
+
+
+def test_a_registered_object_can_be_saved_after_clone(tmp_path):
+    class Timid:
+        def __call__(self, m, v):
+            return (0.1, 0.1) if m < 1 else (0.0, 0.0)
+
+    X, y = noise()
+    registered = rules.register("findings-object", Timid())
+    clone(SureClassifier(registered)).fit(X, y).save(tmp_path / "a.sure")
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("scheme", ["single", "sequential", "parallel"])
+def test_a_rule_that_raises_does_so_in_every_scheme(scheme, covariance):
+    def wrong(m, v):
+        raise RuntimeError("not today")
+
+    X, y = noise()
+    clf = SureClassifier(wrong, constraints=scheme, covariance=covariance)
+    with pytest.raises(RuntimeError, match="not today"):
+        clf.partial_fit(X, y, classes=[0, 1, 2])
+    assert not np.any(clf.coef_)

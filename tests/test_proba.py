@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 from scipy import sparse
 from scipy.special import ndtr
-from sklearn.datasets import load_digits, make_classification
+from sklearn.datasets import load_digits, load_wine, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
@@ -66,7 +68,7 @@ def test_a_third_class_changes_no_odds_of_the_first_two(covariance):
     clf.partial_fit(X[two], y[two])
     before = clf.predict_proba(X[:20])[:, 1]
     clf._model = clf._model.with_classes(np.arange(3))
-    mean, spread = clf._spread(X[:20])
+    mean, spread = clf._spread(clf._model, X[:20])
     if covariance == "diagonal":
         spread = spread[:, :, None] * np.eye(3)
     gap = mean[:, 1] - mean[:, 0]
@@ -188,3 +190,89 @@ def test_sparse_and_dense_agree():
     X, y = three_classes()
     clf = SureClassifier(projection="precision", random_state=0).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), clf.predict_proba(sparse.csr_matrix(X)))
+
+
+def noise(n_classes=3, n=60, d=4):
+    random = np.random.default_rng(2)
+    return random.normal(size=(n, d)), random.integers(0, n_classes, n)
+
+
+def test_probabilities_survive_a_covariance_that_rounding_made_negative():
+    X, y = load_wine(return_X_y=True)
+    order = np.random.default_rng(7).permutation(len(y))
+    X, y = X[order], y[order]
+    clf = SureClassifier("nherd", covariance="full")
+    clf.partial_fit(X[y < 2], y[y < 2]).partial_fit(X[y == 2][:3], y[y == 2][:3])
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+
+
+def test_a_row_without_features_is_a_tie_also_with_full_covariance():
+    X, y = noise()
+    clf = SureClassifier(covariance="full", fit_intercept=False, random_state=0).fit(X, y)
+    np.testing.assert_allclose(clf.predict_proba(np.zeros((1, 4))), 1 / 3, atol=0.03)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_draws_share_a_tie(n_classes):
+    X, y = noise(n_classes)
+    clf = SureClassifier(fit_intercept=False, random_state=0).fit(X, y)
+    drawn = clf.sample_proba(np.zeros((1, 4)), 1000, random_state=0)
+    np.testing.assert_allclose(drawn, clf.predict_proba(np.zeros((1, 4))), atol=0.1)
+
+
+def test_full_probabilities_of_huge_rows_are_finite_as_diagonal_ones_are():
+    X, y = noise()
+    clf = SureClassifier(covariance="full", random_state=0).fit(X, y)
+    np.testing.assert_allclose(clf.predict_proba(1e200 * X[:3]).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("asked", ["calibrate", "reliability"])
+def test_labels_of_another_kind_are_refused_by_name(asked):
+    X, y = noise()
+    clf = SureClassifier(random_state=0).fit(X, np.array(list("abc"), dtype=object)[y])
+    with pytest.raises((TypeError, ValueError), match="y must"):
+        getattr(clf, asked)(X, y)
+
+
+def test_missing_labels_are_refused_by_reliability_too():
+    X, y = noise()
+    clf = SureClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="y must have no missing labels"):
+        clf.reliability(X[:3], [None, 0, 1])
+
+
+def test_labels_are_named_as_the_user_typed_them():
+    X, y = noise()
+    clf = SureClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="got 9 at row 2"):
+        clf.calibrate(X[:3], [0, 1, 9])
+
+
+def test_separable_rows_ask_for_no_higher_temperature():
+    y = noise()[1]
+    X = np.eye(3)[y]
+    clf = SureClassifier(covariance="full", random_state=0).fit(X, y)
+    assert clf.calibrate(X, y).temperature_ <= 1.0
+
+
+def test_reliability_sees_one_model_while_classes_arrive():
+    X, y = noise(5, n=400, d=30)
+    errors = []
+    clf = SureClassifier()
+    done = threading.Event()
+
+    def read():
+        while not done.is_set():
+            try:
+                clf.reliability(X[:4], [0, 1, 1, 0])
+            except Exception as error:
+                errors.append(error)
+
+    clf.fit(X[:50], y[:50] % 2)
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(400):
+        clf.fit(X[:50], y[:50] if number % 2 else y[:50] % 2)
+    done.set()
+    reader.join()
+    assert not errors, errors[0]

@@ -312,3 +312,8 @@ def test_temperature_bears_labels_that_underflow():
 def test_bad_input_is_refused(call, error, match):
     with pytest.raises(error, match=match):
         call()
+
+
+def test_random_must_be_a_generator():
+    with pytest.raises(TypeError, match="random must be"):
+        sample_probabilities([[0.0, 1.0]], [[1.0, 1.0]], 10, 0)

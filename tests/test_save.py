@@ -124,7 +124,7 @@ def test_damaged_covariances_never_enter_a_model(saved_full, tensor, change, mes
         load(saved_full)
 
 
-@pytest.mark.parametrize("value", [0, -1.0, "warm", None, True, 1e999])
+@pytest.mark.parametrize("value", [0, -1.0, "warm", None, True, 1e999, 1e200, 1e-200])
 def test_a_damaged_temperature_is_refused(saved, value):
     header, body = parts(saved)
     settings = json.loads(header["__metadata__"]["surelearn"])

@@ -126,7 +126,7 @@ def test_full_learning_agrees_with_the_reference(setting):
     variance = weights.margin(rows_of(problem.X))[1]
     np.testing.assert_allclose(variance[0], np.diag(covariance), rtol=1e-6, atol=1e-9)
     size = np.outer(*[np.sqrt(np.abs(np.diag(covariance)))] * 2)
-    found = weights.covariances(rows_of(problem.X))[0]
+    found = weights.joint_moments(rows_of(problem.X))[1][0]
     assert (np.abs(found - covariance) <= 1e-6 * size + 1e-9).all()
 
 
@@ -362,3 +362,67 @@ def test_stdev_with_full_covariance_is_rescaled_when_it_is_tiny():
     assert np.max(np.diagonal(wide.variances)) < 1e-15  # it had to be rescaled
     assert np.max(np.diagonal(narrow.variances)) > 1e-15
     assert narrow.prior > 1.0
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("weight", [0.25, 4.0])
+def test_exact_steps_are_scaled_by_the_weight_of_the_row(name, weight):
+    """Hard rules by min(1, w), PA1 and PA2 through their C."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4, 3)), np.array([0, 1, 2, 1])
+    problem = strategies.Problem(X, y, 3, np.full(4, weight))
+    params = dict.fromkeys(strategies.PARAMETERS[name], 0.3)
+    how = {"scheme": Exact(), "cost": None}
+    options = {"projection": "precision", "dtype": np.float64, "covariance": "diagonal"}
+    weights, learnt, want, refused = taught(problem, (name, params), how, options)
+    agree(weights, learnt, want, refused, tolerance=1e-9)
+
+
+@pytest.mark.parametrize("scheme", [Single(), Sequential(), Parallel(), Exact()], ids=repr)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_variance_lost_in_rounding_is_not_learnt_from(scheme, n_classes):
+    """Two features that always went together: of their difference float32 knows nothing more."""
+    columns = 1 if n_classes == 2 else n_classes
+    sigma = np.kron(np.eye(columns), np.ones((2, 2))).astype(np.float32)
+    layout = Layout(2, False, True, False, "float32", "full")
+    state = {"layout": asdict(layout), "n_columns": columns, "prior": 1.0, "rounds": 0}
+    means = np.zeros((1, 2 * columns), np.float32)
+    weights = Full.from_state(state | {"means": means, "sigma": sigma})
+    rule, y = ("variance", {"phi": 1.0}), np.array([1])
+    how = {"n_classes": n_classes, "scheme": scheme}
+    assert learn(weights, rule, np.array([[1.0, -1.0]]), y, **how).refused
+    assert not np.any(weights.means)
+    assert not learn(weights, rule, np.array([[1.0, 1.0]]), y, **how).refused
+
+
+def test_full_variances_that_rounding_takes_below_zero_are_refused():
+    """A gain of 1e20 leaves nothing of the variance; what is left is rounding, of either sign."""
+    refused = 0
+    for x in np.linspace(1.0, 2.0, 50):
+        weights = make(1, 2, "arow", fit_intercept=False, covariance="full")
+        refused += learn(weights, ("arow", {"r": 1e-20}), np.array([[x]]), np.array([0])).refused
+        assert weights.variances[0, 0] > 0
+    assert 0 < refused < 50
+
+
+@pytest.mark.parametrize("scheme", [Single(), Sequential(), Parallel()], ids=repr)
+def test_a_round_that_would_leave_no_variance_is_refused(scheme):
+    weights = make(1, 3, "nherd", fit_intercept=False, dtype=np.float32)
+    before = weights.state()
+    how = {"n_classes": 3, "scheme": scheme}
+    rule = ("nherd", {"C": 1e30})
+    assert learn(weights, rule, np.array([[1e18]]), np.array([0]), **how).refused
+    for array in weights.arrays:
+        np.testing.assert_array_equal(before[array], weights.state()[array])
+
+
+@pytest.mark.parametrize("scheme", [Single(), Sequential()], ids=repr)
+def test_a_round_whose_average_would_overflow_is_refused(scheme):
+    """The means fit into float32, a thousand times their change does not."""
+    weights = make(1, 3, "pa", fit_intercept=False, dtype=np.float32, average=True)
+    late = type(weights).from_state(weights.state() | {"rounds": 1000})
+    how = {"n_classes": 3, "scheme": scheme}
+    row, y = np.array([[1e-37]]), np.array([0])
+    assert not learn(weights, ("pa", {}), row, y, **how).refused
+    assert learn(late, ("pa", {}), row, y, **how).refused
+    assert not np.any(late.means)

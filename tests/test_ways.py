@@ -160,10 +160,9 @@ def test_a_cost_in_a_stream_needs_all_classes_declared():
     X, y = spread()
     cost = 1 - np.eye(3)
     clf = SureClassifier("arow", cost=cost)
-    with pytest.raises(
-        ValueError, match=r"cost must be a \(1, 1\) matrix for classes 0, got shape"
-    ):
-        clf.learn_one(X[0], 0)
+    clf.learn_one(X[0], 0)  # one class teaches nothing, so needs no cost
+    with pytest.raises(ValueError, match=r"cost must be a \(2, 2\) matrix for classes 0, 1, got s"):
+        clf.learn_one(X[0], 1)
     clf.partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     clf.learn_one(X[1], int(y[1]))
     before = fingerprint(clf)
@@ -238,3 +237,42 @@ def test_a_collapse_names_the_remedy(params, message):
     clf = SureClassifier(**params, shuffle=False)
     with pytest.raises(ValueError, match=message):
         clf.fit(X, y)
+
+
+def noise(n_classes=3, n=60, d=4):
+    random = np.random.default_rng(2)
+    return random.normal(size=(n, d)), random.integers(0, n_classes, n)
+
+
+@pytest.mark.parametrize("rule", ["stdev", "variance", "sop"])
+def test_late_classes_give_the_same_bits_in_any_chunking_with_full_covariance(rule):
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(60, 3)) * (random.random((60, 3)) < 0.4)
+        y = np.concatenate([random.integers(0, k, n) for k, n in ((2, 15), (3, 15), (5, 30))])
+        whole = SureClassifier(rule, covariance="full", dtype="float64").partial_fit(X, y)
+        parts = SureClassifier(rule, covariance="full", dtype="float64")
+        for part in np.split(np.arange(60), [7, 16, 33, 40]):
+            parts.partial_fit(X[part], y[part])
+        np.testing.assert_array_equal(whole.sigma_, parts.sigma_)
+        np.testing.assert_array_equal(whole.coef_, parts.coef_)
+
+
+def test_learn_one_hears_of_costs_changed_in_place():
+    X, y = noise(2)
+    cost = np.array([[0.0, 1.0], [1.0, 0.0]])
+    clf = SureClassifier(cost=cost).partial_fit(X[:10], y[:10])
+    twin = SureClassifier(cost=cost).partial_fit(X[:10], y[:10])
+    clf.learn_one(X[10], y[10])
+    twin.learn_one(X[10], y[10])
+    cost *= 9
+    twin.set_params(cost=cost.copy())
+    clf.learn_one(X[11], y[11])
+    twin.learn_one(X[11], y[11])
+    np.testing.assert_array_equal(clf.coef_, twin.coef_)
+
+
+def test_a_cost_for_two_classes_lets_a_stream_begin_with_one_row():
+    X, _ = noise()
+    clf = SureClassifier(cost=[[0, 1], [2, 0]]).learn_one(X[0], 0).learn_one(X[1], 1)
+    assert list(clf.classes_) == [0, 1]

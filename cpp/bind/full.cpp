@@ -26,14 +26,18 @@ nb::ndarray<nb::numpy, const T> sigma(nb::handle self) {
     return nb::ndarray<nb::numpy, const T>(model.weights.line(0), 2, sizes, self);
 }
 
+/// Mean and covariance of every row's scores, both of one moment.
 template <class T>
-nb::ndarray<nb::numpy, double> covariances(M<T>& model, const Rows& rows) {
+std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> joint_moments(
+    M<T>& model, const Rows& rows) {
     const std::size_t K = model.shape().n_columns;
+    NewArray<double> s({rows.size(), K});
     NewArray<double> c({rows.size(), K, K});
     each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t) {
+        mean_scores(model.weights, row, std::span(s.data.get() + at, K));
         model.weights.covariances(row, std::span(c.data.get() + at * K, K * K));
     });
-    return c.give();
+    return {s.give(), c.give()};
 }
 
 /// Everything that is learnt, of one moment: means with the sums for averaging, covariance, prior,
@@ -81,8 +85,8 @@ void bind_kind(nb::module_& m, const char* name) {
     auto model = bind_model<Full<T>>(m, name, "Gaussian weights with a whole covariance matrix.");
     model.def("means", &means<T>, "View of the means.");
     model.def("sigma", &sigma<T>, "View of the covariance.");
-    model.def("covariances", &covariances<T>, nb::arg("rows"),
-              "Covariance of every two columns' scores.");
+    model.def("joint_moments", &joint_moments<T>, nb::arg("rows"),
+              "Means of the columns' scores and the covariance of every two.");
     model.def("snapshot", &snapshot<T>, "(means and sums, covariance, prior, rounds).");
     model.def("restore", &restore<T>, nb::arg("means").noconvert(), nb::arg("sigma").noconvert(),
               nb::arg("rounds"), "Put a snapshot back.");

@@ -29,8 +29,9 @@ template <class W>
     if constexpr (W::fetches_ahead) return most;
     return std::clamp<std::size_t>((std::size_t{1} << 28) / (1 + weights.bytes()), 1, most);
 }
-/// Blocks learnt between two looks at Ctrl-C.
-constexpr std::size_t patience = 64;
+/// Blocks learnt between two looks at Ctrl-C: each where it takes long.
+template <class W>
+constexpr std::size_t patience = W::fetches_ahead ? 64 : 1;
 
 template <class Weights>
 struct Model {
@@ -108,7 +109,7 @@ bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool co
                 done.data()[2] += part.updates;
                 at = part.end;
                 if (part.refused) return true;
-                if ((at - begin) % (patience * block) == 0) stop_if_interrupted();
+                if ((at - begin) % (patience<W> * block) == 0) stop_if_interrupted();
             }
             return false;
         },

@@ -118,8 +118,9 @@ public:
                                   Work& work) const {
         Direction& direction = work.direction;
         lay_out(row, sides, direction);
-        // A row with many features: every line is read for the update anyway.
-        if (direction.g.size() * 4 >= size_) transform(direction);
+        // A row with many features: every line is read for the update anyway. Not by the number of
+        // classes: one that comes later must not change how these sums run.
+        if (row.size() * 4 >= shape_.n_features) transform(direction);
         return std::max(raw_variance(direction), floor(direction));
     }
 

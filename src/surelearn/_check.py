@@ -69,11 +69,13 @@ def function(name: str, value: object) -> Callable[..., Any]:
     return value
 
 
-def count(name: str, value: object, *, least: int = 1) -> int:
+def count(name: str, value: object, *, least: int = 1, most: int = 2**62) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}.")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+    if int(value) > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
     return int(value)
 
 
@@ -337,6 +339,8 @@ def threads(name: str, value: object) -> int:
 def mixing(value: object, k: int | None) -> tuple[float, ...]:
     """Weights of the parallel scheme, scaled to sum to one."""
     try:
+        if isinstance(value, str | Mapping):
+            raise TypeError
         given = [float(x) for x in value]  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         raise TypeError(f"mixing must be a list of numbers, got {value!r}.") from None
@@ -377,7 +381,7 @@ def cost(value: object) -> NDArray[np.float64] | None:
 
 def cost_fits(matrix: NDArray[np.float64] | None, classes: NDArray[Any]) -> None:
     K = len(classes)
-    if matrix is not None and matrix.shape != (K, K):
+    if matrix is not None and K > 1 and matrix.shape != (K, K):
         raise ValueError(
             f"cost must be a ({K}, {K}) matrix for classes {listing(classes.tolist())}, got shape "
             f"{matrix.shape}. In a stream, declare all classes in the first partial_fit."
@@ -468,6 +472,11 @@ def probabilities(p: object, name: str = "p") -> NDArray[np.float64]:
     return array
 
 
+def generator(random: object) -> None:
+    if not isinstance(random, np.random.Generator):
+        raise TypeError(f"random must be a numpy.random.Generator, got {random!r}.")
+
+
 def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:
     """The place of each label of `y` among the sorted `classes`."""
     array = np.asarray(y)
@@ -478,7 +487,7 @@ def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> ND
     if len(strange):
         raise ValueError(
             f"{name} must hold labels among {listing(classes.tolist())}, "
-            f"got {array[strange[0]]!r} at row {strange[0]}."
+            f"got {array.tolist()[strange[0]]!r} at row {strange[0]}."
         )
     return place.astype(np.int64)
 

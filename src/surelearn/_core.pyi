@@ -240,8 +240,8 @@ class Full32:
     def sigma(self) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
         """View of the covariance."""
 
-    def covariances(self, rows: Rows) -> NDArray[numpy.float64]:
-        """Covariance of every two columns' scores."""
+    def joint_moments(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Means of the columns' scores and the covariance of every two."""
 
     def snapshot(self) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], float, int]:
         """(means and sums, covariance, prior, rounds)."""
@@ -298,8 +298,8 @@ class Full64:
     def sigma(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
         """View of the covariance."""
 
-    def covariances(self, rows: Rows) -> NDArray[numpy.float64]:
-        """Covariance of every two columns' scores."""
+    def joint_moments(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Means of the columns' scores and the covariance of every two."""
 
     def snapshot(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
         """(means and sums, covariance, prior, rounds)."""

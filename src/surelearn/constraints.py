@@ -7,6 +7,7 @@ how.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -213,4 +214,5 @@ def outer_eta(eta: float, n_classes: int) -> float:
     """
     eta = _check.number("eta", eta, "[0.5, 1)", low=0.5, high=1.0)
     rivals = _check.count("n_classes", n_classes, least=2) - 1
-    return 1.0 - (1.0 - eta) / rivals
+    # Rounding may not take it to 1, which no rule can ask for.
+    return min(1.0 - (1.0 - eta) / rivals, math.nextafter(1.0, 0.0))

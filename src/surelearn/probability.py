@@ -128,6 +128,7 @@ def sample_probabilities(
     if m.ndim != 2 or m.shape[1] < 2:
         raise ValueError(f"mean must have shape (n, K) with K >= 2, got shape {m.shape}.")
     c = _check.covariance(covariance, (m.shape[0], m.shape[1]))
+    _check.generator(random)
     n_samples = _check.count("n_samples", n_samples)
     return _sampled(m, _roots(c), n_samples, random)
 
@@ -135,7 +136,7 @@ def sample_probabilities(
 def _sampled(m: Array, roots: Array, n_samples: int, random: np.random.Generator) -> Array:
     """Draws in blocks, so that memory stays small, and the same ones for every row."""
     n, n_classes = m.shape
-    wins = np.zeros(m.shape, np.int64)
+    wins = np.zeros(m.shape)
     draws = max(1, min(n_samples, _BLOCK // n_classes))
     step = max(1, _BLOCK // (n_classes * draws))
     for done in range(0, n_samples, draws):
@@ -143,7 +144,7 @@ def _sampled(m: Array, roots: Array, n_samples: int, random: np.random.Generator
         for first in range(0, n, step):
             rows = slice(first, first + step)
             scores = _spread(normal, roots[rows]) + m[rows, None]
-            _count_wins(scores.argmax(axis=2), wins[rows])
+            wins[rows] += _wins(scores)
     return wins / n_samples
 
 
@@ -164,10 +165,11 @@ def _spread(normal: Array, roots: Array) -> Array:
     return spread
 
 
-def _count_wins(winner: NDArray[np.intp], wins: NDArray[np.int64]) -> None:
-    n, n_classes = wins.shape
-    cells = (winner + n_classes * np.arange(n)[:, None]).ravel()
-    wins += np.bincount(cells, minlength=wins.size).reshape(n, n_classes)
+def _wins(scores: Array) -> Array:
+    """How many of the draws each label wins; equals share a draw."""
+    best = scores == scores.max(axis=2, keepdims=True)
+    wins: Array = (best / best.sum(axis=2, keepdims=True)).sum(axis=1)
+    return wins
 
 
 def entropy(p: ArrayLike) -> Array:
@@ -418,9 +420,10 @@ def _log_probability(m: Array, v: Array, places: NDArray[np.int64], log_tau: flo
 
 
 def _minimum(loss: Callable[[float], Any], near: float = 1e-6) -> float:
-    """The log tau of least loss, by golden section; the largest of several."""
+    """The log tau of least loss, by golden section; of several the one nearest to 0."""
     grid = _STEP * np.arange(-8, 9)
-    best = len(grid) - 1 - int(np.argmin([loss(x) for x in grid[::-1]]))
+    losses = [loss(x) for x in grid]
+    best = min(range(len(grid)), key=lambda i: (losses[i], abs(grid[i])))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     ratio = (np.sqrt(5.0) - 1.0) / 2.0
     left, right = high - ratio * (high - low), low + ratio * (high - low)
@@ -434,4 +437,5 @@ def _minimum(loss: Callable[[float], Any], near: float = 1e-6) -> float:
             low, left, at_left = left, right, at_right
             right = low + ratio * (high - low)
             at_right = loss(right)
-    return float(0.5 * (low + high))
+    found = float(0.5 * (low + high))
+    return found if loss(found) < losses[best] else float(grid[best])

@@ -306,10 +306,10 @@ class Full(Weights):
     def use_threads(self, threads: int) -> None:
         self._core.set_threads(threads)
 
-    def covariances(self, rows: _core.Rows) -> NDArray[np.float64]:
-        """Covariance of every two columns' scores, of shape (rows, n_columns, n_columns)."""
-        covariances: NDArray[np.float64] = self._core.covariances(rows)
-        return covariances
+    def joint_moments(self, rows: _core.Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Means of the scores, and the covariance of every two as (rows, n_columns, n_columns)."""
+        mean, covariance = self._core.joint_moments(rows)
+        return mean, covariance
 
 
 def fits(layout: Layout, n_columns: int) -> None:

@@ -317,7 +317,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
             return
         self.n_features_in_ = n_features
         self._absorb(model, plan, Batch(row, labels, weights))
-        if plan.class_weight is None and self._model.weights is not None:
+        if plan.can_be_kept and self._model.weights is not None:
             self._kept = (list(params.values()), plan, self._model.layout)
 
     def _kept_plan(self) -> Plan | None:

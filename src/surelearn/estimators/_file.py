@@ -101,7 +101,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
 def _temperature(fields: save.Fields) -> float | None:
     if not fields.has("temperature"):
         return None
-    return _check.number("temperature", fields.number("temperature"), "(0, inf)", low=0.0)
+    return _check.number(
+        "temperature", fields.number("temperature"), "[1e-5, 1e5)", low=1e-5, high=1e5
+    )
 
 
 def _rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:

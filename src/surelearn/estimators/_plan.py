@@ -78,6 +78,15 @@ class Plan:
             covariance=self.covariance,
         )
 
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether it holds for as long as the parameters are the same objects.
+
+        What a registered name means, and what is in a matrix, can change without that.
+        """
+        fixed = self.class_weight is None and self.how.cost is None
+        return fixed and not isinstance(self.rule, rules.Custom)
+
     def check_classes(self, classes: NDArray[Any], layout: Layout) -> None:
         """Refuse classes for which there is no cost or no memory."""
         _check.cost_fits(self.how.cost, classes)

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, probability, rules
 from surelearn.estimators._base import Linear, as_labels, second_order
+from surelearn.estimators._model import Model
 from surelearn.weights import Full
 
 Array = NDArray[np.float64]
@@ -54,20 +55,18 @@ class Certain(Linear):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        mean, spread = self._spread(X)
-        if spread.ndim == 3:
-            return probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
-        return probability.label_probabilities(mean, spread)
+        return self._proba(self._fitted(), X)
 
     @available_if(second_order)
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of `predict_proba`, exact also where that rounds to 0, but for full covariance
         with three or more classes."""
-        mean, spread = self._spread(X)
-        if spread.ndim == 3:
-            with np.errstate(divide="ignore"):
-                return np.asarray(np.log(self.predict_proba(X)))
-        return probability.label_probabilities(mean, spread, log=True)
+        model = self._fitted()
+        mean, spread = self._spread(model, X)
+        if spread.ndim == 2 or mean.ndim == 1:
+            return probability.label_probabilities(mean, spread, log=True)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._proba(model, X)))
 
     @available_if(second_order)
     def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
@@ -86,7 +85,7 @@ class Certain(Linear):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        mean, spread = self._spread(X)
+        mean, spread = self._spread(self._fitted(), X)
         seed = check_random_state(random_state).randint(2**31)
         if mean.ndim == 1:  # one margin: the first class has the score 0
             mean, spread = np.stack([0 * mean, mean], 1), np.stack([0 * spread, spread], 1)
@@ -123,10 +122,8 @@ class Certain(Linear):
         self
         """
         model = self._fitted()
-        labels = as_labels(y)
-        mean, spread = self._spread(X, tau=1.0)
-        _check.one_label_a_row(len(labels), len(mean))
-        places = _check.known_labels(labels, model.classes, len(labels), "y")
+        mean, spread = self._spread(model, X, tau=1.0)
+        places = self._places(model, y, len(mean))
         self.temperature_ = probability.fit_temperature(mean, spread, places)
         return self
 
@@ -147,25 +144,54 @@ class Certain(Linear):
             Counts, contribution to the error and conditional error of each bin, as in Crammer,
             Dredze & Kulesza 2009, sec. 7; predictions are those of `predict`.
         """
-        p = self.predict_proba(X)
-        predicted = self.predict(X)
-        return probability.reliability(y, p, self._model.classes, bins=bins, y_pred=predicted)
+        model = self._fitted()  # one model for all, whatever another thread learns meanwhile
+        p = self._proba(model, X)
+        truth = self._places(model, y, len(p))
+        weights = _check.trained(model.weights, "reliability")
+        predicted = weights.winners(self._rows(X))
+        every = np.arange(len(model.classes))
+        return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
 
-    def _spread(self, X: Any, *, tau: float | None = None) -> tuple[Array, Array]:
+    def _places(self, model: Model, y: Any, n_rows: int) -> NDArray[np.int64]:
+        """The place of each label among the known classes."""
+        labels = as_labels(y)
+        _check.one_label_a_row(len(labels), n_rows)
+        _check.one_kind(model.classes, labels)
+        return _check.known_labels(labels, model.classes, n_rows, "y")
+
+    def _proba(self, model: Model, X: Any) -> Array:
+        mean, spread = self._spread(model, X)
+        if spread.ndim == 3:
+            return probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
+        return probability.label_probabilities(mean, spread)
+
+    def _spread(self, model: Model, X: Any, *, tau: float | None = None) -> tuple[Array, Array]:
         """Mean scores and their variances, or covariances where scores depend on each other."""
-        model = self._fitted()
         weights = _check.trained(model.weights, "probability")
         tau = self.__dict__.get("temperature_", 1.0) if tau is None else tau
         noise = rules.get(self.rule).label_noise
         rows = self._rows(X)
         if isinstance(weights, Full) and weights.n_columns > 1:
-            mean, spread = weights.scores(rows), weights.covariances(rows)
+            mean, spread = weights.joint_moments(rows)
             spread += 0.5 * noise * np.eye(weights.n_columns)
-            return mean, spread * tau**2
+            return _sound(mean, spread * tau**2)
         mean, spread = map(one_or_many, weights.margin(rows))
         # The noise is that of a margin, so each of two scores has half of it.
         spread = spread + (noise if spread.ndim == 1 else 0.5 * noise)
         return mean, np.minimum(spread * tau**2, np.finfo(np.float64).max)
+
+
+def _sound(mean: Array, covariance: Array) -> tuple[Array, Array]:
+    """Covariances without what rounding and overflow make of them.
+
+    A variance just below zero is none. Of a row too large for any number nothing is known, so it is
+    a tie, as it is with diagonal covariance.
+    """
+    lost = ~(np.isfinite(mean).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2)))
+    mean[lost], covariance[lost] = 0.0, np.eye(mean.shape[1])
+    every = np.arange(mean.shape[1])
+    covariance[:, every, every] = np.maximum(covariance[:, every, every], 0.0)
+    return mean, covariance
 
 
 def one_or_many(columns: Array) -> Array:
