@@ -118,13 +118,14 @@ bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool co
 
 /// Learns one row of a known class, every class being known: (mistakes, updates, refused).
 template <class W>
-std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(
-    Model<W>& model, const Rule& rule, const Scheme& scheme, bool covariance, const Rows& rows,
-    std::int32_t y, double weight, const std::optional<Vector<double>>& cost) {
+std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const Rule& rule,
+                                                         const Scheme& scheme, bool covariance,
+                                                         const Rows& rows, std::int32_t y,
+                                                         double weight) {
     check_width(model, rows);
     const Method method = method_of(rule, scheme, covariance);
-    std::vector<std::uint8_t> known(std::max<std::size_t>(2, model.shape().n_columns), 1);
-    const Targets targets{{&y, 1}, {&weight, 1}, {}, known, cost_of(cost, known.size())};
+    std::vector<std::uint8_t> known(model.shape().n_columns, 1);
+    const Targets targets{{&y, 1}, {&weight, 1}, {}, known};
     const nb::gil_scoped_release release;
     const auto lock = model.guard.write();
     const Tally tally = std::visit(
@@ -239,7 +240,7 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
               nb::arg("done").noconvert(),
               "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
     model.def("learn_row", &learn_row<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
-              nb::arg("rows"), nb::arg("y"), nb::arg("weight"), nb::arg("cost").noconvert().none(),
+              nb::arg("rows"), nb::arg("y"), nb::arg("weight"),
               "Learn one row: (mistakes, updates, refused).");
     model.def("winners", &winners<W>, nb::arg("rows"), "Class of the largest mean score.");
     model.def("winner", &winner<W>, nb::arg("rows"), "The same for one row.");

@@ -102,7 +102,7 @@ class Diagonal32:
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -153,7 +153,7 @@ class Diagonal64:
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -204,7 +204,7 @@ class Full32:
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -262,7 +262,7 @@ class Full64:
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:

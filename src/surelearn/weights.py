@@ -181,16 +181,10 @@ class Weights:
         return refused and _by_itself(method.rule)
 
     def learn_row(
-        self,
-        method: Method,
-        row: _core.Rows,
-        y: int,
-        *,
-        weight: float,
-        cost: NDArray[np.float64] | None = None,
+        self, method: Method, row: _core.Rows, y: int, weight: float
     ) -> tuple[Tally, bool]:
         """Learn one row of a class among those known, the shortest way; and was it refused?"""
-        mistakes, updates, refused = self._core.learn_row(*method, row, y, weight, cost)
+        mistakes, updates, refused = self._core.learn_row(*method, row, y, weight)
         return Tally(1 - refused, mistakes, updates), refused and _by_itself(method.rule)
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:

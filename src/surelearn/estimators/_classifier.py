@@ -19,7 +19,7 @@ from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, times
 from surelearn.estimators._proba import Certain, one_or_many
-from surelearn.weights import rows_of
+from surelearn.weights import Method, rows_of
 
 
 class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
@@ -233,12 +233,12 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
             weight = _check.number("sample_weight", sample_weight, "[0, inf)", low=0.0)
         if weight == 0.0:
             return self
-        plan = self._kept_plan()
-        place = None if plan is None else _place(self._model, y)
-        if plan is None or place is None:
+        method = self._kept_method()
+        place = None if method is None else _place(self._model, y)
+        if method is None or place is None:
             self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight)
         else:
-            self._model.learn_row(plan.how, rows, place, weight)
+            self._model.learn_row(method, rows, place, weight)
         return self
 
     # --------------------------------------------------------------- prediction
@@ -318,10 +318,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         self.n_features_in_ = n_features
         self._absorb(model, plan, Batch(row, labels, weights))
         if plan.can_be_kept and self._model.weights is not None:
-            self._kept = (list(params.values()), plan, self._model.layout)
+            method = self._model.method(plan.how)
+            self._kept = (list(params.values()), method, self._model.layout)
 
-    def _kept_plan(self) -> Plan | None:
-        """The plan of the last row, if nothing has changed that it depends on."""
+    def _kept_method(self) -> Method | None:
+        """The method of the last row, if nothing has changed that it depends on."""
         kept = self.__dict__.get("_kept")
         if kept is None or self._model.layout is not kept[2]:
             return None

@@ -171,9 +171,7 @@ class Model:
             while int(done[0]) < end - begin and not refused:
                 at = begin + int(done[0])
                 stop = end if report is None else min(end, at + _REPORT)
-                refused = weights.learn(
-                    self._method(how), rows, targets, span=(at, stop), done=done
-                )
+                refused = weights.learn(self.method(how), rows, targets, span=(at, stop), done=done)
                 if report is not None:
                     report(Tally(*done.tolist()))
         finally:
@@ -181,17 +179,16 @@ class Model:
             self._count(learnt, targets, begin)
         return learnt, refused
 
-    def _method(self, how: How) -> Method:
+    def method(self, how: How) -> Method:
+        """How the core learns into these weights."""
         return Method(how.rule, how.scheme, self.projection == "covariance")
 
-    def learn_row(self, how: How, row: _core.Rows, place: int, weight: float) -> None:
-        """Learn one row of a known class: the shortest way to the core."""
+    def learn_row(self, method: Method, row: _core.Rows, place: int, weight: float) -> None:
+        """Learn one row of a known class, without costs: the shortest way to the core."""
         weights = _check.trained(self.weights, "learning")
-        tally, refused = weights.learn_row(
-            self._method(how), row, place, weight=weight, cost=how.cost_of(self.classes)
-        )
+        tally, refused = weights.learn_row(method, row, place, weight)
         if refused:
-            raise Refused(0, 0, self, exact=how.scheme.exact)
+            raise Refused(0, 0, self, exact=method.scheme.exact)
         self._add(tally)
         self.counts[place] += 1
 

@@ -48,8 +48,10 @@ class Certain(Linear):
         `calibrate` V is multiplied by the square of ``temperature_``. A row without any feature or
         intercept is a tie.
 
-        `predict` goes by the mean scores. The most probable label may be another one where the two
-        best scores are near each other and differ in variance.
+        `predict` goes by the mean scores. The most probable label may be another one: with CW rules
+        and `Probit` on a few rows in a hundred, where the best scores are near each other. Rules
+        that ask for a fixed margin, such as `AROW`, leave variances that mean nothing beside it:
+        with them and many classes call `calibrate` first.
 
         Returns
         -------
