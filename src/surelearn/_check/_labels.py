@@ -1,0 +1,171 @@
+"""What labels and their weights must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check._values import listing, number
+
+
+def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
+    """Labels of one kind, none missing."""
+    if y.dtype.kind == "O":
+        return _object_labels(y, name)
+    if y.dtype.kind == "f":
+        _whole_labels(y, name)
+    if y.dtype.kind == "M" and np.isnat(y).any():
+        row = int(np.flatnonzero(np.isnat(y))[0])
+        raise ValueError(f"{name} must have no missing labels, got NaT at row {row}.")
+    return y
+
+
+def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
+    missing = [i for i, value in enumerate(y) if _is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"{name} must have no missing labels, got {y[missing[0]]!r} at row {missing[0]}."
+        )
+    kinds = sorted({kind_of(value) for value in y})
+    if len(kinds) > 1:
+        raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
+    if kinds and kinds[0] not in ("str", "int", "float", "bool"):
+        raise TypeError(f"{name} must hold texts, numbers or booleans, got {y[0]!r}.")
+    # Numbers and booleans become an array of their own type; texts stay as they are.
+    return y if not kinds or kinds[0] == "str" else labels(np.array(y.tolist()), name)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA will not say whether it equals itself
+        return True
+
+
+def kind_of(label: Any) -> str:
+    """The kind of a label, the same for Python's and numpy's types of it."""
+    for kind, types in (("str", str), ("bool", bool | np.bool_), ("int", Integral)):
+        if isinstance(label, types):
+            return kind
+    return "float" if isinstance(label, Real) else type(label).__name__
+
+
+def _whole_labels(y: NDArray[Any], name: str) -> None:
+    """Numbers as labels must be whole: others are most likely a target to be regressed on."""
+    missing = np.flatnonzero(~np.isfinite(y))
+    if len(missing):
+        raise ValueError(
+            f"{name} must have no missing labels, got {y[missing[0]]} at row {missing[0]}."
+        )
+    broken = np.flatnonzero(y != np.floor(y))
+    if len(broken):
+        raise ValueError(
+            f"{name} must hold classes, got {y[broken[0]]} at row {broken[0]}. "
+            "Unknown label type: continuous. Turn the numbers into classes first."
+        )
+
+
+def one_label_a_row(n_labels: int, n_rows: int) -> None:
+    if n_labels != n_rows:
+        raise ValueError(f"y must have one label for each of {n_rows} rows of X, got {n_labels}.")
+
+
+def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
+    """Refuse to mix texts, numbers and other kinds among the labels of one model."""
+
+    def kind(labels: NDArray[Any]) -> str:
+        found = kind_of(labels[0])
+        return "number" if found in ("bool", "int", "float") else found
+
+    if not len(classes) or not len(y):
+        return
+    if kind(classes) != kind(y):
+        raise TypeError(
+            f"y must hold labels of the kind known so far, such as {classes.tolist()[0]!r}, "
+            f"got {y.tolist()[0]!r}."
+        )
+    both = classes.dtype.kind in "iu" and y.dtype.kind in "iu"
+    if both and np.result_type(classes, y).kind == "f":
+        raise ValueError(
+            f"y must hold labels that fit one type with {classes.dtype}, got {y.dtype}."
+        )
+
+
+def only_class(classes: NDArray[Any]) -> int:
+    """The place of the one class known so far."""
+    if len(classes) == 0:
+        raise ValueError("predict needs at least one known class, got none yet.")
+    return 0
+
+
+def two_classes(classes: NDArray[Any], doing: str) -> None:
+    if len(classes) < 2:
+        seen = listing(classes.tolist()) or "none"
+        raise ValueError(f"{doing} needs at least two classes, got {len(classes)} class: {seen}.")
+
+
+def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:
+    """The place of each label of `y` among the sorted `classes`."""
+    array = np.asarray(y)
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), got shape {array.shape}.")
+    place = np.minimum(np.searchsorted(classes, array), len(classes) - 1)
+    strange = np.flatnonzero(classes[place] != array)
+    if len(strange):
+        raise ValueError(
+            f"{name} must hold labels among {listing(classes.tolist())}, "
+            f"got {array.tolist()[strange[0]]!r} at row {strange[0]}."
+        )
+    return place.astype(np.int64)
+
+
+def sorted_classes(classes: object, n_classes: int) -> NDArray[Any]:
+    array = np.asarray(classes)
+    if array.shape != (n_classes,):
+        raise ValueError(
+            f"classes must have a label for each of {n_classes} columns, got shape {array.shape}."
+        )
+    if not (array[:-1] < array[1:]).all():
+        raise ValueError(f"classes must be sorted and differ, got {listing(array.tolist())}.")
+    return array
+
+
+def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
+    if value is None:
+        return None
+    try:
+        weight = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_weight must be numbers, got {value!r}.") from None
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},) as y has, got shape {weight.shape}."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}."
+        )
+    return np.require(weight, requirements=["C", "A"])
+
+
+def some_weight(n_rows: int) -> None:
+    if n_rows == 0:
+        raise ValueError("sample_weight must have a positive entry, got zero weight in every row.")
+
+
+def class_weight(value: object) -> dict[Any, float] | str | None:
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return value
+    if not isinstance(value, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {value!r}.")
+    return {
+        label: number(f"class_weight[{label!r}]", weight, "[0, inf)", low=0.0)
+        for label, weight in value.items()
+    }

@@ -1,0 +1,140 @@
+"""What a model can be made of, and what it can take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check._values import listing, number
+
+W = TypeVar("W")
+
+
+def storage(dtype: object) -> np.dtype[Any]:
+    known = (np.dtype(np.float32), np.dtype(np.float64))
+    for found in known:
+        if isinstance(dtype, str | type | np.dtype) and dtype == found:
+            return found
+    raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
+
+
+def prior(value: object, dtype: np.dtype[Any]) -> float:
+    """A starting variance that the storage type can hold."""
+    a = number("initial_variance", value, "(0, inf)", low=0.0)
+    limits = np.finfo(dtype)
+    if not float(limits.tiny) <= a <= float(limits.max):
+        raise ValueError(
+            f"initial_variance must be within {limits.tiny:.3g} and {limits.max:.3g} "
+            f"for dtype {dtype.name!r}, got {value!r}."
+        )
+    return a
+
+
+def mixing(value: object, k: int | None) -> tuple[float, ...]:
+    """Weights of the parallel scheme, scaled to sum to one."""
+    try:
+        if isinstance(value, str | Mapping):
+            raise TypeError
+        given = [float(x) for x in value]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(f"mixing must be a list of numbers, got {value!r}.") from None
+    if not given or not all(0 <= x < math.inf for x in given) or not 0 < sum(given) < math.inf:
+        raise ValueError(f"mixing must hold finite numbers >= 0, not all 0, got {value!r}.")
+    if k is not None and len(given) != k:
+        raise ValueError(f"mixing must have k={k} entries, got {len(given)}.")
+    return tuple(x / sum(given) for x in given)
+
+
+def enough_rivals(scheme: str, k: int | None, n_rivals: int) -> None:
+    if k is not None and k > n_rivals:
+        raise ValueError(
+            f"{scheme} needs at least {k + 1} classes for {k} rivals, got {n_rivals + 1}. "
+            "Use a smaller k, or None for all rivals."
+        )
+
+
+def cost(value: object) -> NDArray[np.float64] | None:
+    """A square of costs, zero on the diagonal."""
+    if value is None:
+        return None
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"cost must be a square matrix of numbers, got {value!r}.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"cost must be a square matrix, got shape {matrix.shape}.")
+    if not (np.isfinite(matrix).all() and (matrix >= 0).all() and (matrix <= 1e6).all()):
+        raise ValueError(f"cost must hold numbers in [0, 1e6], got {value!r}.")
+    if np.diagonal(matrix).any():
+        raise ValueError(
+            f"cost must be 0 where the label is right, got {np.diagonal(matrix).tolist()} on the "
+            "diagonal."
+        )
+    return matrix
+
+
+def cost_fits(matrix: NDArray[np.float64] | None, classes: NDArray[Any]) -> None:
+    K = len(classes)
+    if matrix is not None and K > 1 and matrix.shape != (K, K):
+        raise ValueError(
+            f"cost must be a ({K}, {K}) matrix for classes {listing(classes.tolist())}, got shape "
+            f"{matrix.shape}. In a stream, declare all classes in the first partial_fit."
+        )
+
+
+def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
+    """Refuse a covariance matrix that is too large."""
+    if needed > limit:
+        raise ValueError(
+            f"covariance='full' must need at most {_size(limit)}, got {n_weights:,} weights, "
+            f"whose covariances take {_size(needed)}. Use covariance='diagonal' or fewer "
+            "features, or raise surelearn.weights.FULL_LIMIT."
+        )
+
+
+def _size(n_bytes: int) -> str:
+    unit, name = (2**30, "GiB") if n_bytes >= 2**30 else (2**20, "MiB")
+    return f"{n_bytes / unit:.1f} {name}"
+
+
+def same(name: str, fitted: object, got: object) -> None:
+    if fitted != got:
+        raise ValueError(
+            f"{name} must stay {fitted!r} in a fitted model, got {got!r}. Call fit to start anew."
+        )
+
+
+def size_known(n_features: int | None) -> int:
+    if n_features is None:
+        raise ValueError(
+            "x must be an array or a sparse row at first, got a dict: the number of features is "
+            "not known yet."
+        )
+    return n_features
+
+
+def trained(weights: W | None, what: str) -> W:
+    """The weights, which are there once two classes are known."""
+    if weights is None:
+        raise ValueError(f"{what} needs at least two known classes, got fewer so far.")
+    return weights
+
+
+def collapse(row: int, *, covariance: str, projection: str, dtype: str, exact: bool) -> str:
+    """The message for a row whose update would leave no usable model."""
+    other = {"precision": "covariance", "covariance": "precision"}[projection]
+    with_, use = f"projection={projection!r}", f"Use projection={other!r}, scale"
+    if covariance == "full":
+        with_ = f"covariance='full' and dtype={dtype!r}"
+        use = "Use dtype='float64', scale" if dtype == "float32" else "Scale"
+    elif exact:
+        with_ = "the exact scheme"
+        use = "Use Sequential or Parallel with projection='covariance', scale"
+    return (
+        f"row {row} must leave finite weights and positive variances, got a collapse with "
+        f"{with_}. {use} the features, or let the rule move less."
+    )

@@ -1,0 +1,78 @@
+"""What rows, scores and probabilities must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check._values import numbers
+
+
+def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
+    """Refuse rows in which the core has found a fault."""
+    if fault is None:
+        return
+    kind, row = fault
+    if kind == "not finite":
+        raise ValueError(f"{name} must be finite, got NaN or infinity in row {row}.")
+    if kind == "bad index":
+        raise ValueError(f"{name} must have indices of its own columns, got another in row {row}.")
+    raise ValueError(f"{name} must be a valid CSR matrix, got a bad indptr at row {row}.")
+
+
+def n_features(expected: int, got: int, name: str = "x") -> None:
+    if expected != got:
+        raise ValueError(f"{name} must have {expected} features as in fit, got {got}.")
+
+
+def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x") -> int:
+    """The number of features of one row."""
+    if len(shape) != 2 or shape[0] != 1 or shape[1] == 0:
+        raise ValueError(f"{name} must be one row of at least one feature, got shape {shape}.")
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be a row of numbers, got dtype {dtype}.")
+    return shape[1]
+
+
+def score_moments(mean: object, variance: object) -> tuple[Any, Any]:
+    """Means and variances of scores: finite, of one shape, no variance negative."""
+    m, v = numbers("mean", mean), numbers("variance", variance)
+    if m.ndim not in (1, 2):
+        raise ValueError(f"mean must have one or two dimensions, got shape {m.shape}.")
+    if m.ndim == 2 and m.shape[1] < 2:
+        raise ValueError(f"mean must have a column for each of two or more classes, got {m.shape}.")
+    if v.shape != m.shape:
+        raise ValueError(f"variance must have shape {m.shape} as mean has, got shape {v.shape}.")
+    if (v < 0).any():
+        raise ValueError(f"variance must not be negative, got {v[v < 0][0]}.")
+    return m, v
+
+
+def covariance(value: object, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Variances (n, K) or covariances (n, K, K) of scores of shape (n, K)."""
+    c = numbers("covariance", value)
+    if c.shape not in (shape, (*shape, shape[1])):
+        raise ValueError(
+            f"covariance must have shape {shape} or {(*shape, shape[1])}, got shape {c.shape}."
+        )
+    diagonal = c if c.ndim == 2 else np.diagonal(c, axis1=1, axis2=2)
+    if (diagonal < 0).any():
+        raise ValueError(f"covariance must not be negative, got {diagonal[diagonal < 0][0]}.")
+    return c
+
+
+def probabilities(p: object, name: str = "p") -> NDArray[np.float64]:
+    """Rows of two or more probabilities that sum to one."""
+    array = numbers(name, p)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise ValueError(f"{name} must have shape (n, K) with K >= 2, got shape {array.shape}.")
+    if ((array < 0) | (array > 1)).any():
+        bad = array[(array < 0) | (array > 1)][0]
+        raise ValueError(f"{name} must be within 0 and 1, got {bad}.")
+    off = np.flatnonzero(np.abs(array.sum(axis=1) - 1) > 1e-6)
+    if len(off):
+        total = array[off[0]].sum()
+        raise ValueError(f"{name} must sum to one in each row, got {total} in row {off[0]}.")
+    return array

@@ -1,0 +1,144 @@
+"""What single parameters must be: numbers, counts, flags, names, functions."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class FormatError(ValueError):
+    """A file is damaged, foreign or newer than this version of surelearn."""
+
+
+def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
+    """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    x = float(value)
+    above = x > low if where.startswith("(") else x >= low
+    if not (math.isfinite(x) and above and x < high):
+        raise ValueError(f"{name} must be in {where}, got {value!r}.")
+    return x
+
+
+def positive(name: str, value: object) -> float:
+    """A parameter of a rule, within what its formulas bear in double precision."""
+    return number(name, value, "[1e-30, 1e30]", low=1e-30, high=math.nextafter(1e30, math.inf))
+
+
+def count(name: str, value: object, *, least: int = 1, most: int = 2**62) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+    if int(value) > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
+    return int(value)
+
+
+def flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def choice(name: str, value: object, known: Iterable[str]) -> str:
+    names = list(known)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {listing(names)}, got {value!r}.")
+    if value not in names:
+        raise ValueError(f"{name} must be one of {listing(names)}, got {value!r}.")
+    return value
+
+
+def listing(names: Iterable[object]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def not_yet(name: str, value: object, only: object) -> None:
+    """Refuse what a later version will accept."""
+    raise NotImplementedError(f"{name}={value!r} is not available yet. Use {name}={only!r}.")
+
+
+def numbers(name: str, value: object) -> NDArray[np.float64]:
+    """`value` as an array of finite doubles, rows one after the other."""
+    try:
+        array = np.asarray(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array of numbers, got {value!r}.") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}.")
+    return array
+
+
+def function(name: str, value: object) -> Callable[..., Any]:
+    if isinstance(value, type) or not callable(value):
+        raise TypeError(f"{name} must be a function of (m, v), got {value!r}.")
+    return value
+
+
+def step(who: str, got: object, *, m: float, v: float, first_order: bool) -> tuple[float, float]:
+    """What a rule's function gave for a margin, which must be a step that keeps the laws."""
+    pair = _two_numbers(got)
+    if pair is None or not all(math.isfinite(x) and x >= 0 for x in pair):
+        raise ValueError(
+            f"{who} must give two finite numbers (alpha, gain), neither negative, got {got!r} for "
+            f"m={m!r}, v={v!r}."
+        )
+    if first_order and pair[1] != 0:
+        raise ValueError(
+            f"{who} must give gain 0 with first_order=True, got {got!r} for m={m!r}, v={v!r}."
+        )
+    return pair
+
+
+def _two_numbers(got: Any) -> tuple[float, float] | None:
+    try:
+        alpha, gain = got
+        if any(isinstance(x, bool | np.bool_) or not isinstance(x, Real) for x in (alpha, gain)):
+            return None
+        return float(alpha), float(gain)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def generator(random: object) -> None:
+    if not isinstance(random, np.random.Generator):
+        raise TypeError(f"random must be a numpy.random.Generator, got {random!r}.")
+
+
+def threads(name: str, value: object) -> int:
+    """How many threads may run; None and -1 stand for as many as there are cores."""
+    if value is not None and count(name, value, least=-1) == 0:
+        raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
+    cores = os.cpu_count() or 1
+    return cores if value is None or value == -1 else int(value)  # type: ignore[call-overload]
+
+
+def top(value: object, *, auto: int | None) -> int | None:
+    """How many rows of a table to list; None: all."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value == "auto":
+        return auto
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"top must be a whole number, 'auto' or None, got {value!r}.")
+    return count("top", value)
+
+
+def names(value: object, n_features: int) -> NDArray[Any] | None:
+    """A name for each feature."""
+    if value is None:
+        return None
+    found = np.asarray(value, dtype=object)
+    if found.shape != (n_features,):
+        raise ValueError(
+            f"names must be a list of {n_features}, one for each feature, got shape {found.shape}."
+        )
+    return found
