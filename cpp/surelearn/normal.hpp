@@ -65,7 +65,10 @@ namespace detail {
 
 /// log(1 - x) for small x >= 0, with all its digits.
 [[nodiscard]] inline double log_of_rest(double x) noexcept {
-    return x < 1e-5 ? 0.0 - x * (1.0 + 0.5 * x) : detail::log(1.0 - x);
+    if (x > 0.01) return detail::log(1.0 - x);
+    double sum = 1.0 / 9;
+    for (int k = 8; k > 0; --k) sum = sum * x + 1.0 / k;
+    return 0.0 - x * sum;
 }
 
 }  // namespace detail
