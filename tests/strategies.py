@@ -84,6 +84,19 @@ def problems(
     )
 
 
+@st.composite
+def coding_matrices(draw: st.DrawFn, zeros: bool = True) -> np.ndarray:
+    """Codes of few classes and problems: digits tell the classes apart, other columns follow."""
+    n_classes = draw(st.integers(2, 6))
+    entry = st.sampled_from([-1, 0, 1] if zeros else [-1, 1])
+    column = st.lists(entry, min_size=n_classes, max_size=n_classes)
+    digits = [[2 * (k >> d & 1) - 1 for k in range(n_classes)] for d in range(3)]
+    columns = [c for c in digits + draw(st.lists(column, max_size=7)) if {-1, 1} <= set(c)]
+    # A column and its complement are the same problem: the first of both stays.
+    known = {max(tuple(c), tuple(-x for x in c)): c for c in reversed(columns)}
+    return np.array(list(known.values()), np.int8).T
+
+
 def margins() -> st.SearchStrategy[tuple[float, float]]:
     """Pairs (m, v) over many magnitudes, v >= 0, often near 1, v or sqrt(v) in size."""
     size = _decades(1e-12, 1e12)

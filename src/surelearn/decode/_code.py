@@ -1,0 +1,196 @@
+"""The code: which classes are positive, negative or left out in each problem; knows no margins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check
+from surelearn.decode import _checks
+
+__all__ = ["Code", "all_pairs", "minimal_bits", "one_vs_rest"]
+
+Matrix = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Code:
+    r"""A reduction of K classes to B problems of two classes.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_problems)
+        +1: rows of this class are positive in this problem; -1: they are negative; 0: the problem
+        never sees them. Every column needs both signs, every two classes a column that tells them
+        apart, and no column may repeat another one or its complement. Rows may be complements.
+    kind : {"custom", "ecoc", "ovo", "ovr"}, default "custom"
+        How the matrix was made. The last two are those of `all_pairs` and `one_vs_rest` only.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_classes, n_problems), int8
+        Cannot be written to.
+    n_classes, n_problems : int
+    dmin : int or float
+        Least distance between two rows,
+
+        .. math:: \Delta(k, l) = \sum_b \frac{1 - c_{kb} c_{lb}}2,
+
+        the number of problems in which they differ; one that leaves a class out counts a half.
+        Whole for codes without zeros.
+    errors_corrected : int
+        How many problems may answer wrongly on any row without changing the label that `hamming`
+        gives. Without zeros it is :math:`\lfloor (d_{min} - 1) / 2 \rfloor`. With zeros less:
+        problems that left a class out may answer anything on its rows. All pairs correct none.
+
+    References
+    ----------
+    Allwein, Schapire & Singer 2000, Reducing Multiclass to Binary, sec. 3. Their distance between
+    rows bounds the error in training; where there are zeros it does not count wrong answers.
+
+    Examples
+    --------
+    >>> Code([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
+    Code(kind='custom', n_classes=3, n_problems=3, dmin=2.0)
+    """
+
+    matrix: Matrix
+    kind: str = "custom"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", _checks.coding_matrix(self.matrix))
+        known = {"ovr": _rest_matrix, "ovo": _pairs_matrix}.get(str(self.kind))
+        fits = known is None or np.array_equal(known(self.n_classes), self.matrix)
+        _checks.kind(self.kind, fits)
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def n_problems(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def dmin(self) -> float:
+        products = self.matrix.astype(np.float32) @ self.matrix.T.astype(np.float32)
+        np.fill_diagonal(products, -np.inf)
+        least = (self.n_problems - float(products.max())) / 2
+        return least if (self.matrix == 0).any() else int(least)
+
+    @cached_property
+    def errors_corrected(self) -> int:
+        # A class with zeros starts half an error behind in each of them, and its rival, at worst,
+        # agrees there: what is left of its lead are opposite signs, and each error takes two.
+        entries = (self.matrix != 0).sum(axis=1)
+        lead = _checks.opposite_signs(self.matrix) + (entries[:, None] - entries) / 2
+        np.fill_diagonal(lead, np.inf)
+        return max(0, math.ceil(float(lead.min()) / 2) - 1)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Code):
+            return NotImplemented
+        return self.kind == other.kind and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.matrix.shape, self.matrix.tobytes()))
+
+    def __repr__(self) -> str:
+        size = f"n_classes={self.n_classes}, n_problems={self.n_problems}"
+        return f"Code(kind={self.kind!r}, {size}, dmin={self.dmin})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies are made anew, since a copied array could be written to."""
+        return Code, (self.matrix, self.kind)
+
+
+def one_vs_rest(n_classes: int) -> Code:
+    """One problem for each class: its rows are positive, all others negative.
+
+    Two classes are one problem, positive for the second, as everywhere else.
+
+    Parameters
+    ----------
+    n_classes : int >= 2
+
+    Returns
+    -------
+    code : Code
+
+    Examples
+    --------
+    >>> one_vs_rest(3).matrix
+    array([[ 1, -1, -1],
+           [-1,  1, -1],
+           [-1, -1,  1]], dtype=int8)
+    """
+    return Code(_rest_matrix(_check.count("n_classes", n_classes, least=2)), kind="ovr")
+
+
+def _rest_matrix(n_classes: int) -> Matrix:
+    matrix = 2 * np.eye(n_classes, dtype=np.int8) - np.int8(1)
+    return matrix if n_classes > 2 else matrix[:, 1:]
+
+
+def all_pairs(n_classes: int) -> Code:
+    """One problem for every two classes i < j, which sees no others: i is positive, j negative.
+
+    Problems come in the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Parameters
+    ----------
+    n_classes : int >= 2
+
+    Returns
+    -------
+    code : Code
+
+    Examples
+    --------
+    >>> all_pairs(3).matrix
+    array([[ 1,  1,  0],
+           [-1,  0,  1],
+           [ 0, -1, -1]], dtype=int8)
+    """
+    return Code(_pairs_matrix(_check.count("n_classes", n_classes, least=2)), kind="ovo")
+
+
+def _pairs_matrix(n_classes: int) -> Matrix:
+    i, j = np.triu_indices(n_classes, 1)
+    matrix = np.zeros((n_classes, len(i)), np.int8)
+    matrix[i, np.arange(len(i))] = 1
+    matrix[j, np.arange(len(j))] = -1
+    return matrix
+
+
+def minimal_bits(n_classes: int) -> Code:
+    r"""The digits of the class number: as few problems as can be, :math:`\lceil \log_2 K \rceil`.
+
+    Every two classes differ, some in one problem only, so that one wrong answer is a wrong label;
+    and the problems are as hard as an arbitrary numbering makes them. To compare with.
+
+    Parameters
+    ----------
+    n_classes : int >= 2
+
+    Returns
+    -------
+    code : Code
+
+    Examples
+    --------
+    >>> minimal_bits(3)
+    Code(kind='custom', n_classes=3, n_problems=2, dmin=1)
+    """
+    return Code(bits_matrix(_check.count("n_classes", n_classes, least=2)))
+
+
+def bits_matrix(n_classes: int) -> Matrix:
+    places = np.arange((n_classes - 1).bit_length())[::-1]
+    bits = np.arange(n_classes)[:, None] >> places & 1
+    return (2 * bits - 1).astype(np.int8)
