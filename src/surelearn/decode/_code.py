@@ -50,7 +50,7 @@ class Code:
 
     References
     ----------
-    Allwein, Schapire & Singer 2000, Reducing Multiclass to Binary, sec. 3. Their distance between
+    Allwein, Schapire & Singer 2000, Reducing Multiclass to Binary. Their distance between
     rows bounds the error in training; where there are zeros it does not count wrong answers.
 
     Examples

@@ -93,7 +93,7 @@ def hamming(code: Code, mean: ArrayLike) -> Array:
     References
     ----------
     Dietterich & Bakiri 1995, Solving Multiclass Learning Problems via Error-Correcting Output
-    Codes; with zeros: Allwein, Schapire & Singer 2000, sec. 3.
+    Codes; with zeros: Allwein, Schapire & Singer 2000.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def loss_based(code: Code, mean: ArrayLike, *, loss: str = "hinge") -> Array:
 
     References
     ----------
-    Allwein, Schapire & Singer 2000, sec. 4. Their logistic loss has -2z in place of -z.
+    Allwein, Schapire & Singer 2000, Reducing Multiclass to Binary.
 
     Examples
     --------

@@ -58,8 +58,8 @@ def error_correcting(
 
     References
     ----------
-    Dietterich & Bakiri 1995, sec. 2.3 (exhaustive codes, hill climbing); Allwein, Schapire & Singer
-    2000, sec. 6 (length).
+    Dietterich & Bakiri 1995, Solving Multiclass Learning Problems via Error-Correcting Output Codes
+    (exhaustive codes, hill climbing); Allwein, Schapire & Singer 2000 (length).
 
     Examples
     --------
