@@ -23,7 +23,7 @@ LAYERS = [
         "exact.hpp",
         "probability.hpp",
     },
-    {"draft.hpp", "constraints.hpp", "tails.hpp"},
+    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp"},
     {"learn.hpp"},
 ]
 

@@ -83,6 +83,13 @@ void check_width(const Model<W>& model, const Rows& rows) {
     return view(cost);
 }
 
+/// The coding matrix, row after row; it must have an entry for every class and column.
+[[nodiscard]] inline std::span<const std::int8_t> code_of(
+    const std::optional<Vector<std::int8_t>>& code, std::size_t size) {
+    if (code && code->shape(0) != size) throw nb::value_error("code does not fit the weights");
+    return view(code);
+}
+
 /// Learns rows [begin, end) of the order. `done` is kept up to date with (rows, mistakes, updates),
 /// also when Ctrl-C ends it. Tells whether a row was refused.
 template <class W>
@@ -91,11 +98,16 @@ bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool co
                 const std::optional<Vector<double>>& weight,
                 const std::optional<Vector<std::int64_t>>& order,
                 const Writable<std::uint8_t>& known, const std::optional<Vector<double>>& cost,
-                std::size_t begin, std::size_t end, const Writable<std::uint64_t>& done) {
+                const std::optional<Vector<std::int8_t>>& code, std::size_t begin, std::size_t end,
+                const Writable<std::uint64_t>& done) {
     check_width(model, rows);
     const Method method = method_of(rule, scheme, covariance);
-    const Targets targets{bind::view(y), view(weight), view(order),
-                          std::span(known.data(), known.shape(0)), cost_of(cost, known.shape(0))};
+    const Targets targets{bind::view(y),
+                          view(weight),
+                          view(order),
+                          std::span(known.data(), known.shape(0)),
+                          cost_of(cost, known.shape(0)),
+                          code_of(code, known.shape(0) * model.shape().n_columns)};
     const nb::gil_scoped_release release;
     return std::visit(
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
@@ -236,8 +248,8 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
     model.def("learn", &learn_rows<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
               nb::arg("rows"), nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
               nb::arg("order").noconvert().none(), nb::arg("known").noconvert(),
-              nb::arg("cost").noconvert().none(), nb::arg("begin"), nb::arg("end"),
-              nb::arg("done").noconvert(),
+              nb::arg("cost").noconvert().none(), nb::arg("code").noconvert().none(),
+              nb::arg("begin"), nb::arg("end"), nb::arg("done").noconvert(),
               "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
     model.def("learn_row", &learn_row<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
               nb::arg("rows"), nb::arg("y"), nb::arg("weight"),

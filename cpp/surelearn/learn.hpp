@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "surelearn/columns.hpp"
 #include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"
 #include "surelearn/draft.hpp"
@@ -27,6 +28,8 @@ struct Targets {
     std::span<const std::int64_t> order;  ///< rows in the order they are learnt; empty: as they lie
     std::span<std::uint8_t> known;        ///< for each class: may it be a rival yet?
     std::span<const double> cost{};  ///< [right, wrong]: times what the rule asks for; empty: 1
+
+    std::span<const std::int8_t> code{};  ///< [class, problem]: -1, 0, +1; empty: no reduction
 
     [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
         return order.empty() ? i : static_cast<std::size_t>(order[i]);
@@ -65,6 +68,16 @@ struct Scratch {
     std::vector<double> start;
     Draft<Weights> draft;
     exact::Problem problem;
+    Turns turns;
+    std::vector<std::uint8_t> active;
+};
+
+/// Room for the columns of diagonal weights; full ones learn no coded problems.
+template <class Weights>
+struct ColumnsOf {};
+template <class T>
+struct ColumnsOf<Diagonal<T>> {
+    Columns<T> columns;
 };
 
 /// Brings what coming rows need near before it is needed: first the rows themselves, then, once
@@ -168,7 +181,83 @@ public:
         return learnt;
     }
 
+    /// Every column a problem of its own: rows of a class are +1, -1 or absent in it, as its code
+    /// says. A problem is learnt once it has a known class on either side.
+    [[nodiscard]] bool coded(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
+                             std::size_t y, double weight, Tally& tally) {
+        if constexpr (!Weights::fetches_ahead) {
+            return false;
+        } else {
+            const bool arrived = targets_.known[y] == 0;
+            targets_.known[y] = 1;
+            if (arrived || scratch_.active.empty()) find_active();
+            if (arrived) weights_.look_again();
+            auto& turns = scratch_.turns;
+            turns.resize(weights_.shape().n_columns);
+            weights_.scores(row, turns.s, ahead);
+            weights_.variances(row, turns.v);
+            const Outcome outcome = take_turns(row, y, weight);
+            if (outcome == Outcome::refused && arrived) {
+                targets_.known[y] = 0;
+                find_active();
+            }
+            return close(outcome, lead(y), tally);
+        }
+    }
+
 private:
+    void find_active() {
+        const std::size_t B = weights_.shape().n_columns;
+        std::vector<std::array<bool, 2>> seen(B);
+        for (std::size_t k = 0; k < targets_.known.size(); ++k) {
+            for (std::size_t b = 0; b < B && targets_.known[k] != 0; ++b) {
+                const int entry = targets_.code[k * B + b];
+                if (entry != 0) seen[b][entry > 0 ? 1 : 0] = true;
+            }
+        }
+        scratch_.active.resize(B);
+        for (std::size_t b = 0; b < B; ++b) scratch_.active[b] = seen[b][0] && seen[b][1];
+    }
+
+    [[nodiscard]] Outcome take_turns(const Row<Index, Value>& row, std::size_t y, double weight) {
+        auto& turns = scratch_.turns;
+        const std::size_t B = turns.s.size();
+        bool moves = false;
+        for (std::size_t b = 0; b < B; ++b) {
+            const double sign = scratch_.active[b] != 0 ? targets_.code[y * B + b] : 0.0;
+            const Moments margin{sign * turns.s[b], turns.v[b]};
+            if (!finite(margin)) return Outcome::refused;
+            if (sign == 0.0) continue;
+            const std::array g{Side{b, sign}};
+            const auto gather = [&] { return weights_.shares(row, g, margin.v, scratch_.shares); };
+            const Step step = step_for(margin, 1.0, weight, gather);
+            if (!finite(step)) return Outcome::refused;
+            turns.alpha[b] = sign * step.alpha;
+            turns.gain[b] = step.gain;
+            moves |= step.moves();
+        }
+        if (!moves) return Outcome::unmoved;
+        const bool done = columns_.columns.update(weights_, row, turns, method_.projection);
+        return done ? Outcome::moved : Outcome::refused;
+    }
+
+    /// By how much the right label leads all others known, each scored by the sum of its problems.
+    [[nodiscard]] double lead(std::size_t y) const noexcept {
+        const auto& s = scratch_.turns.s;
+        const auto score = [&](std::size_t k) {
+            double sum = 0.0;
+            for (std::size_t b = 0; b < s.size(); ++b) {
+                sum += scratch_.active[b] != 0 ? targets_.code[k * s.size() + b] * s[b] : 0.0;
+            }
+            return sum;
+        };
+        double rival = -std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < targets_.known.size(); ++k) {
+            if (k != y && targets_.known[k] != 0) rival = std::max(rival, score(k));
+        }
+        return score(y) - rival;
+    }
+
     [[nodiscard]] bool best_only(const Row<Index, Value>& row, std::size_t y, double weight,
                                  Tally& tally) {
         const auto& scores = scratch_.scores;
@@ -300,9 +389,9 @@ private:
             ++tally.updates;
             const bool scale_free =
                 std::visit([]<class R>(const R&) { return ScaleFree<R>; }, method_.rule);
-            const bool binary = weights_.shape().n_columns == 1;
+            const bool apart = weights_.shape().n_columns == 1 || !targets_.code.empty();
             if (scale_free) {
-                weights_.keep_in_range(binary ? std::span<const std::uint8_t>{} : targets_.known);
+                weights_.keep_in_range(apart ? std::span<const std::uint8_t>{} : targets_.known);
             }
         }
         if (!(m > 0.0)) ++tally.mistakes;
@@ -314,6 +403,7 @@ private:
     const Method& method_;
     const Targets& targets_;
     Scratch<Weights, Index, Value>& scratch_;
+    ColumnsOf<Weights> columns_;
 };
 
 }  // namespace detail
@@ -337,6 +427,7 @@ public:
 
     /// Learn the rows from where the last piece ended up to `end`.
     [[nodiscard]] Tally run(std::size_t end) {
+        const bool coded = !targets_.code.empty();
         const bool binary = weights_.shape().n_columns == 1;
         Tally tally{.end = next_};
         for (; next_ < end && !tally.refused; tally.end = next_) {
@@ -345,9 +436,10 @@ public:
             const auto row = rows_.row(i, scratch_.row);
             const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
             const std::int32_t y = targets_.y[i];
-            const bool learnt =
-                binary ? round_.binary(row, ahead, y, weight, tally)
-                       : round_.joint(row, ahead, static_cast<std::size_t>(y), weight, tally);
+            const auto label = static_cast<std::size_t>(y);
+            const bool learnt = coded    ? round_.coded(row, ahead, label, weight, tally)
+                                : binary ? round_.binary(row, ahead, y, weight, tally)
+                                         : round_.joint(row, ahead, label, weight, tally);
             if (learnt) {
                 ++next_;
             } else {

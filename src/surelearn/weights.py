@@ -52,6 +52,7 @@ class Targets(NamedTuple):
     order: NDArray[np.int64] | None  # rows in the order they are learnt
     known: NDArray[np.uint8]  # for each class: may it be a rival yet?
     cost: NDArray[np.float64] | None = None  # row after row: [right, wrong]
+    code: NDArray[np.int8] | None = None  # row after row: [class, problem]; None: no reduction
 
 
 class Tally(NamedTuple):
