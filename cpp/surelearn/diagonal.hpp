@@ -329,12 +329,14 @@ private:
         const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
         auto* old = journal.entries.data();
         TwoBits sound{-1, -1};
+        constexpr double least = least_kept<T>;
+        constexpr double most = least_lost<T>;
         const auto move = [&](T* a, T* b, Two x) {
             const Two s{a[K], b[K]};
             const Two mu = Two{a[0], b[0]} + signed_alpha * s * x;
             const Two sigma = shrink(s, s * (x * x));
             // Will they be positive and finite once rounded to T?
-            sound &= (sigma > least_kept<T>)&(mu < least_lost<T>)&(mu > -least_lost<T>);
+            sound &= (sigma > least) & (mu < most) & (mu > -most);
             old[0] = {a[0], a[K]};
             old[1] = {b[0], b[K]};
             old += 2;
