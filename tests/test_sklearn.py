@@ -36,6 +36,8 @@ def estimators():
     yield SureClassifier("scw1", constraints=constraints.Sequential())
     yield SureClassifier(rules.Variance(phi=0.1), constraints=constraints.Exact())
     yield SureClassifier("pa1", constraints=constraints.Exact(), passes=100)
+    for reduction in ("ovr", "ovo", "ecoc"):
+        yield SureClassifier("scw1", multiclass=reduction)
 
 
 def expected_failures(estimator):

@@ -73,6 +73,14 @@ template <class T>
 void bind_kind(nb::module_& m, const char* name) {
     auto model = bind_model<Diagonal<T>>(m, name, "Diagonal Gaussian weights, feature-major.");
     model.def("part", &part<T>, nb::arg("which"), "View of the means (0), variances (1), ...");
+    model.def(
+        "mirrored",
+        [](Model<Diagonal<T>>& self) {
+            const nb::gil_scoped_release release;
+            const auto lock = self.guard.read();
+            return std::make_unique<Model<Diagonal<T>>>(self.weights.mirrored());
+        },
+        "The one column of two classes as each of them sees it: -mu and +mu, sigma both.");
     model.def("snapshot", &snapshot<T>,
               "(features that differ from the start, their runs, prior, rounds) of one moment.");
     model.def("restore", &restore<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),

@@ -283,6 +283,20 @@ public:
         return result;
     }
 
+    /// The one vector of two classes as each of them sees it: mean -mu and +mu, variance sigma
+    /// both. Two problems of a reduction, where `split` makes two parts of one.
+    [[nodiscard]] Diagonal mirrored() const {
+        const std::array<std::int64_t, 2> twice{0, 0};
+        Diagonal result = with_columns(twice);
+        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
+            for (std::size_t part = 0; part < shape_.parts(); ++part) {
+                const bool variance = shape_.second_order && part == 1;
+                if (!variance) result.cell(j)[2 * part] = T{0} - cell(j)[part];
+            }
+        }
+        return result;
+    }
+
 private:
     /// Mean and variance go side by side, even and odd features in turn: the additions of one sum
     /// need not wait for those of the other.

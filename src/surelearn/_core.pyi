@@ -135,6 +135,11 @@ class Diagonal32:
     def part(self, which: int) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
         """View of the means (0), variances (1), ..."""
 
+    def mirrored(self) -> Diagonal32:
+        """
+        The one column of two classes as each of them sees it: -mu and +mu, sigma both.
+        """
+
     def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], float, int]:
         """
         (features that differ from the start, their runs, prior, rounds) of one moment.
@@ -185,6 +190,11 @@ class Diagonal64:
 
     def part(self, which: int) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
         """View of the means (0), variances (1), ..."""
+
+    def mirrored(self) -> Diagonal64:
+        """
+        The one column of two classes as each of them sees it: -mu and +mu, sigma both.
+        """
 
     def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], float, int]:
         """

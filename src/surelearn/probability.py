@@ -377,6 +377,26 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
     return float(np.exp(_minimum(lambda log_tau: -_log_probability(m, v, places, log_tau).mean())))
 
 
+def best_temperature(log_probabilities: Callable[[float], Array]) -> float:
+    """The factor of the standard deviations that makes labels most likely, for any model of them.
+
+    Parameters
+    ----------
+    log_probabilities : callable
+        Of tau; gives the logarithm of each right label's probability.
+
+    Returns
+    -------
+    tau : float
+        As of `fit_temperature`, within the same bounds.
+    """
+    if not len(log_probabilities(1.0)):
+        return 1.0
+    return float(
+        np.exp(_minimum(lambda log_tau: -log_probabilities(float(np.exp(log_tau))).mean()))
+    )
+
+
 def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike) -> float:
     """The same for scores that depend on each other, with one set of draws for every tau."""
     roots = _roots(_check.covariance(covariance, (m.shape[0], m.shape[1])))

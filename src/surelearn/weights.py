@@ -270,6 +270,10 @@ class Diagonal(Weights):
     _kinds: ClassVar = {"float32": _core.Diagonal32, "float64": _core.Diagonal64}
     arrays = ("features", "cells")
 
+    def mirrored(self) -> Self:
+        """The one column of two classes as each of them sees it: mean -mu and +mu, sigma both."""
+        return self._with_core(self._core.mirrored())
+
     def _own_means(self) -> Any:
         return self._core.part(0)
 

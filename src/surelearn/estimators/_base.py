@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surelearn import _check, _core, rules
+from surelearn.decode import Code, one_vs_rest
+from surelearn.estimators import _reduce
 from surelearn.estimators._explain import Explanation, Subject, of_model, of_row
 from surelearn.estimators._model import Model
 from surelearn.weights import rows_of, rows_of_dict
@@ -40,6 +42,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     """A linear model over classes: its fitted attributes and the checks of its input."""
 
     rule: Any
+    decoding: str
     n_features_in_: int
     temperature_: float
     _model: Model
@@ -81,6 +84,28 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     @property
     def mistakes_(self) -> NDArray[np.int64]:
         return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
+
+    @property
+    def code_(self) -> NDArray[np.int8]:
+        return self._code("code_").matrix
+
+    @property
+    def dmin_(self) -> float:
+        return self._code("dmin_").dmin
+
+    @property
+    def errors_corrected_(self) -> int:
+        return self._code("errors_corrected_").errors_corrected
+
+    def _code(self, name: str) -> Code:
+        model = self._attribute(name)
+        if model.multiclass == "joint":
+            raise AttributeError(
+                f"{name} needs a reduction, got multiclass='joint', which learns all classes "
+                "together."
+            )
+        _check.trained(model.weights, name)
+        return one_vs_rest(2) if model.code is None else model.code
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -253,7 +278,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         subject = Subject(
             weights.means,
             weights.variances if model.layout.second_order else None,
-            model.classes,
+            _reduce.labels_of(model.classes, model.code),
             model.layout.n_features,
             self.__dict__.get("feature_names_in_") if named is None else named,
         )

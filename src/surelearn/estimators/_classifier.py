@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from surelearn import _check, _core, rules
+from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
@@ -46,8 +47,12 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     constraints : str or constraints, default "single"
         Which rivals are learnt from: ``"single"``, ``"sequential"``, ``"parallel"``, ``"exact"`` or
         a value such as ``constraints.Sequential(k=5)``.
-    multiclass : {"joint"}, default "joint"
-        One weight vector a class, learnt together.
+    multiclass : {"joint", "ovr", "ovo", "ecoc"} or matrix, default "joint"
+        How three or more classes are learnt. ``"joint"``: one weight vector a class, learnt
+        together. Otherwise as problems of two classes, all in one pass: each class against the
+        rest, every two classes, an error-correcting code, or a matrix of shape (n_classes,
+        n_problems), or a `decode.Code` of it, with entries +1 and -1 for the sides of a problem and
+        0 for classes it never sees. ``"ecoc"`` and a matrix cannot take classes that appear later.
     passes : int, default 5
         Passes over the data in `fit`.
     shuffle : bool, default True
@@ -74,6 +79,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         cores. Never changes the result.
     combine : str, default "bayes"
         How shards are merged.
+    decoding : str, default "auto"
+        How the label follows from the problems of a reduction: ``"scores"`` (sum of margins),
+        ``"hamming"``, ``"loss"`` (hinge), ``"probability"`` (of the problems' answers, from margins
+        and variances), and for all pairs also ``"votes"`` and ``"tournament"``. ``"auto"``: scores
+        for ``"ovr"``, votes for ``"ovo"``, loss for other codes. Can be changed in a fitted model.
     random_state : int, RandomState or None, default None
         Order of the rows in `fit`.
     verbose : int, default 0
@@ -84,7 +94,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
         Known labels, sorted.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Means of the weights, one row for two classes. A read-only view where nothing is averaged.
+        Means of the weights, one row for two classes, and one for each problem of a reduction. A
+        read-only view where nothing is averaged.
     sigma_ : ndarray of the shape of `coef_`
         Variances of the weights, a read-only view. Second-order rules only. With full covariance
         the whole matrix over all weights, class after class, the intercept last in each.
@@ -93,11 +104,16 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had names.
+    code_ : ndarray of shape (n_classes, n_problems), int8
+        The coding matrix of a reduction.
+    dmin_, errors_corrected_ : int or float, int
+        Least distance between two of its rows, and how many problems may answer wrongly on any row
+        without changing the label that ``decoding="hamming"`` gives.
     projection_ : {"precision", "covariance"}
     n_updates_ : int
         Rows that moved the weights.
     mistakes_ : ndarray of int
-        Mistakes made before each update, one entry a pass.
+        Mistakes made before each update, one entry a pass; with reductions by the sum of margins.
     temperature_ : float
         After `calibrate`: what every standard deviation is multiplied by.
 
@@ -128,6 +144,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         n_shards: int = 1,
         n_jobs: int | None = None,
         combine: str = "bayes",
+        decoding: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -147,6 +164,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.combine = combine
+        self.decoding = decoding
         self.random_state = random_state
         self.verbose = verbose
 
@@ -175,8 +193,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         if plan.class_weight == "balanced":
             batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
         plan.constraints.check_rivals(len(classes) - 1)
-        plan.check_classes(classes, plan.layout(shell.n_features_in_))
-        model = self._untrained(plan, shell.n_features_in_, is_sparse).with_classes(classes)
+        model = self._untrained(plan, shell.n_features_in_, is_sparse)
+        plan.check_classes(classes, model)
+        model = model.with_classes(classes)
         run(model, plan, batch, check_random_state(self.random_state))
         shell._model = model
         shell.__dict__.pop("temperature_", None)
@@ -210,8 +229,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
             _check.one_kind(known, declared)
             known = joined(known, declared)
         _check.one_kind(known, batch.y)
-        plan.check_classes(joined(known, batch.y), model.layout)
-        model = model.with_classes(known)
+        every = joined(known, batch.y)
+        plan.check_classes(every, model)
+        model = model.with_classes(every if _reduce.is_fixed(plan.multiclass) else known)
         if len(batch.y) or classes is not None:
             self._adopt(shell)
             self._absorb(model, plan, batch)
@@ -246,21 +266,24 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Mean scores ``X @ coef_.T + intercept_``; two classes: of the second against the first.
 
+        With a reduction the scores of the classes under `decoding`.
+
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         model = self._fitted()
         rows = self._rows(X)
-        return one_or_many(_check.trained(model.weights, "decision_function").scores(rows))
+        _check.trained(model.weights, "decision_function")
+        return one_or_many(self._class_scores(model, rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest mean score; the first of equals."""
+        """The label of the largest score; the first of equals."""
         model = self._fitted()
         rows = self._rows(X)
         if model.weights is None:
             return np.repeat(model.classes[_check.only_class(model.classes)], len(rows))
-        return np.asarray(model.classes[model.weights.winners(rows)])
+        return np.asarray(model.classes[self._winners(model, rows)])
 
     def predict_one(self, x: Any) -> Any:
         """The label of one row: an array, a sparse row or a dict of {feature: value}."""
@@ -268,7 +291,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         row, _, _ = self._one(x)
         if model.weights is None:
             return model.classes[_check.only_class(model.classes)]
-        return model.classes[model.weights.winner(row)]
+        if model.code is None:
+            return model.classes[model.weights.winner(row)]
+        return model.classes[self._winners(model, row)[0]]
 
     # ---------------------------------------------------------------- internals
 
@@ -291,14 +316,15 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
         layout = plan.layout(n_features)
         none: NDArray[Any] = np.zeros(0, dtype=np.int64)
-        return Model(layout, plan.initial_variance, plan.resolved(is_sparse), none)
+        projection = plan.resolved(is_sparse)
+        return Model(layout, plan.initial_variance, projection, none, multiclass=plan.multiclass)
 
     def _present(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
         """The model to go on with."""
         if self._fresh:
             return self._untrained(plan, n_features, is_sparse)
         model = self._model
-        plan.check_fits(model.layout, model.initial_variance)
+        plan.check_fits(model)
         projection = model.projection if plan.projection == "auto" else plan.projection
         return model if projection == model.projection else replace(model, projection=projection)
 
@@ -311,7 +337,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         labels = as_labels([y])
         model = self._present(plan, n_features, is_sparse)
         _check.one_kind(model.classes, labels)
-        plan.check_classes(joined(model.classes, labels), model.layout)
+        plan.check_classes(joined(model.classes, labels), model)
         weights = plan.given_weight(labels, np.array([weight]))
         if weights is not None and not weights[0]:
             return

@@ -115,7 +115,7 @@ class Subject(NamedTuple):
 
     means: NDArray[Any]
     variances: NDArray[Any] | None
-    classes: NDArray[Any]
+    labels: NDArray[Any]  # what each column of the weights speaks for
     n_features: int
     names: NDArray[Any] | None
 
@@ -148,9 +148,7 @@ def of_row(
 
 
 def _places(subject: Subject, weights: _shares.Weights) -> dict[str, NDArray[Any]]:
-    # Two classes have one column, which speaks for the second.
-    labels = subject.classes[1:] if len(subject.classes) == 2 else subject.classes
-    return {"feature": _names(subject, weights.feature), "label": labels[weights.column]}
+    return {"feature": _names(subject, weights.feature), "label": subject.labels[weights.column]}
 
 
 def _names(subject: Subject, features: NDArray[np.int64]) -> NDArray[Any]:

@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, constraints, rules, save
 from surelearn._check import FormatError
+from surelearn.decode import Code
+from surelearn.estimators import _reduce
 from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._model import Model
+from surelearn.estimators._model import Model, n_columns_of
 from surelearn.estimators._plan import Plan
 from surelearn.weights import Diagonal, Full, Layout
 
@@ -45,6 +47,8 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
         "mistakes": model.mistakes,
         "updates": model.updates,
     }
+    if model.code is not None:
+        settings["code"] = _code_out(model.code)
     if hasattr(estimator, "temperature_"):
         settings["temperature"] = estimator.temperature_
     tensors: dict[str, NDArray[Any]] = {}
@@ -83,8 +87,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
     _rule_must_be_known(path, fields.object("params").get("rule"))
     try:
         estimator = cls(**_params(fields.object("params")))
-        Plan.of(estimator.get_params(deep=False))
-        model = _model(fields, tensors, budget)
+        plan = Plan.of(estimator.get_params(deep=False))
+        model = _model(fields, tensors, budget, multiclass=plan.multiclass)
         names = _names_in(tensors, model.layout.n_features)
         temperature = _temperature(fields)
     except (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError) as error:
@@ -127,6 +131,10 @@ def _plain(name: str, value: Any) -> Any:
         return _rule_out(rules.get(value))
     if isinstance(value, constraints.Constraints):
         return {"name": value.name, "params": value.params()}
+    if isinstance(value, Code):
+        return _code_out(value)
+    if name == "multiclass" and not isinstance(value, str):
+        return np.asarray(value).tolist()
     if name == "cost" and value is not None:
         return np.asarray(value, dtype=np.float64).tolist()
     if name == "dtype":
@@ -136,6 +144,16 @@ def _plain(name: str, value: Any) -> Any:
     if name == "random_state" and not isinstance(value, int | np.integer):
         return None  # a generator's place in its sequence is no part of a model
     return _scalar(value)
+
+
+def _code_out(code: Code) -> dict[str, Any]:
+    return {"kind": code.kind, "matrix": code.matrix.tolist()}
+
+
+def _code_in(plain: dict[str, Any]) -> Code:
+    if plain.keys() != {"kind", "matrix"}:
+        raise FormatError("a code must have a kind and a matrix.")
+    return Code(plain["matrix"], plain["kind"])
 
 
 def _rule_out(rule: rules.Rule) -> dict[str, Any]:
@@ -166,6 +184,8 @@ def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
         params["rule"] = rules.get(rule["name"]).replace(**rule["params"])
     if isinstance(scheme, dict):
         params["constraints"] = constraints.SCHEMES[scheme["name"]](**scheme["params"])
+    if isinstance(params.get("multiclass"), dict):
+        params["multiclass"] = _code_in(params["multiclass"])
     if isinstance(weight, dict):
         params["class_weight"] = {label: float(x) for label, x in weight["pairs"]}
     return params
@@ -204,7 +224,9 @@ def _within(needed: int, budget: int, where: str) -> None:
         )
 
 
-def _model(fields: save.Fields, tensors: save.Tensors, budget: int) -> Model:
+def _model(
+    fields: save.Fields, tensors: save.Tensors, budget: int, *, multiclass: _reduce.Multiclass
+) -> Model:
     layout = _layout(fields.inner("layout"))
     classes = _labels_in(fields.inner("classes"), budget)
     model = Model(
@@ -216,12 +238,25 @@ def _model(fields: save.Fields, tensors: save.Tensors, budget: int) -> Model:
         counts=np.asarray(_naturals(fields, "counts"), dtype=np.int64),
         mistakes=_naturals(fields, "mistakes"),
         updates=fields.integer("updates"),
+        multiclass=multiclass,
+        code=_code(fields, multiclass, len(classes)),
     )
     if len(model.counts) != len(classes):
         raise FormatError(f"{fields.where}: counts must have one entry for each class.")
     if len(classes) >= 2:
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
     return model
+
+
+def _code(fields: save.Fields, multiclass: _reduce.Multiclass, n_classes: int) -> Code | None:
+    """The code that the classes were learnt with: designs may differ from version to version."""
+    code = _code_in(fields.object("code")) if fields.has("code") else None
+    expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
+    if (expected == "joint") != (code is None):
+        raise FormatError(f"{fields.where}: code must be there for three classes of a reduction.")
+    if code is not None and (code.kind != expected or code.n_classes != n_classes):
+        raise FormatError(f"{fields.where}: code must fit multiclass and the classes.")
+    return code
 
 
 def _layout(fields: save.Fields) -> Layout:
@@ -247,7 +282,7 @@ def _weights(
 ) -> Diagonal | Full:
     layout, K = model.layout, len(model.classes)
     n_columns = fields.integer("n_columns")
-    if n_columns != (1 if K == 2 else K):
+    if n_columns != n_columns_of(K, model.code):
         raise FormatError(f"{fields.where}: n_columns must fit {K} classes, got {n_columns}.")
     _within(layout.nbytes(n_columns), budget, fields.where)
     full = layout.covariance == "full"

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
+from surelearn.decode import Code
+from surelearn.estimators import _reduce
 from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
 
 #: Rows between two reports of progress.
@@ -85,6 +87,10 @@ class Model:
     mistakes : list of int
         Mistakes made before each update, one entry a pass.
     updates : int
+    multiclass : str or Code, default "joint"
+        How three or more classes are learnt.
+    code : Code or None
+        Of the classes there are; None where they are learnt together, or are fewer than three.
     """
 
     layout: Layout
@@ -95,6 +101,8 @@ class Model:
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
+    multiclass: _reduce.Multiclass = "joint"
+    code: Code | None = None
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -105,23 +113,36 @@ class Model:
     def _all_known(self) -> NDArray[np.uint8]:
         return np.ones(len(self.classes), np.uint8)
 
+    @cached_property
+    def _entries(self) -> NDArray[np.int8] | None:
+        return None if self.code is None else self.code.matrix.ravel()
+
     def with_classes(self, classes: NDArray[Any]) -> Model:
         """The same model with other known classes (sorted); new ones start at their prior."""
         if len(classes) == len(self.classes) and np.array_equal(classes, self.classes):
             return self
-        columns = [self.places.get(label, -1) for label in classes.tolist()]
-        counts = np.array([0 if k < 0 else self.counts[k] for k in columns], dtype=np.int64)
-        weights = self._weights_for(columns)
-        return replace(self, classes=classes, weights=weights, counts=counts)
+        places = [self.places.get(label, -1) for label in classes.tolist()]
+        counts = np.array([0 if k < 0 else self.counts[k] for k in places], dtype=np.int64)
+        code = _reduce.code_of(self.multiclass, len(classes))
+        weights = self._weights_for(places, code)
+        return replace(self, classes=classes, weights=weights, counts=counts, code=code)
 
-    def _weights_for(self, columns: list[int]) -> Diagonal | Full | None:
-        if len(columns) < 2:
+    def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
+        if len(places) < 2:
             return None
         if self.weights is None:
-            n_columns = 1 if len(columns) == 2 else len(columns)
+            n_columns = n_columns_of(len(places), code)
             return weights_of(self.layout, n_columns, self.initial_variance)
-        weights = self.weights.split() if len(self.classes) == 2 else self.weights
-        return weights.with_columns(columns)
+        columns = _reduce.columns_of(self.multiclass, places, len(self.classes))
+        return self._one_a_class(self.weights).with_columns(columns)
+
+    def _one_a_class(self, weights: Diagonal | Full) -> Diagonal | Full:
+        """The weights, where those of two classes are two columns too."""
+        if len(self.classes) > 2:
+            return weights
+        if isinstance(weights, Diagonal) and self.multiclass != "joint":
+            return weights.mirrored()
+        return weights.split()
 
     def learn(
         self,
@@ -141,7 +162,8 @@ class Model:
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
         known = self._all_known if known is None else known
-        targets = Targets(codes, batch.weight, order, known, how.cost_of(self.classes))
+        cost = how.cost_of(self.classes)
+        targets = Targets(codes, batch.weight, order, known, cost, self._entries)
         if self.weights is None:  # one class teaches nothing, but its rows count
             self._count(Tally(end - begin, 0, 0), targets, begin)
             return
@@ -186,11 +208,24 @@ class Model:
     def learn_row(self, method: Method, row: _core.Rows, place: int, weight: float) -> None:
         """Learn one row of a known class, without costs: the shortest way to the core."""
         weights = _check.trained(self.weights, "learning")
-        tally, refused = weights.learn_row(method, row, place, weight)
+        if self.code is None:
+            tally, refused = weights.learn_row(method, row, place, weight)
+        else:
+            tally, refused = self._learn_coded_row(method, row, place, weight)
         if refused:
             raise Refused(0, 0, self, exact=method.scheme.exact)
         self._add(tally)
         self.counts[place] += 1
+
+    def _learn_coded_row(
+        self, method: Method, row: _core.Rows, place: int, weight: float
+    ) -> tuple[Tally, bool]:
+        y, w = np.array([place], np.int32), np.array([weight])
+        targets = Targets(y, w, None, self._all_known, None, self._entries)
+        done = np.zeros(3, np.uint64)
+        weights = _check.trained(self.weights, "learning")
+        refused = weights.learn(method, row, targets, span=(0, 1), done=done)
+        return Tally(*done.tolist()), refused
 
     def _count(self, learnt: Tally, targets: Targets, begin: int) -> None:
         rows = slice(begin, begin + learnt.rows)
@@ -223,6 +258,13 @@ class Model:
                 publish(before if nothing else model.with_classes(seen))
                 raise
             publish(model)
+
+
+def n_columns_of(n_classes: int, code: Code | None) -> int:
+    """Two classes are one vector; more have a column each, or one for each problem of a code."""
+    if n_classes == 2:
+        return 1
+    return n_classes if code is None else code.n_problems
 
 
 class _Stage(NamedTuple):

@@ -10,13 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, constraints, rules
-from surelearn.estimators._model import How
+from surelearn.estimators import _reduce
+from surelearn.estimators._model import How, Model, n_columns_of
 from surelearn.weights import Layout, fits
-
-#: Parameters of later versions: the value each has now, and those it will have.
-_LATER = {
-    "multiclass": ("joint", ["joint", "ovr", "ovo", "ecoc"]),
-}
 
 
 @dataclass(frozen=True)
@@ -26,6 +22,7 @@ class Plan:
     rule: rules.Rule
     constraints: constraints.Constraints
     how: How
+    multiclass: _reduce.Multiclass
     covariance: str
     projection: str
     dtype: str
@@ -47,6 +44,10 @@ class Plan:
         covariance = _check.choice("covariance", params["covariance"], ["diagonal", "full"])
         cost = _check.cost(params["cost"])
         _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
+        multiclass = _reduce.multiclass(params["multiclass"])
+        _reduce.decoding(params["decoding"], multiclass, first_order=core.first_order)
+        if multiclass != "joint":
+            _check_reduced(scheme, covariance=covariance, cost=cost)
         dtype = _check.storage(params["dtype"])
         threads = _check.threads("n_jobs", params["n_jobs"])
         verbose = params["verbose"]
@@ -54,6 +55,7 @@ class Plan:
             rule=rule,
             constraints=scheme,
             how=How(core, scheme.core(), cost, threads),
+            multiclass=multiclass,
             covariance=covariance,
             projection=_check.choice(
                 "projection", params["projection"], ["auto", "precision", "covariance"]
@@ -85,12 +87,14 @@ class Plan:
         What a registered name means, and what is in a matrix, can change without that.
         """
         fixed = self.class_weight is None and self.how.cost is None
-        return fixed and not isinstance(self.rule, rules.Custom)
+        named = isinstance(self.multiclass, str)
+        return fixed and named and not isinstance(self.rule, rules.Custom)
 
-    def check_classes(self, classes: NDArray[Any], layout: Layout) -> None:
-        """Refuse classes for which there is no cost or no memory."""
+    def check_classes(self, classes: NDArray[Any], model: Model) -> None:
+        """Refuse classes that the model cannot take: no cost, no row of the code, no memory."""
         _check.cost_fits(self.how.cost, classes)
-        fits(layout, 1 if len(classes) == 2 else len(classes))
+        _reduce.check_classes(self.multiclass, model.classes, classes)
+        fits(model.layout, n_columns_of(len(classes), None))
 
     def resolved(self, is_sparse: bool) -> str:
         """The projection for a first input of this kind.
@@ -102,13 +106,15 @@ class Plan:
             return self.projection
         return "precision" if is_sparse else "covariance"
 
-    def check_fits(self, fitted: Layout, initial_variance: float) -> None:
+    def check_fits(self, model: Model) -> None:
         """Refuse a change of what a fitted model cannot change."""
+        fitted = model.layout
+        _check.same("multiclass", model.multiclass, self.multiclass)
         _check.same("covariance", fitted.covariance, self.covariance)
         _check.same("dtype", fitted.dtype, self.dtype)
         _check.same("fit_intercept", fitted.intercept, self.intercept)
         _check.same("average", fitted.averaged, self.averaged)
-        _check.same("initial_variance", initial_variance, self.initial_variance)
+        _check.same("initial_variance", model.initial_variance, self.initial_variance)
         if fitted.second_order == self.how.rule.first_order:
             kind = "second-order" if fitted.second_order else "first-order"
             raise ValueError(
@@ -153,13 +159,24 @@ def _check_pieces(
         )
 
 
+def _check_reduced(
+    scheme: constraints.Constraints, *, covariance: str, cost: NDArray[np.float64] | None
+) -> None:
+    """A problem of two classes has one rival, no costs of its own, and a variance a weight."""
+    given = {
+        "constraints='single'": None if isinstance(scheme, constraints.Single) else scheme,
+        "cost=None": None if cost is None else "a cost matrix",
+        "covariance='diagonal'": None if covariance == "diagonal" else covariance,
+    }
+    for needed, got in given.items():
+        if got is not None:
+            raise ValueError(
+                f"multiclass other than 'joint' needs {needed}, got {got!r}. Use "
+                "multiclass='joint', which takes it."
+            )
+
+
 def _refuse_later(params: Mapping[str, Any]) -> None:
-    for name, (now, known) in _LATER.items():
-        value = params[name]
-        if isinstance(value, np.ndarray | list | tuple):
-            _check.not_yet(name, "a coding matrix", now)
-        if _check.choice(name, value, known) != now:
-            _check.not_yet(name, value, now)
     _check.choice("combine", params["combine"], ["bayes", "weighted", "kl", "uniform"])
     if _check.count("n_shards", params["n_shards"]) != 1:
         _check.not_yet("n_shards", params["n_shards"], 1)

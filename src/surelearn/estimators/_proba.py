@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from surelearn import _check, probability, rules
+from surelearn import _check, _core, decode, probability, rules
+from surelearn.estimators import _reduce
 from surelearn.estimators._base import Linear, as_labels, second_order
 from surelearn.estimators._model import Model
 from surelearn.weights import Full
@@ -27,9 +28,12 @@ class Certain(Linear):
     def margin(self, X: Any) -> tuple[Array, Array]:
         """Mean and variance of each class score; two classes: of the one margin.
 
+        With a reduction those of the margin of each problem, which `surelearn.decode` takes.
+
         Returns
         -------
-        mean, variance : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        mean, variance : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, \
+n_problems)
         """
         model = self._fitted()
         rows = self._rows(X)
@@ -46,7 +50,9 @@ class Certain(Linear):
         Exact to 1e-9, but for full covariance with three or more classes, where it is estimated
         from 10,000 draws, the same ones at every call. `Probit` adds its noise to V. After
         `calibrate` V is multiplied by the square of ``temperature_``. A row without any feature or
-        intercept is a tie.
+        intercept is a tie. With a reduction: that the problems, taken as independent, answer with
+        the row of the class, given that it is the row of some class, see
+        `decode.label_probabilities`.
 
         `predict` goes by the mean scores. The most probable label may be another one: with CW rules
         and `Probit` on a few rows in a hundred, where the best scores are near each other. Rules
@@ -64,11 +70,11 @@ class Certain(Linear):
         """Logarithm of `predict_proba`, exact also where that rounds to 0, but for full covariance
         with three or more classes."""
         model = self._fitted()
-        mean, spread = self._spread(model, X)
-        if spread.ndim == 2 or mean.ndim == 1:
-            return probability.label_probabilities(mean, spread, log=True)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._proba(model, X)))
+        mean, spread = self._spread(model, self._rows(X))
+        if spread.ndim == 3:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(self._proba(model, X)))
+        return _label_probabilities(model.code, mean, spread, log=True)
 
     @available_if(second_order)
     def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
@@ -87,7 +93,13 @@ class Certain(Linear):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        mean, spread = self._spread(self._fitted(), X)
+        model = self._fitted()
+        if model.code is not None:
+            raise ValueError(
+                f"sample_proba needs multiclass='joint', got {model.multiclass!r}. predict_proba "
+                "needs no draws."
+            )
+        mean, spread = self._spread(model, self._rows(X))
         seed = check_random_state(random_state).randint(2**31)
         if mean.ndim == 1:  # one margin: the first class has the score 0
             mean, spread = np.stack([0 * mean, mean], 1), np.stack([0 * spread, spread], 1)
@@ -124,9 +136,15 @@ class Certain(Linear):
         self
         """
         model = self._fitted()
-        mean, spread = self._spread(model, X, tau=1.0)
+        mean, spread = self._spread(model, self._rows(X), tau=1.0)
         places = self._places(model, y, len(mean))
-        self.temperature_ = probability.fit_temperature(mean, spread, places)
+        code, own = model.code, (np.arange(len(mean)), places)
+        if code is None:
+            self.temperature_ = probability.fit_temperature(mean, spread, places)
+        else:
+            self.temperature_ = probability.best_temperature(
+                lambda tau: decode.label_probabilities(code, mean, spread * tau**2, log=True)[own]
+            )
         return self
 
     @available_if(second_order)
@@ -149,8 +167,7 @@ class Certain(Linear):
         model = self._fitted()  # one model for all, whatever another thread learns meanwhile
         p = self._proba(model, X)
         truth = self._places(model, y, len(p))
-        weights = _check.trained(model.weights, "reliability")
-        predicted = weights.winners(self._rows(X))
+        predicted = self._winners(model, self._rows(X))
         every = np.arange(len(model.classes))
         return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
 
@@ -162,25 +179,58 @@ class Certain(Linear):
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
     def _proba(self, model: Model, X: Any) -> Array:
-        mean, spread = self._spread(model, X)
+        mean, spread = self._spread(model, self._rows(X))
         if spread.ndim == 3:
             return probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
-        return probability.label_probabilities(mean, spread)
+        return _label_probabilities(model.code, mean, spread)
 
-    def _spread(self, model: Model, X: Any, *, tau: float | None = None) -> tuple[Array, Array]:
+    def _winners(self, model: Model, rows: _core.Rows) -> NDArray[np.int64]:
+        """The place of the class with the largest score of each row; the first of equals."""
+        weights = _check.trained(model.weights, "prediction")
+        if model.code is None:
+            return weights.winners(rows)
+        if model.code.kind == "ovr" and self._decoder(model.code) is decode.scores:
+            return weights.winners(rows)
+        return np.asarray(self._class_scores(model, rows).argmax(axis=1))
+
+    def _class_scores(self, model: Model, rows: _core.Rows) -> Array:
+        """Scores of the classes, decoded where they were learnt as problems."""
+        weights = _check.trained(model.weights, "prediction")
+        if model.code is None:
+            return weights.scores(rows)
+        decoder = self._decoder(model.code)
+        if decoder is None:
+            return decode.probability(model.code, *self._spread(model, rows))
+        return decoder(model.code, weights.scores(rows))
+
+    def _decoder(self, code: decode.Code) -> _reduce.Decoder | None:
+        name = _reduce.decoding(self.decoding, code, first_order=rules.get(self.rule).first_order)
+        return _reduce.decoder(name, code)
+
+    def _spread(
+        self, model: Model, rows: _core.Rows, *, tau: float | None = None
+    ) -> tuple[Array, Array]:
         """Mean scores and their variances, or covariances where scores depend on each other."""
         weights = _check.trained(model.weights, "probability")
         tau = self.__dict__.get("temperature_", 1.0) if tau is None else tau
         noise = rules.get(self.rule).label_noise
-        rows = self._rows(X)
         if isinstance(weights, Full) and weights.n_columns > 1:
             mean, spread = weights.joint_moments(rows)
             spread += 0.5 * noise * np.eye(weights.n_columns)
             return _sound(mean, spread * tau**2)
         mean, spread = map(one_or_many, weights.margin(rows))
         # The noise is that of a margin, so each of two scores has half of it.
-        spread = spread + (noise if spread.ndim == 1 else 0.5 * noise)
+        is_margin = spread.ndim == 1 or model.code is not None
+        spread = spread + (noise if is_margin else 0.5 * noise)
         return mean, np.minimum(spread * tau**2, np.finfo(np.float64).max)
+
+
+def _label_probabilities(
+    code: decode.Code | None, mean: Array, spread: Array, *, log: bool = False
+) -> Array:
+    if code is None:
+        return probability.label_probabilities(mean, spread, log=log)
+    return decode.label_probabilities(code, mean, spread, log=log)
 
 
 def _sound(mean: Array, covariance: Array) -> tuple[Array, Array]:

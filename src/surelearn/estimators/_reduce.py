@@ -1,0 +1,155 @@
+"""Classes as problems of two classes, and back: which code, which columns, which labels.
+
+Must not know how problems are learnt. Two classes are one vector whatever the reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, decode
+from surelearn.decode import Code
+
+Decoder = Callable[[Code, Any], NDArray[np.float64]]
+
+#: How classes are learnt: together, or by the code of this name for so many classes.
+_CODES: dict[str, Callable[[int], Code] | None] = {
+    "joint": None,
+    "ovr": decode.one_vs_rest,
+    "ovo": decode.all_pairs,
+    "ecoc": decode.error_correcting,
+}
+
+#: From margins of problems to scores of classes; `probability` needs variances too.
+_DECODERS: dict[str, Decoder] = {
+    "scores": decode.scores,
+    "hamming": decode.hamming,
+    "loss": decode.loss_based,
+    "votes": decode.votes,
+    "tournament": decode.tournament,
+}
+
+#: How the classes of a model are learnt; a code of the user's has its matrix already.
+Multiclass = str | Code
+
+
+def multiclass(value: Any) -> Multiclass:
+    """A name, or the code of a matrix."""
+    if isinstance(value, Code):
+        return value
+    if isinstance(value, str):
+        return _check.choice("multiclass", value, list(_CODES))
+    code = Code(value)
+    _no_complements(code)
+    return code
+
+
+def _no_complements(code: Code) -> None:
+    """A plain matrix is more likely to have a slip in it than two such classes on purpose."""
+    products = code.matrix.astype(np.int64) @ code.matrix.T.astype(np.int64)
+    pairs = np.argwhere(np.triu(products == -code.n_problems, 1))
+    if code.n_classes > 2 and len(pairs):
+        k, other = pairs[0].tolist()
+        raise ValueError(
+            "coding matrix must not have a row that is the complement of another one, got rows "
+            f"{k} and {other}. If that is meant, pass surelearn.decode.Code(matrix)."
+        )
+
+
+def decoding(value: Any, how: Multiclass, *, first_order: bool) -> str:
+    """The name of a decoding that fits the reduction and the rule."""
+    name = _check.choice("decoding", value, ["auto", *_DECODERS, "probability"])
+    if name != "auto" and how == "joint":
+        raise ValueError(
+            f"decoding={name!r} needs multiclass 'ovr', 'ovo', 'ecoc' or a coding matrix, got "
+            "'joint', which has no problems to decode."
+        )
+    if name in ("votes", "tournament") and how in ("ovr", "ecoc"):
+        raise ValueError(
+            f"decoding={name!r} needs a problem for every two classes, got multiclass={how!r}. Use "
+            "multiclass='ovo', or another decoding."
+        )
+    if name == "probability" and first_order:
+        raise ValueError(
+            "decoding='probability' needs a rule that keeps variances, got a first-order one. Use "
+            "another decoding, or a second-order rule such as 'arow'."
+        )
+    return name
+
+
+def is_fixed(how: Multiclass) -> bool:
+    """Whether the code must know all its classes when it is made."""
+    return how == "ecoc" or isinstance(how, Code)
+
+
+def check_classes(how: Multiclass, known: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Refuse classes that the code has no row for."""
+    if isinstance(how, Code) and how.n_classes != len(classes):
+        raise ValueError(
+            f"multiclass must be a coding matrix with a row for each of the {len(classes)} classes "
+            f"{_check.listing(classes.tolist())}, got {how.n_classes} rows. In a stream, declare "
+            "all classes in the first partial_fit."
+        )
+    if how == "ecoc" and 2 <= len(known) < len(classes):
+        late = classes[~np.isin(classes, known)].tolist()
+        raise ValueError(
+            f"multiclass='ecoc' must know all classes when its code is made, got {late[0]!r} "
+            "later. Declare all classes in the first partial_fit, or use 'ovr' or 'ovo', which "
+            "take new ones."
+        )
+
+
+def code_of(how: Multiclass, n_classes: int) -> Code | None:
+    """The code of so many classes; None where there is nothing to reduce."""
+    if n_classes < 3:
+        return None
+    if isinstance(how, Code):
+        return how
+    make = _CODES[how]
+    return None if make is None else make(n_classes)
+
+
+def columns_of(how: Multiclass, places: list[int], n_before: int) -> list[int]:
+    """The column that each column was before; -1 for a new one.
+
+    `places` are those the classes had among `n_before`, -1 for a new one. Joint and one-vs-rest
+    have a column for each class, all pairs one for every two.
+    """
+    if how != "ovo":
+        return places
+    return [
+        -1 if -1 in (i, j) else i * (2 * n_before - i - 1) // 2 + j - i - 1
+        for k, i in enumerate(places)
+        for j in places[k + 1 :]
+    ]
+
+
+def labels_of(classes: NDArray[Any], code: Code | None) -> NDArray[Any]:
+    """What a positive weight of each column speaks for."""
+    if len(classes) == 2:  # one column, which speaks for the second
+        return classes[1:]
+    if code is None or code.kind == "ovr":
+        return classes
+    if code.kind == "ovo":
+        names = [
+            f"{classes[column == 1][0]}, not {classes[column == -1][0]}" for column in code.matrix.T
+        ]
+    else:
+        names = [f"problem {b}" for b in range(code.n_problems)]
+    return np.asarray(names, dtype=object)
+
+
+#: What "auto" stands for. The margins of pairs that know neither class are large and mean nothing:
+#: summed up they drown the others, counted they cannot.
+_AUTO = {"ovr": "scores", "ovo": "votes", "ecoc": "loss", "custom": "loss"}
+
+
+def decoder(name: str, code: Code) -> Decoder | None:
+    """The decoder by means of this name; None: by probability."""
+    if name == "auto":
+        name = _AUTO[code.kind]
+    return None if name == "probability" else _DECODERS[name]
