@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sets import SETS, Split
 from sklearn.linear_model import LogisticRegression
 
+from experiments.agreement.splits import SETS, Split
 from surelearn import SureClassifier, rules
 from surelearn.plot import ReliabilityDisplay
 from surelearn.probability import Reliability, entropy, reliability

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from picture import draw
 
+from experiments.synthetic.picture import draw
 from surelearn import SureClassifier, rules
 
 RUNS = 300  # reported
