@@ -1,0 +1,167 @@
+"""What SureClassifier() and SureTextClassifier() are out of the box: see README.md.
+
+Writes grid.csv (the choice: every setting on every set), result.csv (the best of each rule, as
+chosen and as reported) and defaults.png beside this file.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from experiments.defaults.choose import Candidate, Choice
+from experiments.defaults.grid import GRID, PASSES, Setting, name_of
+from experiments.defaults.parts import DENSE, EVERY, SCALED, SPARSE
+from experiments.defaults.picture import draw
+from experiments.defaults.report import Report
+from surelearn import rules
+
+HERE = Path(__file__).parent
+CACHE = HERE.parents[1] / "build" / "defaults"
+
+#: What a default is for, and the sets that choose it.
+SCOPES = {"all": EVERY, "text": SPARSE}
+
+#: What surelearn did before this experiment, and the floor.
+BEFORE = [
+    Candidate(*(Setting(rules.AROW(r=1.0), p, False) for p in ("precision", "covariance")), 3),
+    *(
+        Candidate(*[Setting(rules.Perceptron(), "auto", average)] * 2, passes)
+        for average in (False, True)
+        for passes in PASSES
+    ),
+]
+
+
+def leaders(choice: Choice, names: tuple[str, ...]) -> list[Candidate]:
+    """The best candidate of each rule, best first."""
+    best = [
+        choice.best(choice.candidates(lambda s, make=make: type(s.rule) is make), names)[0]
+        for make in GRID
+    ]
+    return choice.best(best, names)
+
+
+def parameters(choice: Choice, scope: str) -> list[dict[str, Any]]:
+    """For each rule the best values of its parameters, all else as it comes, by passes."""
+    lines = []
+    for make in (make for make, values in GRID.items() if values):
+        usual = [
+            c for c in choice.candidates(lambda s, make=make: type(s.rule) is make) if _usual(c)
+        ]
+        best = {
+            f"{passes}": choice.best([c for c in usual if c.passes == passes], SCOPES[scope])[0]
+            for passes in PASSES
+        }
+        every = _serves_all(choice, usual, SCOPES[scope])
+        named = {passes: name_of(c.sparse.rule) for passes, c in best.items()}
+        lines.append({"scope": scope, **named, "1, 3 and 10": name_of(every)})
+    return lines
+
+
+def _usual(candidate: Candidate) -> bool:
+    """No average; precision for sparse rows and covariance for dense."""
+    projections = candidate.sparse.projection, candidate.dense.projection
+    as_auto = projections in (("precision", "covariance"), ("auto", "auto"))
+    return as_auto and not candidate.sparse.average
+
+
+def _serves_all(choice: Choice, usual: list[Candidate], names: tuple[str, ...]) -> rules.Rule:
+    """The rule with the fewest failures, then the best mean rank, over all numbers of passes."""
+    values = list(dict.fromkeys(c.sparse.rule for c in usual))
+
+    def worth(rule: rules.Rule) -> tuple[int, float]:
+        some = [c for c in usual if c.sparse.rule == rule]
+        failed = sum(len(choice.failures(c, names)) for c in some)
+        return failed, sum(choice.mean_rank(c, names) for c in some)
+
+    return min(values, key=worth)
+
+
+def line(choice: Choice, report: Report, candidate: Candidate, scope: str) -> dict[str, Any]:
+    """One line of result.csv."""
+    names = SCOPES[scope]
+    return {
+        **_about(candidate, scope),
+        "sets failed": len(choice.failures(candidate, names)),
+        "below the averaged perceptron": len(choice.failures(candidate, names, "below_average")),
+        "mean rank": f"{choice.mean_rank(candidate, names):.0f}",
+        "mean rank of families": f"{choice.family_rank(candidate, names):.0f}",
+        "chosen on": _percent(choice.of(candidate, names, "accuracy").mean()),
+        **{
+            f"after {n}": _percent(report.of(candidate, names, f"accuracy {n}").mean())
+            for n in PASSES
+        },
+        **_probabilities(report, candidate, names),
+        **{name: _percent(*report.of(candidate, [name], "accuracy")) for name in EVERY},
+    }
+
+
+def _about(candidate: Candidate, scope: str) -> dict[str, Any]:
+    return {
+        "scope": scope,
+        "rule": name_of(candidate.sparse.rule),
+        "sparse": candidate.sparse.projection,
+        "dense": candidate.dense.projection,
+        "average": candidate.sparse.average,
+        "passes": candidate.passes,
+    }
+
+
+def _probabilities(report: Report, candidate: Candidate, names: tuple[str, ...]) -> dict[str, str]:
+    by = "accuracy by probability"
+    out = {name: _percent(report.of(candidate, names, name).mean()) for name in (by,)}
+    for name in ("log loss", "log loss, calibrated"):
+        out[name] = f"{report.of(candidate, names, name).mean():.3f}"
+    return out
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
+
+
+def grid(choice: Choice) -> list[dict[str, Any]]:
+    """Accuracy of every setting on the part of each set that was chosen on."""
+    return [
+        {
+            "rule": name_of(setting.rule),
+            "projection": setting.projection,
+            "average": setting.average,
+            "passes": passes,
+            **{
+                name: _percent(choice.sets[name].accuracy[row, column])
+                for name in (*SPARSE, *DENSE, *SCALED)
+            },
+        }
+        for row, setting in enumerate(choice.every)
+        for column, passes in enumerate(PASSES)
+    ]
+
+
+def write(lines: list[dict[str, Any]], name: str) -> None:
+    with (HERE / name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def main() -> None:
+    choice = Choice(CACHE)
+    write(grid(choice), "grid.csv")
+    write([one for scope in SCOPES for one in parameters(choice, scope)], "parameters.csv")
+    chosen = {scope: leaders(choice, names) for scope, names in SCOPES.items()}
+    report = Report([c for some in chosen.values() for c in (*some, *BEFORE)], CACHE)
+    lines = [
+        line(choice, report, candidate, scope)
+        for scope, some in chosen.items()
+        for candidate in (*some, *BEFORE)
+    ]
+    write(lines, "result.csv")
+    for one in lines:
+        print("  ".join(str(cell) for cell in list(one.values())[:16]))
+    draw(choice, HERE / "defaults.png")
+
+
+if __name__ == "__main__":
+    main()
