@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,12 +91,11 @@ class Choice:
         self.places = {setting: place for place, setting in enumerate(self.every)}
         self.sets = {name: judged(name, cache) for name in EVERY}
 
-    def candidates(self, wanted: Callable[[Setting], bool] = lambda _: True) -> list[Candidate]:
+    def candidates(self) -> list[Candidate]:
         """Pairs of settings that differ in their projection at most."""
-        kept = [s for s in self.every if wanted(s)]
         return [
             Candidate(s, s._replace(projection=other), passes)
-            for s in kept
+            for s in self.every
             for other in (("auto",) if s.projection == "auto" else PROJECTIONS)
             for passes in PASSES
         ]
@@ -135,3 +134,19 @@ class Choice:
             candidates,
             key=lambda c: (len(self.failures(c, names)), self.mean_rank(c, names)),
         )
+
+    def without_each(
+        self, candidates: list[Candidate], names: tuple[str, ...]
+    ) -> dict[str, Candidate]:
+        """The best candidate where one family of sets is left out, for each family."""
+        below = np.array([self.of(c, names, "below") for c in candidates])
+        rank = np.array([self.of(c, names, "rank") for c in candidates])
+        family = np.array([FAMILIES.get(name, name) for name in names])
+        return {
+            one: candidates[_first(~(below <= 1.0)[:, family != one], rank[:, family != one])]
+            for one in dict.fromkeys(family.tolist())
+        }
+
+
+def _first(failed: np.ndarray, rank: np.ndarray) -> int:
+    return int(np.lexsort((rank.mean(axis=1), failed.sum(axis=1)))[0])

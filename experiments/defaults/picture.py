@@ -28,7 +28,8 @@ def draw(choice: Choice, to: Path) -> None:
         _panel(panel, choice, rule)
     for panel in panels[:, 0]:
         panel.set_ylabel("points below the best, mean of sets")
-    panels.flat[0].legend(fontsize=8, frameon=False)
+    lines, labels = panels.flat[0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=len(lines), frameon=False)
     figure.savefig(to, dpi=100)
 
 

@@ -1,7 +1,8 @@
 """What SureClassifier() and SureTextClassifier() are out of the box: see README.md.
 
-Writes grid.csv (the choice: every setting on every set), result.csv (the best of each rule, as
-chosen and as reported) and defaults.png beside this file.
+Writes beside this file grid.csv (every setting on the part of every set that is chosen on),
+parameters.csv (the best parameters of each rule), stability.csv (the choice without some sets),
+result.csv (the best of each rule, as chosen and as reported) and defaults.png.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.defaults.choose import Candidate, Choice
-from experiments.defaults.grid import GRID, PASSES, Setting, name_of
-from experiments.defaults.parts import DENSE, EVERY, SCALED, SPARSE
+from experiments.defaults.grid import GRID, PASSES, PROJECTIONS, Setting, name_of
+from experiments.defaults.parts import EVERY, SPARSE, is_dense
 from experiments.defaults.picture import draw
 from experiments.defaults.report import Report
 from surelearn import rules
@@ -23,9 +24,15 @@ CACHE = HERE.parents[1] / "build" / "defaults"
 #: What a default is for, and the sets that choose it.
 SCOPES = {"all": EVERY, "text": SPARSE}
 
-#: What surelearn did before this experiment, and the floor.
-BEFORE = [
-    Candidate(*(Setting(rules.AROW(r=1.0), p, False) for p in ("precision", "covariance")), 3),
+
+def _as_it_comes(rule: rules.Rule, passes: int) -> Candidate:
+    return Candidate(*(Setting(rule, way, False) for way in PROJECTIONS), passes)
+
+
+#: Reported beside the best of each rule: the first default, neighbours of the best, and the floor.
+BESIDE = [
+    _as_it_comes(rules.AROW(r=1), 3),
+    *(_as_it_comes(rules.Probit(noise=n), passes) for n in (0.1, 0.3, 1) for passes in (3, 10)),
     *(
         Candidate(*[Setting(rules.Perceptron(), "auto", average)] * 2, passes)
         for average in (False, True)
@@ -34,29 +41,50 @@ BEFORE = [
 ]
 
 
+def candidates(choice: Choice, names: tuple[str, ...]) -> list[Candidate]:
+    """All of them; where no set is dense, with the usual projection of dense rows only."""
+    every = choice.candidates()
+    if any(is_dense(name) for name in names):
+        return every
+    return [c for c in every if c.dense.projection in ("auto", "covariance")]
+
+
 def leaders(choice: Choice, names: tuple[str, ...]) -> list[Candidate]:
     """The best candidate of each rule, best first."""
+    every = candidates(choice, names)
     best = [
-        choice.best(choice.candidates(lambda s, make=make: type(s.rule) is make), names)[0]
-        for make in GRID
+        choice.best([c for c in every if type(c.sparse.rule) is make], names)[0] for make in GRID
     ]
     return choice.best(best, names)
+
+
+def stability(choice: Choice, scope: str) -> list[dict[str, Any]]:
+    """What would have been chosen without each family of sets."""
+    found = choice.without_each(candidates(choice, SCOPES[scope]), SCOPES[scope])
+    return [{**_about(candidate, scope), "without": family} for family, candidate in found.items()]
 
 
 def parameters(choice: Choice, scope: str) -> list[dict[str, Any]]:
     """For each rule the best values of its parameters, all else as it comes, by passes."""
     lines = []
     for make in (make for make, values in GRID.items() if values):
-        usual = [
-            c for c in choice.candidates(lambda s, make=make: type(s.rule) is make) if _usual(c)
-        ]
+        usual = [c for c in choice.candidates() if type(c.sparse.rule) is make and _usual(c)]
         best = {
             f"{passes}": choice.best([c for c in usual if c.passes == passes], SCOPES[scope])[0]
             for passes in PASSES
         }
         every = _serves_all(choice, usual, SCOPES[scope])
         named = {passes: name_of(c.sparse.rule) for passes, c in best.items()}
-        lines.append({"scope": scope, **named, "1, 3 and 10": name_of(every)})
+        served = [c for c in usual if c.sparse.rule == every]
+        lines.append(
+            {
+                "scope": scope,
+                **named,
+                "1, 3 and 10": name_of(every),
+                "failed": "/".join(str(len(choice.failures(c, SCOPES[scope]))) for c in served),
+                "mean rank": "/".join(f"{choice.mean_rank(c, SCOPES[scope]):.0f}" for c in served),
+            }
+        )
     return lines
 
 
@@ -79,9 +107,13 @@ def _serves_all(choice: Choice, usual: list[Candidate], names: tuple[str, ...]) 
     return min(values, key=worth)
 
 
-def line(choice: Choice, report: Report, candidate: Candidate, scope: str) -> dict[str, Any]:
-    """One line of result.csv."""
+def line(
+    choice: Choice, report: Report, candidate: Candidate, *, first: Candidate, scope: str
+) -> dict[str, Any]:
+    """One line of result.csv; differences are to the first of the scope, errors over the sets."""
     names = SCOPES[scope]
+    difference = report.of(candidate, names, "accuracy") - report.of(first, names, "accuracy")
+    error = difference.std(ddof=1) / len(names) ** 0.5
     return {
         **_about(candidate, scope),
         "sets failed": len(choice.failures(candidate, names)),
@@ -93,6 +125,8 @@ def line(choice: Choice, report: Report, candidate: Candidate, scope: str) -> di
             f"after {n}": _percent(report.of(candidate, names, f"accuracy {n}").mean())
             for n in PASSES
         },
+        "difference": _percent(difference.mean()),
+        "standard error": _percent(error),
         **_probabilities(report, candidate, names),
         **{name: _percent(*report.of(candidate, [name], "accuracy")) for name in EVERY},
     }
@@ -103,7 +137,7 @@ def _about(candidate: Candidate, scope: str) -> dict[str, Any]:
         "scope": scope,
         "rule": name_of(candidate.sparse.rule),
         "sparse": candidate.sparse.projection,
-        "dense": candidate.dense.projection,
+        "dense": candidate.dense.projection if scope == "all" else "",
         "average": candidate.sparse.average,
         "passes": candidate.passes,
     }
@@ -111,7 +145,10 @@ def _about(candidate: Candidate, scope: str) -> dict[str, Any]:
 
 def _probabilities(report: Report, candidate: Candidate, names: tuple[str, ...]) -> dict[str, str]:
     by = "accuracy by probability"
-    out = {name: _percent(report.of(candidate, names, name).mean()) for name in (by,)}
+    out = {
+        name: _percent(report.of(candidate, names, name).mean())
+        for name in (by, f"{by}, calibrated")
+    }
     for name in ("log loss", "log loss, calibrated"):
         out[name] = f"{report.of(candidate, names, name).mean():.3f}"
     return out
@@ -129,10 +166,7 @@ def grid(choice: Choice) -> list[dict[str, Any]]:
             "projection": setting.projection,
             "average": setting.average,
             "passes": passes,
-            **{
-                name: _percent(choice.sets[name].accuracy[row, column])
-                for name in (*SPARSE, *DENSE, *SCALED)
-            },
+            **{name: _percent(choice.sets[name].accuracy[row, column]) for name in EVERY},
         }
         for row, setting in enumerate(choice.every)
         for column, passes in enumerate(PASSES)
@@ -150,16 +184,17 @@ def main() -> None:
     choice = Choice(CACHE)
     write(grid(choice), "grid.csv")
     write([one for scope in SCOPES for one in parameters(choice, scope)], "parameters.csv")
+    write([one for scope in SCOPES for one in stability(choice, scope)], "stability.csv")
     chosen = {scope: leaders(choice, names) for scope, names in SCOPES.items()}
-    report = Report([c for some in chosen.values() for c in (*some, *BEFORE)], CACHE)
+    report = Report([c for some in chosen.values() for c in (*some, *BESIDE)], CACHE)
     lines = [
-        line(choice, report, candidate, scope)
+        line(choice, report, candidate, first=some[0], scope=scope)
         for scope, some in chosen.items()
-        for candidate in (*some, *BEFORE)
+        for candidate in dict.fromkeys((*some, *BESIDE))
     ]
     write(lines, "result.csv")
     for one in lines:
-        print("  ".join(str(cell) for cell in list(one.values())[:16]))
+        print("  ".join(str(cell) for cell in list(one.values())[:19]))
     draw(choice, HERE / "defaults.png")
 
 
