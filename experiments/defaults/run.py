@@ -8,6 +8,7 @@ result.csv (the best of each rule, as chosen and as reported) and defaults.png.
 from __future__ import annotations
 
 import csv
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,24 @@ SCOPES = {"all": EVERY, "text": SPARSE}
 
 
 def _as_it_comes(rule: rules.Rule, passes: int) -> Candidate:
-    return Candidate(*(Setting(rule, way, False) for way in PROJECTIONS), passes)
+    """No average; precision for sparse rows, covariance for dense."""
+    ways = ("auto", "auto") if rule.first_order else PROJECTIONS
+    return Candidate(*(Setting(rule, way, False) for way in ways), passes)
+
+
+#: Parameters of the rules before this experiment.
+FIRST = [
+    rules.Variance(phi=0.3),
+    rules.VarianceExact(phi=0.1),
+    rules.Stdev(phi=0.5),
+    rules.SCW1(phi=1, C=0.1),
+    rules.SCW2(phi=1, C=1),
+    rules.AROW(r=1),
+    rules.Probit(noise=1),
+    rules.NHERD(C=0.1),
+    rules.PA1(C=1),
+    rules.PA2(C=1),
+]
 
 
 #: Reported beside the best of each rule: the first default, neighbours of the best, and the floor.
@@ -64,35 +82,53 @@ def stability(choice: Choice, scope: str) -> list[dict[str, Any]]:
     return [{**_about(candidate, scope), "without": family} for family, candidate in found.items()]
 
 
-def parameters(choice: Choice, scope: str) -> list[dict[str, Any]]:
-    """For each rule the best values of its parameters, all else as it comes, by passes."""
-    lines = []
-    for make in (make for make, values in GRID.items() if values):
-        usual = [c for c in choice.candidates() if type(c.sparse.rule) is make and _usual(c)]
-        best = {
-            f"{passes}": choice.best([c for c in usual if c.passes == passes], SCOPES[scope])[0]
-            for passes in PASSES
+def parameters(choice: Choice, report: Report, scope: str) -> list[dict[str, Any]]:
+    """For each rule the best values of its parameters, all else as it comes."""
+    names = SCOPES[scope]
+    return [
+        {
+            "scope": scope,
+            **{f"{n}": _best_of(choice, first, names, passes=n) for n in PASSES},
+            "1, 3 and 10": name_of(serving),
+            **_served(choice, report, serving, names=names),
+            "first": name_of(first),
+            **{f"first {k}": v for k, v in _served(choice, report, first, names=names).items()},
         }
-        every = _serves_all(choice, usual, SCOPES[scope])
-        named = {passes: name_of(c.sparse.rule) for passes, c in best.items()}
-        served = [c for c in usual if c.sparse.rule == every]
-        lines.append(
-            {
-                "scope": scope,
-                **named,
-                "1, 3 and 10": name_of(every),
-                "failed": "/".join(str(len(choice.failures(c, SCOPES[scope]))) for c in served),
-                "mean rank": "/".join(f"{choice.mean_rank(c, SCOPES[scope]):.0f}" for c in served),
-            }
-        )
-    return lines
+        for first, serving in zip(FIRST, servants(choice, names), strict=True)
+    ]
+
+
+def _best_of(choice: Choice, like: rules.Rule, names: tuple[str, ...], *, passes: int) -> str:
+    usual = [c for c in _usual_of(choice, like) if c.passes == passes]
+    return name_of(choice.best(usual, names)[0].sparse.rule)
+
+
+def _served(
+    choice: Choice, report: Report, rule: rules.Rule, *, names: tuple[str, ...]
+) -> dict[str, str]:
+    """After 1, 3 and 10 passes: sets failed and mean rank as chosen, accuracy as reported."""
+    ways = [_as_it_comes(rule, n) for n in PASSES]
+    last = ways[-1]
+    return {
+        "failed": "/".join(str(len(choice.failures(way, names))) for way in ways),
+        "mean rank": "/".join(f"{choice.mean_rank(way, names):.0f}" for way in ways),
+        "accuracy": "/".join(
+            _percent(report.of(last, names, f"accuracy {n}").mean()) for n in PASSES
+        ),
+    }
+
+
+def _usual_of(choice: Choice, like: rules.Rule) -> list[Candidate]:
+    return [c for c in choice.candidates() if type(c.sparse.rule) is type(like) and _usual(c)]
+
+
+def servants(choice: Choice, names: tuple[str, ...]) -> list[rules.Rule]:
+    """Of each rule with parameters the value that serves any number of passes best."""
+    return [_serves_all(choice, _usual_of(choice, like), names) for like in FIRST]
 
 
 def _usual(candidate: Candidate) -> bool:
-    """No average; precision for sparse rows and covariance for dense."""
-    projections = candidate.sparse.projection, candidate.dense.projection
-    as_auto = projections in (("precision", "covariance"), ("auto", "auto"))
-    return as_auto and not candidate.sparse.average
+    return candidate == _as_it_comes(candidate.sparse.rule, candidate.passes)
 
 
 def _serves_all(choice: Choice, usual: list[Candidate], names: tuple[str, ...]) -> rules.Rule:
@@ -183,10 +219,12 @@ def write(lines: list[dict[str, Any]], name: str) -> None:
 def main() -> None:
     choice = Choice(CACHE)
     write(grid(choice), "grid.csv")
-    write([one for scope in SCOPES for one in parameters(choice, scope)], "parameters.csv")
     write([one for scope in SCOPES for one in stability(choice, scope)], "stability.csv")
     chosen = {scope: leaders(choice, names) for scope, names in SCOPES.items()}
-    report = Report([c for some in chosen.values() for c in (*some, *BESIDE)], CACHE)
+    values = [*FIRST, *(rule for names in SCOPES.values() for rule in servants(choice, names))]
+    ways = [_as_it_comes(rule, max(PASSES)) for rule in dict.fromkeys(values)]
+    report = Report([*chain.from_iterable(chosen.values()), *BESIDE, *ways], CACHE)
+    write([one for scope in SCOPES for one in parameters(choice, report, scope)], "parameters.csv")
     lines = [
         line(choice, report, candidate, first=some[0], scope=scope)
         for scope, some in chosen.items()
