@@ -85,7 +85,8 @@ def test_the_title_of_a_row(rule):
 
 
 def test_a_class_with_a_hyphen_keeps_it():
-    clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["non-spam", "spam"])
+    clf = SureClassifier("arow", passes=1, shuffle=False)
+    clf.fit([[0, 1], [1, 0]], ["non-spam", "spam"])
     title = ExplanationDisplay.from_estimator(clf, [0, 1]).title()
     assert title.startswith("non-spam: margin −0.333 ± ")
 

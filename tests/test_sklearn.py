@@ -30,8 +30,8 @@ _NEAR_TIES = (
 def estimators():
     """Rules that learn means only get the many passes the checks give to others as max_iter."""
     for name, rule in rules.RULES.items():
-        yield SureClassifier(name, passes=100 if rule().first_order else 5)
-    yield SureClassifier("stdev", covariance="full", dtype="float64")
+        yield SureClassifier(name, passes=100 if rule().first_order else 10)
+    yield SureClassifier("stdev", covariance="full", dtype="float64", passes=5)
     yield SureClassifier("arow", covariance="full", constraints="parallel")
     yield SureClassifier("scw1", constraints=constraints.Sequential())
     yield SureClassifier(rules.Variance(phi=0.1), constraints=constraints.Exact())

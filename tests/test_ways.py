@@ -261,8 +261,8 @@ def test_late_classes_give_the_same_bits_in_any_chunking_with_full_covariance(ru
 def test_learn_one_hears_of_costs_changed_in_place():
     X, y = noise(2)
     cost = np.array([[0.0, 1.0], [1.0, 0.0]])
-    clf = SureClassifier(cost=cost).partial_fit(X[:10], y[:10])
-    twin = SureClassifier(cost=cost).partial_fit(X[:10], y[:10])
+    clf = SureClassifier("arow", cost=cost).partial_fit(X[:10], y[:10])
+    twin = SureClassifier("arow", cost=cost).partial_fit(X[:10], y[:10])
     clf.learn_one(X[10], y[10])
     twin.learn_one(X[10], y[10])
     cost *= 9
@@ -274,5 +274,5 @@ def test_learn_one_hears_of_costs_changed_in_place():
 
 def test_a_cost_for_two_classes_lets_a_stream_begin_with_one_row():
     X, _ = noise()
-    clf = SureClassifier(cost=[[0, 1], [2, 0]]).learn_one(X[0], 0).learn_one(X[1], 1)
+    clf = SureClassifier("arow", cost=[[0, 1], [2, 0]]).learn_one(X[0], 0).learn_one(X[1], 1)
     assert list(clf.classes_) == [0, 1]

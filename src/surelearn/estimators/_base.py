@@ -268,8 +268,8 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
         >>> clf.explain(top=2)
         feature  label     mean  deviation  probability
-        x0       yes        0.5     0.7906       0.7365
-        x1       yes    -0.3333     0.8165       0.6585
+        x0       yes     0.7363     0.8058       0.8196
+        x1       yes    -0.5261     0.8504       0.7319
         """
         model = self._fitted()
         weights = _check.trained(model.weights, "explain")

@@ -34,7 +34,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
 
     Parameters
     ----------
-    rule : str, rule or function, default "arow"
+    rule : str, rule or function, default "probit"
         A name such as ``"stdev"``, a value such as ``rules.Stdev(eta=0.9)``, or a function of your
         own ``(m, v) -> (alpha, gain)``, see `rules.Custom`.
     covariance : {"diagonal", "full"}, default "diagonal"
@@ -53,7 +53,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         rest, every two classes, an error-correcting code, or a matrix of shape (n_classes,
         n_problems), or a `decode.Code` of it, with entries +1 and -1 for the sides of a problem and
         0 for classes it never sees. ``"ecoc"`` and a matrix cannot take classes that appear later.
-    passes : int, default 5
+    passes : int, default 10
         Passes over the data in `fit`.
     shuffle : bool, default True
         Whether `fit` goes through the rows in a new random order in each pass.
@@ -127,13 +127,13 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = "arow",
+        rule: str | rules.Rule | Callable[[float, float], Any] = "probit",
         *,
         covariance: str = "diagonal",
         projection: str = "auto",
         constraints: Any = "single",
         multiclass: Any = "joint",
-        passes: int = 5,
+        passes: int = 10,
         shuffle: bool = True,
         fit_intercept: bool = True,
         initial_variance: float = 1.0,

@@ -53,9 +53,9 @@ class Explanation:
     >>> clf.explain().feature
     array(['x0', 'x1', 'intercept'], dtype=object)
     >>> print(clf.explain([0, 2]))
-    feature    label  value     mean  deviation  probability   margin  variance
-    x1         yes        2  -0.3333     0.8165       0.6585  -0.6667     2.667
-    intercept  yes        1        0     0.7071       0.5000        0       0.5
+    feature    label  value      mean  deviation  probability    margin  variance
+    x1         yes        2   -0.5261     0.8504       0.7319    -1.052     2.893
+    intercept  yes        1  0.006386     0.7347       0.5035  0.006386    0.5398
     """
 
     columns: tuple[str, ...]

@@ -53,7 +53,7 @@ class ExplanationDisplay:
     >>> from surelearn.plot import ExplanationDisplay
     >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
     >>> ExplanationDisplay.from_estimator(clf, [1, 0]).title()
-    'yes: margin 0.5 ± 1.06, probability 0.68'
+    'yes: margin 0.743 ± 1.09, probability 0.73'
     """
 
     ax_: Axes

@@ -54,7 +54,7 @@ class Variance(_Confident):
         is a knob, and useful values of `phi` lie anywhere in 0.003 .. 30. At 0.5 only a negative
         margin moves anything, so a model that starts at zero never learns.
     phi : float >= 0, optional
-        Given in place of `eta`; ``normal_quantile(eta)``. Default 0.3.
+        Given in place of `eta`; ``normal_quantile(eta)``. Default 3.
 
     References
     ----------
@@ -68,7 +68,7 @@ class Variance(_Confident):
     """
 
     name = "variance"
-    _default_phi = 0.3
+    _default_phi = 3.0
 
 
 class VarianceExact(_Confident):
@@ -84,7 +84,7 @@ class VarianceExact(_Confident):
     eta : float in [0.5, 1), optional
         Wanted probability of the right label.
     phi : float >= 0, optional
-        Given in place of `eta`. Default 0.1.
+        Given in place of `eta`. Default 0.3.
 
     References
     ----------
@@ -97,7 +97,7 @@ class VarianceExact(_Confident):
     """
 
     name = "variance-exact"
-    _default_phi = 0.1
+    _default_phi = 0.3
 
     def step(self, m: float, v: float, a: Sequence[float] | None = None) -> Step:
         """Step for margin `m` and variance `v` whose share by feature is `a`, summing to `v`."""
@@ -163,7 +163,7 @@ class SCW1(_SoftConfident):
     ----------
     eta : float in [0.5, 1), optional
         Wanted probability of the right label.
-    C : float > 0, default 0.1
+    C : float > 0, default 1
         Aggressiveness.
     phi : float >= 0, optional
         Given in place of `eta`. Default 1.
@@ -174,7 +174,6 @@ class SCW1(_SoftConfident):
     """
 
     name = "scw1"
-    _default_C = 0.1
 
 
 class SCW2(_SoftConfident):
@@ -188,10 +187,10 @@ class SCW2(_SoftConfident):
     ----------
     eta : float in [0.5, 1), optional
         Wanted probability of the right label.
-    C : float > 0, default 1
+    C : float > 0, default 0.3
         Aggressiveness.
     phi : float >= 0, optional
-        Given in place of `eta`. Default 1.
+        Given in place of `eta`. Default 3.
 
     References
     ----------
@@ -199,3 +198,5 @@ class SCW2(_SoftConfident):
     """
 
     name = "scw2"
+    _default_phi = 3.0
+    _default_C = 0.3

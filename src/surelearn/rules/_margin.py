@@ -45,7 +45,7 @@ class Probit(Rule):
 
     Parameters
     ----------
-    noise : float > 0, default 1
+    noise : float > 0, default 0.3
         Variance `n` of the noise: larger trusts a label less.
 
     References
@@ -54,7 +54,7 @@ class Probit(Rule):
     """
 
     name = "probit"
-    noise: float = 1.0
+    noise: float = 0.3
 
     @property
     def label_noise(self) -> float:
@@ -83,7 +83,7 @@ class NHERD(_Aggressive):
 
     Parameters
     ----------
-    C : float > 0, default 0.1
+    C : float > 0, default 0.3
         Aggressiveness.
 
     References
@@ -92,7 +92,7 @@ class NHERD(_Aggressive):
     """
 
     name = "nherd"
-    C: float = 0.1
+    C: float = 0.3
 
 
 @dataclass(frozen=True)
