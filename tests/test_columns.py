@@ -79,6 +79,24 @@ def test_every_column_is_a_two_class_learner(problem, rule, average, dtype, data
             np.testing.assert_allclose(weights.variances[b], alone.variances[0], rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_averages_are_those_of_the_numbers_kept(dtype):
+    """To the bit: what is added to an average is the change of the mean after it was rounded."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 6)), rng.integers(0, 7, 200)
+    code = decode.one_vs_rest(7)  # four columns at once, and three one by one
+    options = {"average": True, "dtype": dtype}
+    weights = columns(6, code, "perceptron", **options)
+    problem = strategies.Problem(X, y, 7, np.ones(200))
+    assert not learn_coded(weights, ("perceptron", {}), problem, code)[0]
+    for b in range(7):
+        alone = make(6, 2, "perceptron", **options)
+        learn(alone, ("perceptron", {}), X, (y == b).astype(int))
+        np.testing.assert_array_equal(
+            weights.state()["cells"][:, [b, 7 + b]], alone.state()["cells"]
+        )
+
+
 @pytest.mark.parametrize("average", [False, True])
 def test_a_refused_row_moves_no_column(average):
     """The means of one problem would overflow: the others are put back with them."""

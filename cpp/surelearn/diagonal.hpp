@@ -97,29 +97,30 @@ public:
 
     /// The mean score of every column; `s` has one place for each. `ahead` as for `margin`.
     template <class R>
-    SURELEARN_WIDEN void scores(const R& row, std::span<double> s,
-                                const R& ahead = {}) const noexcept {
+    void scores(const R& row, std::span<double> s, const R& ahead = {}) const noexcept {
+        moments(row, s, {}, {}, ahead);
+    }
+
+    /// The same, and the variances of those in the stretches, while a feature is at hand.
+    template <class R>
+    SURELEARN_WIDEN void moments(const R& row, std::span<double> s, std::span<double> v,
+                                 std::span<const Stretch> stretches,
+                                 const R& ahead) const noexcept {
+        const bool alike = !shape_.second_order && !stretches.empty();
         std::ranges::fill(s, 0.0);
+        std::ranges::fill(v, alike ? length(row) : 0.0);
+        if (alike) stretches = {};
+        const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
         const std::size_t n = row.size();
         std::size_t p = 0;
-        // Four features a turn, added to each score one after the other, as the rest are.
         for (; p + 4 <= n; p += 4) {
             prefetch(ahead, p, p + 4);
-            const T* const a = cell(row.feature(p));
-            const T* const b = cell(row.feature(p + 1));
-            const T* const c = cell(row.feature(p + 2));
-            const T* const d = cell(row.feature(p + 3));
-            const double xa = row.x(p), xb = row.x(p + 1), xc = row.x(p + 2), xd = row.x(p + 3);
-            for (std::size_t k = 0; k < s.size(); ++k) {
-                s[k] = s[k] + a[k] * xa + b[k] * xb + c[k] * xc + d[k] * xd;
-            }
+            const std::array x{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)};
+            add<4>({at(p), at(p + 1), at(p + 2), at(p + 3)}, x, s, v, stretches);
         }
-        const auto add = [&](std::size_t j, double x) {
-            for (std::size_t k = 0; k < s.size(); ++k) s[k] += cell(j)[k] * x;
-        };
         prefetch(ahead, p, ahead.size());
-        for (; p < n; ++p) add(row.feature(p), row.x(p));
-        if (shape_.intercept) add(shape_.n_features, 1.0);
+        for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, stretches);
+        if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, stretches);
     }
 
     /// The mean score of every column with the averaged means.
@@ -298,6 +299,27 @@ public:
     }
 
 private:
+    /// |x|^2 with the intercept: the variance of every score where only means are kept.
+    template <class R>
+    [[nodiscard]] double length(const R& row) const noexcept {
+        double sum = 0.0;
+        shape_.each_feature(row, [&](std::size_t, double x) { sum += x * x; });
+        return sum;
+    }
+
+    /// The part of N features in all means, and in the variances of the stretches.
+    template <std::size_t N>
+    [[gnu::always_inline]] static void add(std::array<const T*, N> at, std::array<double, N> x,
+                                           std::span<double> s, std::span<double> v,
+                                           std::span<const Stretch> stretches) noexcept {
+        const std::size_t K = s.size();
+        add_products(at, x, 0, K, s.data());
+        if (stretches.empty()) return;
+        for (std::size_t i = 0; i < N; ++i) at[i] += K;
+        for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
+        for (const auto [begin, end] : stretches) add_products(at, x, begin, end, v.data());
+    }
+
     /// Mean and variance go side by side, even and odd features in turn: the additions of one sum
     /// need not wait for those of the other.
     template <bool second_order, class R>

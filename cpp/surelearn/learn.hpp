@@ -69,7 +69,7 @@ struct Scratch {
     Draft<Weights> draft;
     exact::Problem problem;
     Turns turns;
-    std::vector<std::uint8_t> active;
+    Problems problems;
 };
 
 /// Room for the columns of diagonal weights; full ones learn no coded problems.
@@ -190,72 +190,58 @@ public:
         } else {
             const bool arrived = targets_.known[y] == 0;
             targets_.known[y] = 1;
-            if (arrived || scratch_.active.empty()) find_active();
-            if (arrived) weights_.look_again();
             auto& turns = scratch_.turns;
+            auto& problems = scratch_.problems;
+            if (arrived || problems.empty()) problems.find(targets_.code, targets_.known);
+            if (arrived) weights_.look_again();
             turns.resize(weights_.shape().n_columns);
-            weights_.scores(row, turns.s, ahead);
-            weights_.variances(row, turns.v);
+            weights_.moments(row, turns.s, turns.v, problems.of(y), ahead);
             const Outcome outcome = take_turns(row, y, weight);
             if (outcome == Outcome::refused && arrived) {
                 targets_.known[y] = 0;
-                find_active();
+                problems.find(targets_.code, targets_.known);
             }
-            return close(outcome, lead(y), tally);
+            return close(outcome, problems.lead(y, turns.s, targets_.known), tally);
         }
     }
 
 private:
-    void find_active() {
-        const std::size_t B = weights_.shape().n_columns;
-        std::vector<std::array<bool, 2>> seen(B);
-        for (std::size_t k = 0; k < targets_.known.size(); ++k) {
-            for (std::size_t b = 0; b < B && targets_.known[k] != 0; ++b) {
-                const int entry = targets_.code[k * B + b];
-                if (entry != 0) seen[b][entry > 0 ? 1 : 0] = true;
-            }
-        }
-        scratch_.active.resize(B);
-        for (std::size_t b = 0; b < B; ++b) scratch_.active[b] = seen[b][0] && seen[b][1];
-    }
-
     [[nodiscard]] Outcome take_turns(const Row<Index, Value>& row, std::size_t y, double weight) {
         auto& turns = scratch_.turns;
-        const std::size_t B = turns.s.size();
-        bool moves = false;
-        for (std::size_t b = 0; b < B; ++b) {
-            const double sign = scratch_.active[b] != 0 ? targets_.code[y * B + b] : 0.0;
-            const Moments margin{sign * turns.s[b], turns.v[b]};
-            if (!finite(margin)) return Outcome::refused;
-            if (sign == 0.0) continue;
-            const std::array g{Side{b, sign}};
-            const auto gather = [&] { return weights_.shares(row, g, margin.v, scratch_.shares); };
-            const Step step = step_for(margin, 1.0, weight, gather);
-            if (!finite(step)) return Outcome::refused;
-            turns.alpha[b] = sign * step.alpha;
-            turns.gain[b] = step.gain;
-            moves |= step.moves();
-        }
-        if (!moves) return Outcome::unmoved;
+        const bool finite = std::visit(
+            [&](const auto& rule) { return steps_by(rule, row, y, weight); }, method_.rule);
+        if (!finite) return Outcome::refused;
+        if (turns.moving.empty()) return Outcome::unmoved;
         const bool done = columns_.columns.update(weights_, row, turns, method_.projection);
         return done ? Outcome::moved : Outcome::refused;
     }
 
-    /// By how much the right label leads all others known, each scored by the sum of its problems.
-    [[nodiscard]] double lead(std::size_t y) const noexcept {
-        const auto& s = scratch_.turns.s;
-        const auto score = [&](std::size_t k) {
-            double sum = 0.0;
-            for (std::size_t b = 0; b < s.size(); ++b) {
-                sum += scratch_.active[b] != 0 ? targets_.code[k * s.size() + b] * s[b] : 0.0;
+    /// The steps of all problems that class y is in; false where one is not finite.
+    template <class R>
+    [[nodiscard]] bool steps_by(const R& rule, const Row<Index, Value>& row, std::size_t y,
+                                double weight) {
+        auto& turns = scratch_.turns;
+        turns.moving.clear();
+        for (const auto [begin, end] : scratch_.problems.of(y)) {
+            for (std::size_t b = begin; b < end; ++b) {
+                turns.alpha[b] = turns.gain[b] = 0.0;
+                const double sign = scratch_.problems.sign(y, b);
+                if (sign == 0.0) continue;
+                const std::array g{Side{b, sign}};
+                const Moments margin{sign * turns.s[b], turns.v[b]};
+                const auto gather = [&] {
+                    return weights_.shares(row, g, margin.v, scratch_.shares);
+                };
+                if (!finite(margin)) return false;
+                const Step step = costed_step(rule, 1.0, margin, weight, gather);
+                if (!finite(step)) return false;
+                if (!step.moves()) continue;
+                turns.alpha[b] = sign * step.alpha;
+                turns.gain[b] = step.gain;
+                extend(turns.moving, b);
             }
-            return sum;
-        };
-        double rival = -std::numeric_limits<double>::infinity();
-        for (std::size_t k = 0; k < targets_.known.size(); ++k) {
-            if (k != y && targets_.known[k] != 0) rival = std::max(rival, score(k));
         }
-        return score(y) - rival;
+        return true;
     }
 
     [[nodiscard]] bool best_only(const Row<Index, Value>& row, std::size_t y, double weight,
