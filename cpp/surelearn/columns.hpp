@@ -2,7 +2,7 @@
 // own, and a row moves all of them while its features are at hand. Knows neither rules nor codes.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,14 +17,15 @@ namespace surelearn {
 
 /// What becomes of every column in a round; a column with alpha and gain zero stays as it is.
 struct Turns {
-    std::vector<double> s;      ///< mean score
-    std::vector<double> v;      ///< its variance
-    std::vector<double> alpha;  ///< with the sign of g in that column
+    std::vector<double> s;      ///< mean score of every column
+    std::vector<double> v;      ///< its variance, in the places of the quads
+    std::vector<double> alpha;  ///< with the sign of g in that column; as all that follow
     std::vector<double> gain;
-    std::vector<Stretch> moving;  ///< every column that moves lies in one of them
+    std::vector<Quad> moving;
 
-    void resize(std::size_t n_columns) {
-        for (auto* part : {&s, &v, &alpha, &gain}) part->resize(n_columns);
+    void resize(std::size_t n_columns, std::size_t n_quads) {
+        s.resize(n_columns);
+        for (auto* part : {&v, &alpha, &gain}) part->resize(4 * n_quads);
     }
 };
 
@@ -37,9 +38,8 @@ public:
     template <class R>
     [[nodiscard]] bool update(Diagonal<T>& weights, const R& row, const Turns& turns,
                               Projection projection) {
-        std::size_t width = 0;
-        for (const auto [begin, end] : turns.moving) width += end - begin;
-        const std::size_t count = (row.size() + 1) * width * kept(weights.shape());
+        const std::size_t count =
+            4 * kept(weights.shape()) * turns.moving.size() * (row.size() + 1);
         if (old_.size() < count) old_.resize(count);
         const bool precision = projection == Projection::precision;
         const bool sound = !weights.shape().second_order ? move<Kind::means>(weights, row, turns)
@@ -54,28 +54,6 @@ public:
 
 private:
     enum class Kind { means, precision, covariance };
-
-    /// Are all numbers so far positive where they must be, and finite once rounded to T?
-    struct Sound {
-        int one = 1;
-        std::int64_t four __attribute__((vector_size(32), aligned(16))) = {-1, -1, -1, -1};
-
-        [[gnu::always_inline]] void mean(double mu) noexcept {
-            one &= (mu < least_lost<T>)&(mu > -least_lost<T>);
-        }
-        [[gnu::always_inline]] void mean(const Four& mu) noexcept {
-            four &= (mu < least_lost<T>)&(mu > -least_lost<T>);
-        }
-        [[gnu::always_inline]] void variance(double sigma) noexcept {
-            one &= sigma > least_kept<T>;
-        }
-        [[gnu::always_inline]] void variance(const Four& sigma) noexcept {
-            four &= sigma > least_kept<T>;
-        }
-        [[nodiscard]] bool all() const noexcept {
-            return (four[0] & four[1] & four[2] & four[3] & one) != 0;
-        }
-    };
 
     /// Numbers of a weight that are kept in an update: the mean, the variance where there is one.
     [[nodiscard]] static std::size_t kept(const Shape& shape) noexcept {
@@ -93,51 +71,57 @@ private:
         const double* const alphas = turns.alpha.data();
         const double* const gains = turns.gain.data();
         const double* const vs = turns.v.data();
-        Sound sound;
+        std::int64_t sound __attribute__((vector_size(32), aligned(16))) = {-1, -1, -1, -1};
+        const Quads moving(turns.moving);
         T* old = old_.data();
         for (std::size_t p = 0; p < count; ++p) {
             const bool entry = p < row.size();
             const double x = entry ? row.x(p) : 1.0;
             T* const at = weights.cell(entry ? row.feature(p) : shape.n_features);
-            const auto move_some = [&]<class L>(L, std::size_t b) __attribute__((always_inline)) {
-                typename L::Number mu, alpha, s, gain, v, sigma;
-                L::load(at + b, mu);
-                L::load(alphas + b, alpha);
-                old = std::copy_n(at + b, L::lanes, old);
+            const auto move_four = [&](const auto& b, const Run& i) __attribute__((always_inline)) {
+                Four mu, alpha, s, gain, v, sigma;
+                load(at, b, mu);
+                load(alphas, i, alpha);
+                old = keep(at, b, old);
                 if constexpr (kind == Kind::means) {
                     mu += alpha * x;
                 } else {
-                    L::load(at + n + b, s);
-                    L::load(gains + b, gain);
-                    old = std::copy_n(at + n + b, L::lanes, old);
+                    load(at + n, b, s);
+                    load(gains, i, gain);
+                    old = keep(at + n, b, old);
                     mu += alpha * s * x;
                     if constexpr (kind == Kind::precision) {
                         sigma = s / (1.0 + gain * (s * (x * x)));
                     } else {
-                        L::load(vs + b, v);
+                        load(vs, i, v);
                         sigma = s * ((1.0 + gain * (v - s * (x * x))) / (1.0 + gain * v));
                     }
-                    sound.variance(sigma);
-                    L::store(sigma, at + n + b);
+                    sound &= sigma > least_kept<T>;
+                    store(sigma, b, at + n);
                 }
-                sound.mean(mu);
-                L::store(mu, at + b);
+                sound &= (mu < least_lost<T>)&(mu > -least_lost<T>);
+                store(mu, b, at);
             };
-            for (const auto [begin, end] : turns.moving) by_lanes(begin, end, move_some);
+            moving.visit(move_four);
         }
-        return sound.all();
+        return (sound[0] & sound[1] & sound[2] & sound[3]) != 0;
     }
 
-    /// f(the feature's run, column, place in `old_`, how many columns) in the order of `move`.
+    template <class Places>
+    [[gnu::always_inline]] static T* keep(const T* at, const Places& places, T* old) noexcept {
+        for (std::size_t i = 0; i < 4; ++i) old[i] = at[places[i]];
+        return old + 4;
+    }
+
+    /// f(feature, column, place of what it was) in the order of `move`, each column once.
     template <class R, class F>
-    void each(const Shape& shape, const R& row, std::span<const Stretch> moving, const F& f) const {
+    void each(const Shape& shape, const R& row, std::span<const Quad> moving, const F& f) const {
         const T* old = old_.data();
         shape.each_feature(row, [&](std::size_t j, double) {
-            const auto some = [&]<class L>(L, std::size_t b) {
-                f(j, b, old, L::lanes);
-                old += kept(shape) * L::lanes;
-            };
-            for (const auto [begin, end] : moving) by_lanes(begin, end, some);
+            for (const Quad& quad : moving) {
+                for (std::size_t i = 0; i < quad.count; ++i) f(j, quad.column[i], old + i);
+                old += 4 * kept(shape);
+            }
         });
     }
 
@@ -145,34 +129,30 @@ private:
     /// takes a number that was rounded to T and read again for the one before rounding.
     template <class R>
     [[nodiscard]] bool averaged(Diagonal<T>& weights, const R& row,
-                                std::span<const Stretch> moving) const {
+                                std::span<const Quad> moving) const {
         if (!weights.shape().averaged) return true;
         const auto c = static_cast<double>(weights.rounds() + 1);
         const auto sums = [&](const auto& take) {
-            each(weights.shape(), row, moving,
-                 [&](std::size_t j, std::size_t b, const T* old, std::size_t lanes) {
-                     for (std::size_t i = b; i < b + lanes; ++i) {
-                         const double change = static_cast<double>(weights.cell(j)[i]) - *old++;
-                         T& q = weights.cell(j)[weights.average_at() + i];
-                         take(q, q + c * change);
-                     }
-                 });
+            each(weights.shape(), row, moving, [&](std::size_t j, std::size_t b, const T* old) {
+                T* const at = weights.cell(j);
+                T& q = at[weights.average_at() + b];
+                take(q, q + c * (static_cast<double>(at[b]) - *old));
+            });
         };
-        Sound sound;
-        sums([&](T&, double sum) { sound.mean(sum); });
-        if (sound.all()) sums([](T& q, double sum) { q = static_cast<T>(sum); });
-        return sound.all();
+        bool sound = true;
+        sums([&](T&, double sum) { sound &= std::fabs(sum) < least_lost<T>; });
+        if (sound) sums([](T& q, double sum) { q = static_cast<T>(sum); });
+        return sound;
     }
 
     template <class R>
-    void put_back(Diagonal<T>& weights, const R& row, std::span<const Stretch> moving) const {
-        const Shape& shape = weights.shape();
-        each(shape, row, moving,
-             [&](std::size_t j, std::size_t b, const T* old, std::size_t lanes) {
-                 for (std::size_t part = 0; part < kept(shape); ++part, old += lanes) {
-                     std::copy_n(old, lanes, weights.cell(j) + part * shape.n_columns + b);
-                 }
-             });
+    void put_back(Diagonal<T>& weights, const R& row, std::span<const Quad> moving) const {
+        const std::size_t n = weights.shape().n_columns;
+        each(weights.shape(), row, moving, [&](std::size_t j, std::size_t b, const T* old) {
+            for (std::size_t part = 0; part < kept(weights.shape()); ++part) {
+                weights.cell(j)[part * n + b] = old[4 * part];
+            }
+        });
     }
 
     std::vector<T> old_;  ///< what the last update has overwritten

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -50,61 +51,48 @@ inline void best_rivals(std::span<const double> scores, std::size_t y,
     rivals.resize(kept);
 }
 
-/// Put a later column in: into the last stretch where it is near, since a few columns too many cost
-/// less than a stretch of its own.
-inline void extend(std::vector<Stretch>& stretches, std::size_t column) {
-    constexpr std::size_t near = 4;
-    if (!stretches.empty() && column < stretches.back().end + near) {
-        stretches.back().end = column + 1;
-    } else {
-        stretches.push_back({column, column + 1});
-    }
-}
-
 /// The problems of a code [class, problem] that can be learnt: those with a known class on either
 /// side.
 class Problems {
 public:
     void find(std::span<const std::int8_t> code, std::span<const std::uint8_t> known) {
         const std::size_t K = known.size();
-        n_problems_ = code.size() / K;
+        const std::size_t B = code.size() / K;
+        std::vector<std::vector<std::uint32_t>> columns(K);
         signs_.assign(code.size(), 0.0);
-        stretches_.assign(K, {});
         scores_.resize(K);
-        for (std::size_t b = 0; b < n_problems_; ++b) {
-            const auto sign = [&](std::size_t k) { return code[k * n_problems_ + b]; };
-            bool plus = false;
-            bool minus = false;
+        quads_.resize(K);
+        for (std::size_t b = 0; b < B; ++b) {
+            std::array<bool, 3> seen{};
             for (std::size_t k = 0; k < K; ++k) {
-                plus |= known[k] != 0 && sign(k) > 0;
-                minus |= known[k] != 0 && sign(k) < 0;
+                if (known[k] != 0) seen[static_cast<std::size_t>(code[k * B + b] + 1)] = true;
             }
-            for (std::size_t k = 0; k < K && plus && minus; ++k) {
-                signs_[b * K + k] = sign(k);
-                if (sign(k) != 0) extend(stretches_[k], b);
+            for (std::size_t k = 0; k < K && seen[0] && seen[2]; ++k) {
+                signs_[b * K + k] = code[k * B + b];
+                if (code[k * B + b] != 0) columns[k].push_back(static_cast<std::uint32_t>(b));
             }
         }
+        for (std::size_t k = 0; k < K; ++k) quads_[k] = in_quads(columns[k]);
     }
 
-    [[nodiscard]] bool empty() const noexcept { return signs_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return quads_.empty(); }
 
-    /// The problems that rows of class y are for, and some between them.
-    [[nodiscard]] std::span<const Stretch> of(std::size_t y) const noexcept {
-        return stretches_[y];
-    }
-
-    /// -1, 0 or +1: what rows of class y are in problem b.
-    [[nodiscard]] double sign(std::size_t y, std::size_t b) const noexcept {
-        return signs_[b * scores_.size() + y];
-    }
+    /// The problems that rows of class y are for.
+    [[nodiscard]] std::span<const Quad> of(std::size_t y) const noexcept { return quads_[y]; }
 
     /// By how much label y leads all others known, each scored by the sum of its problems.
     SURELEARN_WIDEN [[nodiscard]] double lead(std::size_t y, std::span<const double> s,
                                               std::span<const std::uint8_t> known) noexcept {
-        const std::size_t K = scores_.size();
+        const std::size_t K = known.size();
+        const auto of = [&](std::size_t b) { return &signs_[b * K]; };
         std::ranges::fill(scores_, 0.0);
-        for (std::size_t b = 0; b < n_problems_; ++b) {
-            for (std::size_t k = 0; k < K; ++k) scores_[k] += signs_[b * K + k] * s[b];
+        std::size_t b = 0;
+        for (; b + 4 <= s.size(); b += 4) {
+            const std::array<const double*, 4> four{of(b), of(b + 1), of(b + 2), of(b + 3)};
+            add_products(four, {s[b], s[b + 1], s[b + 2], s[b + 3]}, scores_.data(), K);
+        }
+        for (; b < s.size(); ++b) {
+            add_products(std::array<const double*, 1>{of(b)}, {s[b]}, scores_.data(), K);
         }
         double rival = -std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < K; ++k) {
@@ -114,10 +102,35 @@ public:
     }
 
 private:
-    std::size_t n_problems_ = 0;
+    /// Columns that follow one another by fours, then all others.
+    static std::vector<Quad> in_quads(std::span<const std::uint32_t> columns) {
+        std::vector<Quad> quads;
+        std::vector<std::uint32_t> others;
+        const auto add = [&](std::span<const std::uint32_t> some) {
+            Quad quad{{},
+                      static_cast<std::uint32_t>(some.size()),
+                      static_cast<std::uint32_t>(4 * quads.size())};
+            quad.column.fill(some.back());
+            std::ranges::copy(some, quad.column.begin());
+            quads.push_back(quad);
+        };
+        for (std::size_t i = 0; i < columns.size();) {
+            if (i + 4 <= columns.size() && columns[i + 3] == columns[i] + 3) {
+                add(columns.subspan(i, 4));
+                i += 4;
+            } else {
+                others.push_back(columns[i++]);
+            }
+        }
+        for (std::size_t i = 0; i < others.size(); i += 4) {
+            add(std::span(others).subspan(i, std::min<std::size_t>(4, others.size() - i)));
+        }
+        return quads;
+    }
+
     std::vector<double> signs_;  ///< [problem, class]; 0 in a problem that cannot be learnt yet
-    std::vector<std::vector<Stretch>> stretches_;
     std::vector<double> scores_;
+    std::vector<std::vector<Quad>> quads_;
 };
 
 }  // namespace surelearn

@@ -101,26 +101,26 @@ public:
         moments(row, s, {}, {}, ahead);
     }
 
-    /// The same, and the variances of those in the stretches, while a feature is at hand.
+    /// The same, and the variances of those in the quads in the places of these, while a feature is
+    /// at hand.
     template <class R>
     SURELEARN_WIDEN void moments(const R& row, std::span<double> s, std::span<double> v,
-                                 std::span<const Stretch> stretches,
-                                 const R& ahead) const noexcept {
-        const bool alike = !shape_.second_order && !stretches.empty();
+                                 std::span<const Quad> quads, const R& ahead) const noexcept {
+        const bool alike = !shape_.second_order && !v.empty();
+        const Quads some(alike ? std::span<const Quad>{} : quads);
         std::ranges::fill(s, 0.0);
         std::ranges::fill(v, alike ? length(row) : 0.0);
-        if (alike) stretches = {};
         const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
         const std::size_t n = row.size();
         std::size_t p = 0;
         for (; p + 4 <= n; p += 4) {
             prefetch(ahead, p, p + 4);
             const std::array x{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)};
-            add<4>({at(p), at(p + 1), at(p + 2), at(p + 3)}, x, s, v, stretches);
+            add<4>({at(p), at(p + 1), at(p + 2), at(p + 3)}, x, s, v, some);
         }
         prefetch(ahead, p, ahead.size());
-        for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, stretches);
-        if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, stretches);
+        for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, some);
+        if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, some);
     }
 
     /// The mean score of every column with the averaged means.
@@ -307,17 +307,19 @@ private:
         return sum;
     }
 
-    /// The part of N features in all means, and in the variances of the stretches.
+    /// The part of N features in all means, and in the variances of the quads.
     template <std::size_t N>
     [[gnu::always_inline]] static void add(std::array<const T*, N> at, std::array<double, N> x,
                                            std::span<double> s, std::span<double> v,
-                                           std::span<const Stretch> stretches) noexcept {
+                                           const Quads& quads) noexcept {
         const std::size_t K = s.size();
-        add_products(at, x, 0, K, s.data());
-        if (stretches.empty()) return;
+        add_products(at, x, s.data(), K);
+        if (v.empty()) return;
         for (std::size_t i = 0; i < N; ++i) at[i] += K;
         for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
-        for (const auto [begin, end] : stretches) add_products(at, x, begin, end, v.data());
+        quads.visit([&](const auto& from, const Run& to) __attribute__((always_inline)) {
+            add_products(at, x, from, to, v.data());
+        });
     }
 
     /// Mean and variance go side by side, even and odd features in turn: the additions of one sum

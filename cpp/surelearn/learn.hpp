@@ -194,7 +194,7 @@ public:
             auto& problems = scratch_.problems;
             if (arrived || problems.empty()) problems.find(targets_.code, targets_.known);
             if (arrived) weights_.look_again();
-            turns.resize(weights_.shape().n_columns);
+            turns.resize(weights_.shape().n_columns, problems.of(y).size());
             weights_.moments(row, turns.s, turns.v, problems.of(y), ahead);
             const Outcome outcome = take_turns(row, y, weight);
             if (outcome == Outcome::refused && arrived) {
@@ -222,24 +222,24 @@ private:
                                 double weight) {
         auto& turns = scratch_.turns;
         turns.moving.clear();
-        for (const auto [begin, end] : scratch_.problems.of(y)) {
-            for (std::size_t b = begin; b < end; ++b) {
-                turns.alpha[b] = turns.gain[b] = 0.0;
-                const double sign = scratch_.problems.sign(y, b);
-                if (sign == 0.0) continue;
+        for (const Quad& quad : scratch_.problems.of(y)) {
+            bool moves = false;
+            for (std::size_t i = 0; i < quad.column.size(); ++i) {
+                const std::size_t b = quad.column[i];
+                const double sign = targets_.code[y * turns.s.size() + b];
                 const std::array g{Side{b, sign}};
-                const Moments margin{sign * turns.s[b], turns.v[b]};
+                const Moments margin{sign * turns.s[b], turns.v[quad.first + i]};
                 const auto gather = [&] {
                     return weights_.shares(row, g, margin.v, scratch_.shares);
                 };
                 if (!finite(margin)) return false;
                 const Step step = costed_step(rule, 1.0, margin, weight, gather);
                 if (!finite(step)) return false;
-                if (!step.moves()) continue;
-                turns.alpha[b] = sign * step.alpha;
-                turns.gain[b] = step.gain;
-                extend(turns.moving, b);
+                turns.alpha[quad.first + i] = sign * step.alpha;
+                turns.gain[quad.first + i] = step.gain;
+                moves |= step.moves();
             }
+            if (moves) turns.moving.push_back(quad);
         }
         return true;
     }

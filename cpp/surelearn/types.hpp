@@ -50,12 +50,6 @@ struct Moments {
     double v = 0.0;
 };
 
-/// Columns [begin, end).
-struct Stretch {
-    std::size_t begin;
-    std::size_t end;
-};
-
 /// How a passive-aggressive rule pays for what it leaves undone.
 struct Slack {
     double most;   ///< largest alpha
