@@ -31,7 +31,7 @@ fuzz: .venv/test.stamp          ## the property tests with ten times the example
 	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
-	for script in binary_pass multiclass_pass one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update; do \
+	for script in binary_pass multiclass_pass reductions one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update; do \
 	  $(PY) benchmarks/$$script.py || exit 1; done
 	$(PY) benchmarks/table.py
 
