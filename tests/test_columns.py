@@ -97,16 +97,17 @@ def test_averages_are_those_of_the_numbers_kept(dtype):
         )
 
 
+@pytest.mark.parametrize("n_classes", [3, 7])
 @pytest.mark.parametrize("average", [False, True])
-def test_a_refused_row_moves_no_column(average):
+def test_a_refused_row_moves_no_column(average, n_classes):
     """The means of one problem would overflow: the others are put back with them."""
-    code = decode.one_vs_rest(3)
+    code = decode.one_vs_rest(n_classes)
     blank = columns(2, code, "perceptron", dtype=np.float32, average=average)
-    cells = np.zeros((2, 3 * (1 + average)), np.float32)
+    cells = np.zeros((2, n_classes * (1 + average)), np.float32)
     cells[:, 1] = [3.3e38, -3.3e38]
     state = blank.state() | {"features": np.arange(2), "cells": cells}
     weights = type(blank).from_state(state)
-    row = strategies.Problem(np.array([[1e38, 2e38]]), np.array([1]), 3, np.ones(1))
+    row = strategies.Problem(np.array([[1e38, 2e38]]), np.array([1]), n_classes, np.ones(1))
     refused, done = learn_coded(weights, ("perceptron", {}), row, code)
     assert refused
     assert done == [0, 0, 0]

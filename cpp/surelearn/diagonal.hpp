@@ -314,7 +314,7 @@ private:
                                            const Quads& quads) noexcept {
         const std::size_t K = s.size();
         add_products(at, x, s.data(), K);
-        if (v.empty()) return;
+        if (quads.empty()) return;
         for (std::size_t i = 0; i < N; ++i) at[i] += K;
         for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
         quads.visit([&](const auto& from, const Run& to) __attribute__((always_inline)) {

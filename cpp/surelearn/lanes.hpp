@@ -70,6 +70,8 @@ struct Quads {
         apart = quads.subspan(n);
     }
 
+    [[nodiscard]] bool empty() const noexcept { return near.empty() && apart.empty(); }
+
     /// f(places of the columns, places of their numbers) for every quad.
     template <class F>
     [[gnu::always_inline]] void visit(const F& f) const {
