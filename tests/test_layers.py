@@ -25,6 +25,7 @@ LAYERS = [
     },
     {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp"},
     {"learn.hpp"},
+    {"race.hpp"},
 ]
 
 

@@ -1,6 +1,7 @@
 // Rooms 3 and 6 for Python: diagonal weights in single and double storage.
 #include "surelearn/diagonal.hpp"
 
+#include "surelearn/race.hpp"
 #include "weights.hpp"
 
 namespace surelearn::bind {
@@ -69,6 +70,63 @@ void restore(Model<Diagonal<T>>& model, const Vector<std::int64_t>& features,
     model.weights.set_rounds(rounds);
 }
 
+/// Learns rows [begin, end) of the order into the first columns, each by its own rule. `lanes` has
+/// (mistakes, updates, stopped) of each, `missed` a verdict on each row.
+template <class T>
+void race(Model<Diagonal<T>>& model, const std::vector<Rule>& rules,
+          const std::vector<bool>& covariance, const Rows& rows, const Vector<std::int32_t>& y,
+          const std::optional<Vector<double>>& weight,
+          const std::optional<Vector<std::int64_t>>& order,
+          const std::optional<Vector<double>>& cost, const Writable<std::uint8_t>& missed,
+          const Writable<std::uint64_t>& lanes, std::size_t begin, std::size_t end) {
+    check_width(model, rows);
+    const std::size_t B = rules.size();
+    const Shape& shape = model.shape();
+    if (shape.n_columns != n_lanes || !shape.second_order || B > n_lanes ||
+        covariance.size() != B || lanes.shape(0) != 3 * B || missed.shape(0) != B * y.shape(0)) {
+        throw nb::value_error("rules, lanes or missed do not fit the weights");
+    }
+    std::array<std::uint8_t, 2> known{1, 1};
+    const Targets targets{bind::view(y),
+                          view(weight),
+                          view(order),
+                          known,
+                          cost_of(cost, 2),
+                          {},
+                          std::span(missed.data(), missed.shape(0))};
+    std::vector<Runner> runners;
+    std::vector<Lane> found;
+    for (std::size_t b = 0; b < B; ++b) {
+        const std::uint64_t* const lane = lanes.data() + 3 * b;
+        found.push_back({lane[0], lane[1], lane[2]});
+        runners.push_back(
+            {rules[b], covariance[b] ? Projection::covariance : Projection::precision});
+    }
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.write();
+        std::visit(
+            [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+                Race<T, Index, Value>(model.weights, runners, matrix, targets, found, begin, end)
+                    .run(end);
+            },
+            rows.matrix);
+    }
+    for (std::size_t b = 0; b < B; ++b) {
+        const std::array lane{found[b].mistakes, found[b].updates, found[b].stopped};
+        std::ranges::copy(lane, lanes.data() + 3 * b);
+    }
+}
+
+template <class T>
+std::unique_ptr<Model<Diagonal<T>>> lane(Model<Diagonal<T>>& model, std::size_t column,
+                                         bool second_order, double prior) {
+    if (model.shape().n_columns != n_lanes || column >= n_lanes) throw nb::index_error("no lane");
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.read();
+    return std::make_unique<Model<Diagonal<T>>>(alone(model.weights, column, second_order, prior));
+}
+
 template <class T>
 void bind_kind(nb::module_& m, const char* name) {
     auto model = bind_model<Diagonal<T>>(m, name, "Diagonal Gaussian weights, feature-major.");
@@ -85,6 +143,14 @@ void bind_kind(nb::module_& m, const char* name) {
               "(features that differ from the start, their runs, prior, rounds) of one moment.");
     model.def("restore", &restore<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),
               nb::arg("rounds"), "Put a snapshot back.");
+    model.def("race", &race<T>, nb::arg("rules"), nb::arg("covariance"), nb::arg("rows"),
+              nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
+              nb::arg("order").noconvert().none(), nb::arg("cost").noconvert().none(),
+              nb::arg("missed").noconvert(), nb::arg("lanes").noconvert(), nb::arg("begin"),
+              nb::arg("end"),
+              "Learn rows [begin, end) into each of eight columns by its own rule.");
+    model.def("lane", &lane<T>, nb::arg("column"), nb::arg("second_order"), nb::arg("prior"),
+              "The weights of one of the eight.");
 }
 
 }  // namespace

@@ -90,6 +90,14 @@ void check_width(const Model<W>& model, const Rows& rows) {
     return view(code);
 }
 
+/// Room for the verdict on every row.
+[[nodiscard]] inline std::span<std::uint8_t> missed_of(
+    const std::optional<Writable<std::uint8_t>>& missed, std::size_t n_rows) {
+    if (!missed) return {};
+    if (missed->shape(0) != n_rows) throw nb::value_error("missed does not fit the rows");
+    return {missed->data(), n_rows};
+}
+
 /// Learns rows [begin, end) of the order. `done` is kept up to date with (rows, mistakes, updates),
 /// also when Ctrl-C ends it. Tells whether a row was refused.
 template <class W>
@@ -98,8 +106,9 @@ bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool co
                 const std::optional<Vector<double>>& weight,
                 const std::optional<Vector<std::int64_t>>& order,
                 const Writable<std::uint8_t>& known, const std::optional<Vector<double>>& cost,
-                const std::optional<Vector<std::int8_t>>& code, std::size_t begin, std::size_t end,
-                const Writable<std::uint64_t>& done) {
+                const std::optional<Vector<std::int8_t>>& code,
+                const std::optional<Writable<std::uint8_t>>& missed, std::size_t begin,
+                std::size_t end, const Writable<std::uint64_t>& done) {
     check_width(model, rows);
     const Method method = method_of(rule, scheme, covariance);
     const Targets targets{bind::view(y),
@@ -107,7 +116,8 @@ bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool co
                           view(order),
                           std::span(known.data(), known.shape(0)),
                           cost_of(cost, known.shape(0)),
-                          code_of(code, known.shape(0) * model.shape().n_columns)};
+                          code_of(code, known.shape(0) * model.shape().n_columns),
+                          missed_of(missed, y.shape(0))};
     const nb::gil_scoped_release release;
     return std::visit(
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
@@ -249,7 +259,8 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
               nb::arg("rows"), nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
               nb::arg("order").noconvert().none(), nb::arg("known").noconvert(),
               nb::arg("cost").noconvert().none(), nb::arg("code").noconvert().none(),
-              nb::arg("begin"), nb::arg("end"), nb::arg("done").noconvert(),
+              nb::arg("missed").noconvert().none(), nb::arg("begin"), nb::arg("end"),
+              nb::arg("done").noconvert(),
               "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
     model.def("learn_row", &learn_row<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
               nb::arg("rows"), nb::arg("y"), nb::arg("weight"),

@@ -42,6 +42,8 @@ public:
     static constexpr bool fetches_ahead = true;
     /// A projected step does not meet the constraint it was made for.
     static constexpr bool meets_one_constraint = false;
+    /// Once every variance is below this, weights of a rule free of scale are rescaled.
+    static constexpr double least_in_range = sizeof(T) == 4 ? 1e-15 : 1e-100;
 
     explicit Diagonal(const Shape& shape)
         : shape_(shape), stride_(shape.stride()), table_(product(shape.n_rows(), shape.stride())) {
@@ -125,10 +127,13 @@ public:
 
     /// The mean score of every column with the averaged means.
     template <class R>
-    void averaged_scores(const R& row, std::span<double> s) const noexcept {
+    SURELEARN_WIDEN void averaged_scores(const R& row, std::span<double> s) const noexcept {
         std::ranges::fill(s, 0.0);
+        const auto rounds = static_cast<double>(rounds_ + 1);
         shape_.each_feature(row, [&](std::size_t j, double x) {
-            for (std::size_t k = 0; k < s.size(); ++k) s[k] += mean(j, k) * x;
+            const T* const at = cell(j);
+            const T* const q = at + average_at();
+            for (std::size_t k = 0; k < s.size(); ++k) s[k] += (at[k] - q[k] / rounds) * x;
         });
     }
 
@@ -203,13 +208,12 @@ public:
     /// multiply sigma by c^2 and mu by c, c a power of two so that no bit is lost. Columns of
     /// classes that are not known yet do not count (`known` empty: all are).
     void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
-        constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
         const std::size_t count = shape_.n_rows() * shape_.n_columns;
         // Variances only fall, so those before the witness need no second look.
         while (witness_ < count) {
             const std::size_t k = witness_ % shape_.n_columns;
             const bool counts = known.empty() || known[k] != 0;
-            if (counts && sigma(witness_ / shape_.n_columns, k) >= least) return;
+            if (counts && sigma(witness_ / shape_.n_columns, k) >= least_in_range) return;
             ++witness_;
         }
         witness_ = 0;

@@ -1,4 +1,4 @@
-// One pass over rows: decode, margin, rule, update. The only header that sees all the others.
+// One pass over rows: decode, margin, rule, update. Sees all other rooms; only race.hpp sees it.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,10 @@ struct Targets {
     std::span<const double> cost{};  ///< [right, wrong]: times what the rule asks for; empty: 1
 
     std::span<const std::int8_t> code{};  ///< [class, problem]: -1, 0, +1; empty: no reduction
+
+    /// Of each row: would a prediction have missed its label before it was learnt? Empty: not
+    /// asked.
+    std::span<std::uint8_t> missed{};
 
     [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
         return order.empty() ? i : static_cast<std::size_t>(order[i]);
@@ -63,6 +67,7 @@ struct Scratch {
     typename Weights::Work work;
     std::vector<double> shares;
     std::vector<double> scores;
+    std::vector<double> averaged;
     std::vector<std::size_t> rivals;
     std::vector<Side> sides;
     std::vector<double> start;
@@ -203,6 +208,23 @@ public:
             }
             return close(outcome, problems.lead(y, turns.s, targets_.known), tally);
         }
+    }
+
+    /// By how much the right label leads under the averaged means, which predictions go by.
+    [[nodiscard]] double averaged_lead(const Row<Index, Value>& row, std::size_t y) {
+        auto& s = scratch_.averaged;
+        s.resize(weights_.shape().n_columns);
+        weights_.averaged_scores(row, s);
+        if (!targets_.code.empty()) {
+            auto& problems = scratch_.problems;
+            if (problems.empty()) problems.find(targets_.code, targets_.known);
+            return problems.lead(y, s, targets_.known);
+        }
+        if (s.size() == 1) return y == 1 ? s[0] : -s[0];
+        for (std::size_t k = 0; k < s.size(); ++k) {
+            if (targets_.known[k] == 0) s[k] = -std::numeric_limits<double>::infinity();
+        }
+        return s[y] - s[best_rival(s, y)];
     }
 
 private:
@@ -415,6 +437,8 @@ public:
     [[nodiscard]] Tally run(std::size_t end) {
         const bool coded = !targets_.code.empty();
         const bool binary = weights_.shape().n_columns == 1;
+        const bool judged = !targets_.missed.empty();
+        const bool by_average = judged && weights_.shape().averaged;
         Tally tally{.end = next_};
         for (; next_ < end && !tally.refused; tally.end = next_) {
             const auto ahead = lookahead_.advance(next_);
@@ -423,10 +447,14 @@ public:
             const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
             const std::int32_t y = targets_.y[i];
             const auto label = static_cast<std::size_t>(y);
+            const double lead = by_average ? round_.averaged_lead(row, label) : 0.0;
+            const std::uint64_t mistakes = tally.mistakes;
             const bool learnt = coded    ? round_.coded(row, ahead, label, weight, tally)
                                 : binary ? round_.binary(row, ahead, y, weight, tally)
                                          : round_.joint(row, ahead, label, weight, tally);
             if (learnt) {
+                const bool missed = by_average ? !(lead > 0.0) : tally.mistakes > mistakes;
+                if (judged) targets_.missed[i] = missed ? 1 : 0;
                 ++next_;
             } else {
                 tally.refused = true;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surelearn import constraints, datasets, plot, probability, rules
     from surelearn._check import FormatError
-    from surelearn.estimators import SureClassifier, load
+    from surelearn.estimators import SureClassifier, load, tune
 
 __version__ = "0.1.0"
 
@@ -21,6 +21,7 @@ _HOMES = {
     "FormatError": "surelearn._check",
     "SureClassifier": "surelearn.estimators",
     "load": "surelearn.estimators",
+    "tune": "surelearn.estimators",
     "constraints": "",
     "datasets": "",
     "plot": "",
@@ -37,6 +38,7 @@ __all__ = [
     "plot",
     "probability",
     "rules",
+    "tune",
 ]
 
 

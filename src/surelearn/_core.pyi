@@ -97,7 +97,7 @@ class Diagonal32:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
@@ -148,12 +148,18 @@ class Diagonal32:
     def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
+    def race(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
+        """Learn rows [begin, end) into each of eight columns by its own rule."""
+
+    def lane(self, column: int, second_order: bool, prior: float) -> Diagonal32:
+        """The weights of one of the eight."""
+
 class Diagonal64:
     """Diagonal Gaussian weights, feature-major."""
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
@@ -204,12 +210,18 @@ class Diagonal64:
     def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
+    def race(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
+        """Learn rows [begin, end) into each of eight columns by its own rule."""
+
+    def lane(self, column: int, second_order: bool, prior: float) -> Diagonal64:
+        """The weights of one of the eight."""
+
 class Full32:
     """Gaussian weights with a whole covariance matrix."""
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
@@ -267,7 +279,7 @@ class Full64:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """

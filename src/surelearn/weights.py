@@ -7,7 +7,7 @@ by a class and turned into plain arrays and back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from surelearn import _check, _core
 
 __all__ = [
     "FULL_LIMIT",
+    "LANES",
     "Diagonal",
     "Full",
     "Layout",
@@ -34,6 +35,9 @@ __all__ = [
 
 #: Largest covariance matrix in bytes. Larger ones are refused; change it where there is memory.
 FULL_LIMIT = 4 * 2**30
+
+#: Learners that share a table in `Diagonal.race`.
+LANES = 8
 
 
 class Method(NamedTuple):
@@ -53,6 +57,7 @@ class Targets(NamedTuple):
     known: NDArray[np.uint8]  # for each class: may it be a rival yet?
     cost: NDArray[np.float64] | None = None  # row after row: [right, wrong]
     code: NDArray[np.int8] | None = None  # row after row: [class, problem]; None: no reduction
+    missed: NDArray[np.uint8] | None = None  # set for each row: would `predict` have been wrong?
 
 
 class Tally(NamedTuple):
@@ -282,6 +287,35 @@ class Diagonal(Weights):
         """Variances in the shape of the means: a read-only view (second order only)."""
         variances: NDArray[Any] = self._core.part(1)
         return variances
+
+    @classmethod
+    def lanes(cls, layout: Layout, prior: float) -> Self:
+        """A table for `race`: eight columns, with variances whatever the layout says."""
+        return cls(replace(layout, second_order=True), LANES, prior)
+
+    def race(
+        self,
+        runners: Sequence[Method],
+        rows: _core.Rows,
+        targets: Targets,
+        *,
+        span: tuple[int, int],
+        tally: NDArray[np.uint64],
+    ) -> None:
+        """Learn the rows of `span` into each of the first columns by its own method: two classes.
+
+        Adds (mistakes, updates) to `tally`, column after column, and sets a third number where a
+        row must be learnt alone; `targets.missed` has the rows of one column after the other.
+        """
+        y, weight, order, _, cost, _, missed = targets
+        how = [runner.rule for runner in runners], [runner.covariance for runner in runners]
+        self._core.race(*how, rows, y, weight, order, cost, missed, tally, *span)
+
+    def lane(self, column: int, layout: Layout, prior: float) -> Diagonal:
+        """What `race` has learnt into one column, as weights of their own."""
+        other = self._with_core(self._core.lane(column, layout.second_order, prior))
+        other.layout = layout
+        return other
 
 
 class Full(Weights):

@@ -3,5 +3,6 @@
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._file import load
+from surelearn.estimators._tune import Standings, Tuning, tune
 
-__all__ = ["Explanation", "SureClassifier", "load"]
+__all__ = ["Explanation", "Standings", "SureClassifier", "Tuning", "load", "tune"]

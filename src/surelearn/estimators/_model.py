@@ -158,19 +158,44 @@ class Model:
         begin, end = span or (0, len(batch.y))
         if begin == end:
             return
+        targets = self.targets(how, batch, order=order, known=known)
+        self.learn_span(how, batch, targets, (begin, end), report=report)
+
+    def targets(
+        self,
+        how: How,
+        batch: Batch,
+        *,
+        order: NDArray[np.int64] | None = None,
+        known: NDArray[np.uint8] | None = None,
+        missed: NDArray[np.uint8] | None = None,
+    ) -> Targets:
+        """What the core has to know of the labels."""
         places = np.searchsorted(self.classes, batch.y)
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
         known = self._all_known if known is None else known
         cost = how.cost_of(self.classes)
-        targets = Targets(codes, batch.weight, order, known, cost, self._entries)
+        return Targets(codes, batch.weight, order, known, cost, self._entries, missed=missed)
+
+    def learn_span(
+        self,
+        how: How,
+        batch: Batch,
+        targets: Targets,
+        span: tuple[int, int],
+        *,
+        report: Callable[[Tally], None] | None = None,
+    ) -> None:
+        """`learn` for targets that are there already."""
+        begin, end = span
         if self.weights is None:  # one class teaches nothing, but its rows count
             self._count(Tally(end - begin, 0, 0), targets, begin)
             return
-        learnt, refused = self._pass(how, batch.rows, targets, (begin, end), report=report)
+        learnt, refused = self._pass(how, batch.rows, targets, span, report=report)
         if refused:
             place = begin + learnt.rows
-            row = place if order is None else int(order[place])
+            row = place if targets.order is None else int(targets.order[place])
             named = row if batch.numbers is None else int(batch.numbers[row])
             raise Refused(place, named, self, exact=how.scheme.exact)
 

@@ -6,21 +6,29 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surelearn.estimators._model import Batch, Model
 from surelearn.estimators._plan import Plan
 from surelearn.weights import Tally
 
 
-def run(model: Model, plan: Plan, batch: Batch, random: np.random.RandomState) -> None:
-    """All passes, each in a new random order where the plan shuffles."""
+def run(
+    model: Model, plan: Plan, batch: Batch, random: np.random.RandomState, *, done: int = 0
+) -> None:
+    """All passes but those done, each in a new random order where the plan shuffles."""
     n = len(batch.y)
-    for number in range(1, plan.passes + 1):
-        order = random.permutation(n).astype(np.int64, copy=False) if plan.shuffle else None
+    for number in range(done + 1, plan.passes + 1):
+        order = new_order(random, n) if plan.shuffle else None
         report = _reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
         model.mistakes.append(0)
         model.learn(plan.how, batch, order=order, report=report)
     model.counts //= plan.passes  # a row counts once, however often it was learnt
+
+
+def new_order(random: np.random.RandomState, n: int) -> NDArray[np.int64]:
+    """The rows in the order of the next pass."""
+    return random.permutation(n).astype(np.int64, copy=False)
 
 
 def _reporter(name: str, n_rows: int) -> Callable[[Tally], None]:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators._explain import Explanation, word
+from surelearn.estimators._explain import Explanation
+from surelearn.estimators._table import word
 from surelearn.plot._look import COLOURS, DPI, FONT, GREY, head, need_matplotlib, plain, quiet, root
 
 if TYPE_CHECKING:

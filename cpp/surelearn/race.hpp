@@ -1,0 +1,314 @@
+// A pass of eight learners side by side: every column of diagonal weights tells two classes apart
+// by a rule of its own. Each learns what `Pass` would teach it alone, to the bit.
+//
+// Alone, a learner waits for memory: a feature's mean and variance are eight bytes of a cache line.
+// Here that line holds those of all eight. Knows neither classes beyond two nor schemes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "surelearn/diagonal.hpp"
+#include "surelearn/lanes.hpp"
+#include "surelearn/learn.hpp"
+#include "surelearn/rows.hpp"
+#include "surelearn/rules.hpp"
+#include "surelearn/table.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// What became of one learner. It is stopped where a row would be refused, or the weights would
+/// have to be rescaled: its column is of no use then, and it has to be taught alone.
+struct Lane {
+    std::uint64_t mistakes = 0;
+    std::uint64_t updates = 0;
+    std::uint64_t stopped = 0;
+};
+
+/// How one learner learns.
+struct Runner {
+    Rule rule;
+    Projection projection;
+};
+
+/// Columns of the table; where there are fewer learners the last ones rest. A number known to the
+/// compiler, so that a row's sums stay in registers.
+inline constexpr std::size_t n_lanes = 8;
+
+/// The weights of one learner, as it would have them alone.
+template <class T>
+[[nodiscard]] Diagonal<T> alone(const Diagonal<T>& table, std::size_t b, bool second_order,
+                                double prior) {
+    Shape shape = table.shape();
+    shape.n_columns = 1;
+    shape.second_order = second_order;
+    shape.prior = prior;
+    Diagonal<T> result(shape);
+    result.set_rounds(table.rounds());
+    for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+        const T* const from = table.cell(j) + b;
+        T* const to = result.cell(j);
+        to[0] = from[0];
+        if (second_order) to[1] = from[n_lanes];
+        if (shape.averaged) to[shape.parts() - 1] = from[2 * n_lanes];
+    }
+    return result;
+}
+
+template <class T, class Index, class Value>
+class Race {
+public:
+    /// The table has variances also for rules that need none: theirs are 1 and stay so. `missed` of
+    /// the targets has a verdict on each row, one learner after the other.
+    Race(Diagonal<T>& weights, std::span<const Runner> runners, const Matrix<Index, Value>& rows,
+         const Targets& targets, std::span<Lane> lanes, std::size_t begin, std::size_t end)
+        : weights_(weights),
+          runners_(runners),
+          rows_(rows),
+          targets_(targets),
+          lanes_(lanes),
+          lookahead_(weights, rows, targets, begin, end),
+          next_(begin) {
+        for (std::size_t b = 0; b < runners.size(); ++b) {
+            const bool covariance = runners[b].projection == Projection::covariance;
+            covariance_[b] = covariance ? ~std::uint64_t{0} : 0;
+        }
+    }
+
+    Race(const Race&) = delete;
+    Race& operator=(const Race&) = delete;
+
+    /// Learn the rows from where the last piece ended up to `end`.
+    void run(std::size_t end) {
+        for (; next_ < end; ++next_) {
+            const auto ahead = lookahead_.advance(next_);
+            const std::size_t i = targets_.at(next_);
+            learn(rows_.row(i, buffer_), ahead, i);
+            weights_.end_round();
+        }
+    }
+
+private:
+    using Eight = std::array<double, n_lanes>;
+    using Masks = std::array<std::uint64_t, n_lanes>;
+
+    void learn(const Row<Index, Value>& row, const Row<Index, Value>& ahead, std::size_t i) {
+        const std::size_t y = targets_.y[i] == 1 ? 1 : 0;
+        const double sign = y == 1 ? 1.0 : -1.0;
+        const double cost = targets_.cost_of(y, 1 - y);
+        const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
+        weigh(row, ahead);
+        if (weights_.shape().averaged) weigh_averages(row);
+        bool any = false;
+        for (std::size_t b = 0; b < runners_.size(); ++b) any |= decide(row, b, sign, cost, weight);
+        if (any) move(row);
+        for (std::size_t b = 0; b < runners_.size(); ++b) close(b, sign, i);
+    }
+
+    /// Mean and variance of every margin: even and odd features apart, as for one column.
+    SURELEARN_WIDEN void weigh(const Row<Index, Value>& row, const Row<Index, Value>& ahead) {
+        Eight even_m{}, even_v{}, odd_m{}, odd_v{};
+        const std::size_t n = row.size();
+        std::size_t p = 0;
+        for (; p + 2 <= n; p += 2) {
+            weights_.prefetch(ahead, p, p + 2);
+            add(row.feature(p), row.x(p), even_m, even_v);
+            add(row.feature(p + 1), row.x(p + 1), odd_m, odd_v);
+        }
+        weights_.prefetch(ahead, p, ahead.size());
+        if (p < n) add(row.feature(p), row.x(p), even_m, even_v);
+        if (weights_.shape().intercept) add(weights_.shape().n_features, 1.0, odd_m, odd_v);
+        for (std::size_t b = 0; b < n_lanes; ++b) {
+            m_[b] = even_m[b] + odd_m[b];
+            v_[b] = even_v[b] + odd_v[b];
+        }
+    }
+
+    [[gnu::always_inline]] void add(std::size_t j, double x, Eight& m, Eight& v) const noexcept {
+        const T* const at = weights_.cell(j);
+        const double square = x * x;
+        for (std::size_t b = 0; b < n_lanes; ++b) m[b] += at[b] * x;
+        for (std::size_t b = 0; b < n_lanes; ++b) v[b] += at[n_lanes + b] * square;
+    }
+
+    /// The scores that predictions go by.
+    SURELEARN_WIDEN void weigh_averages(const Row<Index, Value>& row) {
+        const auto rounds = static_cast<double>(weights_.rounds() + 1);
+        Eight s{};
+        weights_.shape().each_feature(row, [&](std::size_t j, double x) {
+            const T* const at = weights_.cell(j);
+            for (std::size_t b = 0; b < n_lanes; ++b) {
+                s[b] += (at[b] - at[2 * n_lanes + b] / rounds) * x;
+            }
+        });
+        averaged_ = s;
+    }
+
+    /// What the rule of column b asks for; does it move?
+    [[nodiscard]] bool decide(const Row<Index, Value>& row, std::size_t b, double sign, double cost,
+                              double weight) {
+        alpha_[b] = gain_[b] = 0.0;
+        moves_[b] = 0;
+        if (lanes_[b].stopped != 0) return false;
+        const Moments margin{sign * m_[b], v_[b]};
+        const std::array g{Side{b, sign}};
+        const auto gather = [&] { return weights_.shares(row, g, margin.v, shares_); };
+        const Step step = std::visit(
+            [&](const auto& rule) { return costed_step(rule, cost, margin, weight, gather); },
+            runners_[b].rule);
+        if (!finite(margin) || !finite(step)) {
+            lanes_[b].stopped = 1;
+            return false;
+        }
+        alpha_[b] = step.alpha * sign;
+        gain_[b] = step.gain;
+        moves_[b] = step.moves() ? ~std::uint64_t{0} : 0;
+        return step.moves();
+    }
+
+    void move(const Row<Index, Value>& row) {
+        const bool averaged = weights_.shape().averaged;
+        if (averaged) keep_means(row);
+        unsigned odd = move_all(row);
+        if (averaged) odd |= average(row);
+        if (odd != 0) find_bad(row);
+    }
+
+    /// `a` where all bits of the mask are set, `b` where none is. With bits, since compilers leave
+    /// a loop with a choice between doubles in one lane.
+    [[nodiscard]] static double chosen(std::uint64_t mask, double a, double b) noexcept {
+        const auto bits = std::bit_cast<std::uint64_t>(a) & mask;
+        return std::bit_cast<double>(bits | (std::bit_cast<std::uint64_t>(b) & ~mask));
+    }
+
+    /// All columns at once, each by its projection; those that do not move are written back as they
+    /// were (adding 0 would turn -0 into +0). Tells whether any number is not one that weights may
+    /// have.
+    SURELEARN_WIDEN [[nodiscard]] unsigned move_all(const Row<Index, Value>& row) {
+        const Eight alpha = alpha_;
+        const Eight gain = gain_;
+        const Eight v = v_;
+        const Masks moves = moves_;
+        const Masks covariance = covariance_;
+        std::array<std::uint64_t, n_lanes> odd{};
+        weights_.shape().each_feature(row, [&](std::size_t j, double x) {
+            T* const at = weights_.cell(j);
+            const double square = x * x;
+#pragma GCC ivdep
+            for (std::size_t b = 0; b < n_lanes; ++b) {
+                const double s = at[n_lanes + b];
+                const double a = s * square;
+                const double old = at[b];
+                const double mu = chosen(moves[b], old + alpha[b] * s * x, old);
+                // Precision: s / (1 + gain a). Covariance: s ((1 + gain (v - a)) / (1 + gain v)).
+                const double above = chosen(covariance[b], 1.0 + gain[b] * (v[b] - a), s);
+                const double below = 1.0 + gain[b] * chosen(covariance[b], v[b], a);
+                const double share = above / below;
+                const double sigma = chosen(covariance[b], s * share, share);
+                odd[b] |= !(sigma > least_kept<T>) | !(std::fabs(mu) < least_lost<T>);
+                at[b] = static_cast<T>(mu);
+                at[n_lanes + b] = static_cast<T>(sigma);
+            }
+        });
+        return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
+    }
+
+    void keep_means(const Row<Index, Value>& row) {
+        old_.clear();
+        weights_.shape().each_feature(row, [&](std::size_t j, double) {
+            old_.insert(old_.end(), weights_.cell(j), weights_.cell(j) + n_lanes);
+        });
+    }
+
+    /// Freund & Schapire 1999, as for one column.
+    SURELEARN_WIDEN [[nodiscard]] unsigned average(const Row<Index, Value>& row) {
+        const auto rounds = static_cast<double>(weights_.rounds() + 1);
+        const Masks moves = moves_;
+        const T* old = old_.data();
+        std::array<std::uint64_t, n_lanes> odd{};
+        weights_.shape().each_feature(row, [&](std::size_t j, double) {
+            T* const at = weights_.cell(j);
+            T* const q = at + 2 * n_lanes;
+#pragma GCC ivdep
+            for (std::size_t b = 0; b < n_lanes; ++b) {
+                const double after = q[b] + rounds * (static_cast<double>(at[b]) - old[b]);
+                const double sum = chosen(moves[b], after, q[b]);
+                odd[b] |= !(std::fabs(sum) < least_lost<T>);
+                q[b] = static_cast<T>(sum);
+            }
+            old += n_lanes;
+        });
+        return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
+    }
+
+    /// Stops the learners whose weights have become zero variances or numbers that are not finite.
+    void find_bad(const Row<Index, Value>& row) {
+        const Shape& shape = weights_.shape();
+        shape.each_feature(row, [&](std::size_t j, double) {
+            const T* const at = weights_.cell(j);
+            for (std::size_t k = 0; k < shape.stride(); ++k) {
+                const bool variance = k / n_lanes == 1;
+                const bool sound = std::isfinite(at[k]) && (!variance || at[k] > T{0});
+                const std::size_t b = k % n_lanes;
+                if (!sound && b < lanes_.size()) lanes_[b].stopped = 1;
+            }
+        });
+    }
+
+    /// The end of a round for column b.
+    void close(std::size_t b, double sign, std::size_t i) {
+        Lane& lane = lanes_[b];
+        if (lane.stopped == 0 && moves_[b] != 0) {
+            lane.stopped = in_range(b) ? 0 : 1;
+            ++lane.updates;
+        }
+        if (lane.stopped != 0) return;
+        const bool wrong = !(sign * m_[b] > 0.0);
+        const bool missed = weights_.shape().averaged ? !(sign * averaged_[b] > 0.0) : wrong;
+        lane.mistakes += wrong ? 1 : 0;
+        targets_.missed[b * targets_.y.size() + i] = missed ? 1 : 0;
+    }
+
+    /// Would the weights of a rule that is free of scale be left as they are?
+    [[nodiscard]] bool in_range(std::size_t b) {
+        const bool scale_free =
+            std::visit([]<class R>(const R&) { return ScaleFree<R>; }, runners_[b].rule);
+        if (!scale_free) return true;
+        std::size_t& j = witness_[b];
+        while (j < weights_.shape().n_rows() &&
+               !(weights_.sigma(j, b) >= Diagonal<T>::least_in_range)) {
+            ++j;
+        }
+        return j < weights_.shape().n_rows();
+    }
+
+    Diagonal<T>& weights_;
+    std::span<const Runner> runners_;
+    const Matrix<Index, Value>& rows_;
+    const Targets& targets_;
+    std::span<Lane> lanes_;
+    detail::Lookahead<Diagonal<T>, Index, Value> lookahead_;
+    RowBuffer<Index, Value> buffer_;
+    std::vector<double> shares_;
+    std::vector<T> old_;
+    Eight m_{};
+    Eight v_{};
+    Eight averaged_{};
+    Eight alpha_{};  ///< with the sign of the label
+    Eight gain_{};
+    Masks moves_{};       ///< all bits set: the column moves in this round
+    Masks covariance_{};  ///< all bits set: by the covariance form
+    std::array<std::size_t, n_lanes> witness_{};
+    std::size_t next_;
+};
+
+}  // namespace surelearn

@@ -1,0 +1,116 @@
+"""What `tune` tries: the list it starts from, and the checks of a list of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from surelearn import _check
+from surelearn.estimators._plan import Plan
+from surelearn.rules import AROW, NHERD, PA1, SCW1, SCW2, Probit, Rule, Stdev, Variance
+
+Params = dict[str, Any]
+
+#: Rules to try under the estimator's own settings, with the projection that suits the input.
+RULES: tuple[Rule, ...] = (
+    *(AROW(r=r) for r in (0.1, 1.0, 10.0, 100.0)),
+    *(Variance(phi=phi) for phi in (0.03, 0.1, 0.3, 1.0)),
+    *(Stdev(phi=phi) for phi in (0.1, 0.3, 1.0)),
+    *(Probit(noise=noise) for noise in (1.0, 10.0, 100.0)),
+    SCW1(phi=1.0, C=0.1),
+    SCW1(phi=1.0, C=1.0),
+    SCW2(phi=1.0, C=0.1),
+    *(NHERD(C=C) for C in (0.01, 0.1)),
+    *(PA1(C=C) for C in (0.01, 0.1)),
+)
+#: Rules to try with the other projection too, and with averaging.
+PROJECTED: tuple[Rule, ...] = (AROW(r=1.0), Variance(phi=0.1), Probit(noise=10.0))
+AVERAGED: tuple[Rule, ...] = (
+    AROW(r=1.0),
+    Variance(phi=0.3),
+    Probit(noise=1.0),
+    PA1(C=0.1),
+)
+
+#: What candidates may differ in. The rest says what is wanted or how the work is done.
+TUNABLE = (
+    "rule",
+    "covariance",
+    "projection",
+    "constraints",
+    "multiclass",
+    "fit_intercept",
+    "initial_variance",
+    "average",
+    "dtype",
+)
+
+
+def default(is_sparse: bool) -> list[Params]:
+    """Rules with parameters from cautious to bold, both projections, averaging."""
+    other = "covariance" if is_sparse else "precision"
+    return [
+        *({"rule": rule} for rule in RULES),
+        *({"rule": rule, "projection": other} for rule in PROJECTED),
+        *({"rule": rule, "average": True} for rule in AVERAGED),
+    ]
+
+
+def listed(candidates: Any) -> list[Params]:
+    """A list of parameters from a list of dicts, or from a dict of lists: every combination."""
+    if isinstance(candidates, Mapping):
+        candidates = list(_grid(candidates))
+    if isinstance(candidates, str | bytes) or not isinstance(candidates, Iterable):
+        raise TypeError(
+            "candidates must be a list of dicts of parameters, or a dict of lists, got "
+            f"{candidates!r}."
+        )
+    found = list(candidates)
+    if not found:
+        raise ValueError("candidates must hold at least one, got none.")
+    for i, params in enumerate(found):
+        _check_names(i, params)
+    return [dict(params) for params in found]
+
+
+def _grid(candidates: Mapping[str, Any]) -> Iterable[Params]:
+    for name, values in candidates.items():
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise TypeError(f"candidates[{name!r}] must be a list of values, got {values!r}.")
+    for values in product(*candidates.values()):
+        yield dict(zip(candidates, values, strict=True))
+
+
+def _check_names(i: int, params: Any) -> None:
+    if not isinstance(params, Mapping):
+        raise TypeError(f"candidates[{i}] must be a dict of parameters, got {params!r}.")
+    for name in params:
+        if not (name in TUNABLE or str(name).startswith("rule__")):
+            raise ValueError(
+                f"candidates[{i}] must name parameters among {_check.listing(TUNABLE)} and "
+                f"'rule__...', got {name!r}. Set others in the estimator."
+            )
+
+
+def alike(a: Plan, b: Plan, is_sparse: bool) -> bool:
+    """Would both learn the same?"""
+    if _projection(a, is_sparse) != _projection(b, is_sparse):
+        return False
+    names = {one.name for one in fields(Plan)} - {"how", "projection"}
+    return all(_equal(getattr(a, name), getattr(b, name)) for name in names)
+
+
+def _projection(plan: Plan, is_sparse: bool) -> str | None:
+    """The one that makes a difference: there is none in full or first-order weights."""
+    counts = plan.covariance == "diagonal" and not plan.how.rule.first_order
+    return plan.resolved(is_sparse) if counts else None
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return bool(a == b)

@@ -1,0 +1,285 @@
+"""Many models that learn the same rows side by side, in threads; knows no scikit-learn.
+
+Learners of two classes share a table of weights in which a feature's numbers lie beside each other:
+alone each would wait for memory. All others learn into weights of their own. Either way a model
+gets the bits that it would get alone, and so on any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from heapq import heappop, heappush
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _core, constraints, rules
+from surelearn.estimators._model import Batch, Model, Refused
+from surelearn.estimators._plan import Plan
+from surelearn.weights import LANES, Diagonal, Layout, rows_of
+
+#: Rows that a learner goes ahead of the others; fewer where each row takes long.
+_BLOCK = 1 << 14
+_BLOCK_FULL = 1 << 6
+
+
+class Course(NamedTuple):
+    """What all learn: the rows in their order, labels as places among the classes."""
+
+    batch: Batch
+    order: NDArray[np.int64] | None
+    classes: NDArray[Any]
+    X: Any  # the rows of the batch as a matrix
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        return np.arange(len(self.classes))
+
+    def spans(self, block: int) -> list[tuple[int, int]]:
+        n = len(self.batch.y)
+        return [(begin, min(n, begin + block)) for begin in range(0, n, block)]
+
+
+class Narrow(NamedTuple):
+    """The rows over those features alone that occur in them."""
+
+    rows: _core.Rows
+    features: NDArray[np.int64] | None  # their numbers; None: all are there
+
+    @classmethod
+    def of(cls, course: Course) -> Narrow:
+        """Of hashed texts often less than half occur: what a table need not hold."""
+        if not sparse.issparse(course.X):
+            return cls(course.batch.rows, None)
+        seen = np.zeros(course.X.shape[1], dtype=bool)
+        seen[course.X.indices] = True
+        features = np.flatnonzero(seen)
+        if 2 * len(features) > len(seen):
+            return cls(course.batch.rows, None)
+        places = np.cumsum(seen, dtype=course.X.indices.dtype)
+        places -= 1
+        parts = (course.X.data, places[course.X.indices], course.X.indptr)
+        return cls(rows_of(sparse.csr_array(parts, (course.X.shape[0], len(features)))), features)
+
+    def layout(self, layout: Layout) -> Layout:
+        if self.features is None:
+            return layout
+        return replace(layout, n_features=len(self.features))
+
+    def widened(self, weights: Diagonal, layout: Layout) -> Diagonal:
+        """The same weights over all features."""
+        if self.features is None:
+            return weights
+        numbers = np.append(self.features, layout.n_features)  # the intercept comes last
+        state = weights.state()
+        wide = {"layout": asdict(layout), "features": numbers[state["features"]]}
+        return Diagonal.from_state(state | wide)
+
+
+@dataclass
+class Entry:
+    """One learner: its plan, its model before any class is known, and what became of it.
+
+    `missed` says for each row whether a prediction would have been wrong before it was learnt, and
+    `finish` gives the model after the pass.
+    """
+
+    plan: Plan
+    model: Model
+    missed: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    updates: int = 0
+    failure: str = ""
+    finish: Callable[[], Model] | None = None
+
+    @property
+    def mistakes(self) -> int:
+        return int(self.missed.sum())
+
+
+def race(
+    entries: Sequence[Entry], course: Course, threads: int, report: Callable[[int], None]
+) -> None:
+    """One pass of all; `report` is told how many have ended."""
+    full = any(entry.plan.covariance == "full" for entry in entries)
+    spans = course.spans(_BLOCK_FULL if full else _BLOCK)
+    heats = list(_heats(entries, course))
+    _Schedule([heat for heat, _ in heats], spans, report).run(threads)
+    stopped = [entry for heat, own in heats for entry in heat.tell(own)]
+    again = [_Alone(entry, course) for entry in stopped]
+    _Schedule(again, spans, lambda ended: None).run(threads)
+    for heat, entry in zip(again, stopped, strict=True):
+        heat.tell([entry])
+
+
+def _heats(
+    entries: Iterable[Entry], course: Course
+) -> Iterator[tuple[_Alone | _Together, list[Entry]]]:
+    """Who learns with whom."""
+    groups: dict[Any, list[Entry]] = {}
+    for entry in entries:
+        if len(course.classes) == 2 and _may_share(entry.plan):
+            groups.setdefault(_table_of(entry.model), []).append(entry)
+        else:
+            yield _Alone(entry, course), [entry]
+    if not groups:
+        return
+    narrow = Narrow.of(course)
+    for group in groups.values():
+        parts = -(-len(group) // LANES)
+        for part in range(parts):
+            own = group[part::parts]
+            yield _Together(own, course, narrow), own
+
+
+def _table_of(model: Model) -> tuple[Any, ...]:
+    """What learners of one table have in common: what is kept, and the variance at the start."""
+    layout = model.layout
+    prior = model.initial_variance if layout.second_order else 1.0
+    return layout.dtype, layout.intercept, layout.averaged, prior
+
+
+def _may_share(plan: Plan) -> bool:
+    """Whether the core can learn it in a table with others: one step a row, by a built-in rule."""
+    one_step = not isinstance(plan.constraints, constraints.Exact)
+    built_in = not isinstance(plan.rule, rules.Custom)
+    return plan.covariance == "diagonal" and one_step and built_in
+
+
+class _Alone:
+    """One learner with weights of its own."""
+
+    def __init__(self, entry: Entry, course: Course) -> None:
+        self._batch = course.batch
+        self._classes = course.classes
+        # With many at work a thread for each of them is enough.
+        self._how = entry.plan.how._replace(threads=1)
+        model = entry.model.with_classes(course.classes)
+        self._model = replace(model, mistakes=[0], classes=course.places)
+        self._missed = np.zeros(len(self._batch.y), np.uint8)
+        self._targets = self._model.targets(
+            self._how, self._batch, order=course.order, missed=self._missed
+        )
+        self._failure = ""
+
+    def __len__(self) -> int:
+        return 1
+
+    def learn(self, span: tuple[int, int]) -> bool:
+        """Learn a stretch; is there any sense in going on?"""
+        try:
+            self._model.learn_span(self._how, self._batch, self._targets, span)
+        except Refused as error:
+            self._failure = str(error)
+        return not self._failure
+
+    def tell(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Write down what became of the entry; those that have to be taught alone: none."""
+        for entry in entries:
+            entry.missed, entry.updates = self._missed, self._model.updates
+            entry.failure, entry.finish = self._failure, self._finish
+        return []
+
+    def _finish(self) -> Model:
+        return replace(self._model, classes=self._classes)
+
+
+class _Together:
+    """Learners of two classes in one table, a column each."""
+
+    def __init__(self, entries: Sequence[Entry], course: Course, narrow: Narrow) -> None:
+        first = entries[0].model
+        self._narrow = narrow
+        self._classes = course.classes
+        self._models = [entry.model for entry in entries]
+        self._runners = [entry.model.method(entry.plan.how) for entry in entries]
+        self._weights = Diagonal.lanes(narrow.layout(first.layout), _table_of(first)[-1])
+        self._missed = np.zeros((len(entries), len(course.batch.y)), np.uint8)
+        self._tally = np.zeros((len(entries), 3), np.uint64)
+        blank = replace(first, classes=course.places)
+        self._targets = blank.targets(
+            entries[0].plan.how, course.batch, order=course.order, missed=self._missed.ravel()
+        )
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def learn(self, span: tuple[int, int]) -> bool:
+        tally = self._tally.ravel()
+        self._weights.race(self._runners, self._narrow.rows, self._targets, span=span, tally=tally)
+        return not self._tally[:, 2].all()
+
+    def tell(self, entries: Sequence[Entry]) -> list[Entry]:
+        """As above; those that met a row to be learnt with care, if only to be told why not."""
+        for b, entry in enumerate(entries):
+            entry.missed, entry.updates = self._missed[b], int(self._tally[b, 1])
+            entry.finish = partial(self._finish, b)
+        return [entry for entry, lane in zip(entries, self._tally, strict=True) if lane[2]]
+
+    def _finish(self, b: int) -> Model:
+        model = self._models[b]
+        mistakes, updates, _ = self._tally[b].tolist()
+        own = self._weights.lane(b, self._narrow.layout(model.layout), model.initial_variance)
+        return replace(
+            model,
+            classes=self._classes,
+            weights=self._narrow.widened(own, model.layout),
+            counts=np.bincount(self._targets.y, minlength=2).astype(np.int64),
+            mistakes=[mistakes],
+            updates=updates,
+        )
+
+
+class _Schedule:
+    """Threads that always take up the one that is furthest behind."""
+
+    def __init__(
+        self,
+        heats: Sequence[_Alone | _Together],
+        spans: Sequence[tuple[int, int]],
+        report: Callable[[int], None],
+    ) -> None:
+        self._heats = heats
+        self._spans = spans
+        self._report = report
+        self._waiting = [(0, i) for i in range(len(heats))]  # a heap: spans learnt, which
+        self._lock = Lock()
+        self._broken = False
+        self._ended = 0
+
+    def run(self, threads: int) -> None:
+        threads = min(threads, len(self._heats))
+        if threads <= 1:
+            self._work()
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            workers = [pool.submit(self._work) for _ in range(threads)]
+            try:
+                for worker in workers:
+                    worker.result()
+            except BaseException:  # Ctrl-C, or an error of a rule's function
+                self._broken = True
+                raise
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if self._broken or not self._waiting:
+                    return
+                learnt, i = heappop(self._waiting)
+            try:
+                goes_on = self._heats[i].learn(self._spans[learnt])
+            except BaseException:
+                self._broken = True
+                raise
+            with self._lock:
+                if goes_on and learnt + 1 < len(self._spans):
+                    heappush(self._waiting, (learnt + 1, i))
+                else:
+                    self._ended += len(self._heats[i])
+                    self._report(self._ended)

@@ -1,0 +1,307 @@
+"""`tune`: many settings learn the same rows side by side, and the best of them goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from surelearn import _check
+from surelearn.estimators import _candidates
+from surelearn.estimators._candidates import Params
+from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._model import Batch, Model, Refused
+from surelearn.estimators._passes import new_order, run
+from surelearn.estimators._plan import Plan, balanced, times
+from surelearn.estimators._race import Course, Entry, race
+from surelearn.estimators._table import Table, word
+
+
+class Standings(Table):
+    """The candidates of `tune`, best first. Each column is an attribute, and cannot be changed.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of those that are there, in their order.
+    parameters : ndarray of dict
+        What the candidate sets.
+    mistakes : ndarray of int
+        Rows that it would have got wrong before it learnt them.
+    error, deviation : ndarray of float
+        Their share, and its standard error. NaN where the candidate failed.
+    behind, behind_deviation : ndarray of float
+        How much larger the share is than the winner's, and the standard error of that: on the same
+        rows, so it is smaller than those of the two shares would make it.
+    updates : ndarray of int
+        Rows that moved the weights.
+    failure : ndarray of str
+        Why a candidate failed; the column is there where one did.
+    """
+
+    _kind = "Standings"
+    _right = "fiu"
+
+    @staticmethod
+    def _cell(name: str, value: Any) -> str:
+        if name == "parameters":
+            return word(described(value), 60)
+        if isinstance(value, float) and not np.isnan(value):
+            return f"{value:.4f}"
+        return Table._cell(name, value)
+
+
+class Tuning(NamedTuple):
+    """What `tune` gives: the fitted winner, and a table of all candidates."""
+
+    best: SureClassifier
+    table: Standings
+
+
+def tune(
+    estimator: SureClassifier,
+    X: Any,
+    y: Any,
+    candidates: Any = None,
+    *,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Tuning:
+    """Find the best settings in one pass over the data, and fit them.
+
+    Progressive validation: every candidate says what it takes a row for before it learns the row,
+    so that all rows are judged and none is held out. All go through the rows in the same order,
+    that of `fit`. The one with the fewest mistakes, the first of equals, goes on with the other
+    passes of the estimator and is then what ``fit`` would have made of it, to the bit.
+
+    Parameters
+    ----------
+    estimator : SureClassifier
+        Settings that all candidates share. It is not changed.
+    X : array or CSR matrix of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    candidates : list of dict, or dict of list, optional
+        Parameters to try, such as ``[{"rule": "arow"}, {"rule": "stdev", "average": True}]``. A
+        dict of lists stands for every combination. Default: 28 rules and parameters, some of them
+        with the other projection or averaged; what does not fit the estimator is left out.
+    sample_weight : array of shape (n_samples,), optional
+        Rows of weight 0 are left out. Mistakes are counted without weights.
+    n_jobs : int or None, default None
+        Threads; None and -1: as many as there are cores. Never changes the result.
+    verbose : int, default 0
+        1 tells how many candidates have ended.
+
+    Returns
+    -------
+    Tuning
+        ``best, table = tune(...)``: a fitted classifier with the parameters of the winner, and all
+        candidates, best first. One that meets a row which would leave it without usable weights
+        comes last, with the reason; if all do, that of the first is raised.
+
+    Notes
+    -----
+    The weights of all candidates are in memory at once. Averaged candidates are judged by their
+    averaged weights, as `predict` uses them.
+
+    References
+    ----------
+    Blum, Kalai & Langford 1999, *Beating the Hold-Out: Bounds for K-fold and Progressive
+    Cross-Validation*.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, tune
+    >>> X, y = [[0, 1], [1, 0], [0, 2], [3, 0], [1, 2], [2, 1]], [0, 1, 0, 1, 0, 1]
+    >>> grid = {"rule": ["arow", "perceptron"], "average": [False, True]}
+    >>> best, table = tune(SureClassifier(shuffle=False), X, y, grid)
+    >>> best.rule, best.average, table.mistakes.tolist()
+    ('arow', False, [2, 2, 2, 2])
+    """
+    if not isinstance(estimator, SureClassifier):
+        raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
+    threads = _check.threads("n_jobs", n_jobs)
+    entrants = _entrants(estimator, candidates, sparse.issparse(X))
+    best: SureClassifier = clone(estimator)
+    batch, classes = _prepared(best, entrants[0].plan, (X, y, sample_weight))
+    entrants = _fitting(entrants, best.n_features_in_, classes, strict=candidates is not None)
+    entries = [_entry(best, entrant.plan, sparse.issparse(X)) for entrant in entrants]
+    random = check_random_state(best.random_state)
+    course = _course(best, X, batch, order=_first_order(entries[0].plan, random, len(batch.y)))
+    race(entries, course, threads, _reporter(len(entries)) if verbose else lambda ended: None)
+    winner, model = _winner(entries, batch, random)
+    best.set_params(**entrants[winner].params)
+    best._model = model
+    return Tuning(best, _standings(entrants, entries, winner))
+
+
+class _Entrant(NamedTuple):
+    """A candidate and what its parameters mean."""
+
+    params: Params
+    plan: Plan
+
+
+# --------------------------------------------------------------------- candidates
+
+
+def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> list[_Entrant]:
+    """All candidates checked, none twice."""
+    given = candidates is not None
+    listed = _candidates.listed(candidates) if given else _candidates.default(is_sparse)
+
+    def entrant(params: Params) -> _Entrant:
+        full = clone(estimator).set_params(**params).get_params(deep=False)
+        return _Entrant(params, Plan.of(full))
+
+    return _distinct(_sound(listed, entrant, strict=given), is_sparse, strict=given)
+
+
+def _sound(
+    listed: Sequence[Params], make: Callable[[Params], _Entrant], *, strict: bool
+) -> list[_Entrant]:
+    """What can be made of the candidates; of our own those that cannot are left out."""
+    found, errors = [], []
+    for i, params in enumerate(listed):
+        try:
+            found.append(make(params))
+        except (TypeError, ValueError, NotImplementedError) as error:
+            if strict:
+                raise type(error)(f"candidates[{i}], {described(params)}: {error}") from None
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _distinct(found: Iterable[_Entrant], is_sparse: bool, *, strict: bool) -> list[_Entrant]:
+    kept: list[_Entrant] = []
+    for i, one in enumerate(found):
+        twin = next((k for k in kept if _candidates.alike(k.plan, one.plan, is_sparse)), None)
+        if twin is None:
+            kept.append(one)
+        elif strict:
+            raise ValueError(
+                f"candidates must all differ, got candidates[{i}], {described(one.params)}, which "
+                f"learns the same as {described(twin.params)}."
+            )
+    return kept
+
+
+def _fitting(
+    entrants: Sequence[_Entrant], n_features: int, classes: NDArray[Any], *, strict: bool
+) -> list[_Entrant]:
+    """Those for which there are enough classes and memory."""
+    plans = {id(one.params): one.plan for one in entrants}
+
+    def checked(params: Params) -> _Entrant:
+        plan = plans[id(params)]
+        plan.constraints.check_rivals(len(classes) - 1)
+        plan.check_classes(classes, plan.layout(n_features))
+        return _Entrant(params, plan)
+
+    return _sound([one.params for one in entrants], checked, strict=strict)
+
+
+def described(params: Params) -> str:
+    """Parameters in one line, the rule first and without its name."""
+    rest = [f"{name}={value!r}" for name, value in params.items() if name != "rule"]
+    return ", ".join([*([str(params["rule"])] if "rule" in params else []), *rest]) or "as it is"
+
+
+# ------------------------------------------------------------------------ learning
+
+
+def _prepared(best: SureClassifier, plan: Plan, data: Any) -> tuple[Batch, NDArray[Any]]:
+    """Rows and classes as `fit` would have them."""
+    X, y, sample_weight = data
+    batch, _ = best._batch(X, y, sample_weight, plan, reset=True)
+    _check.some_weight(len(batch.y))
+    classes = np.unique(batch.y)
+    _check.two_classes(classes, "tune")
+    if plan.class_weight == "balanced":
+        batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+    return batch, classes
+
+
+def _first_order(plan: Plan, random: np.random.RandomState, n: int) -> NDArray[np.int64] | None:
+    return new_order(random, n) if plan.shuffle else None
+
+
+def _course(
+    best: SureClassifier, X: Any, batch: Batch, *, order: NDArray[np.int64] | None
+) -> Course:
+    X = best._validated(X, reset=False)
+    X = X if batch.numbers is None else X[batch.numbers]
+    classes, places = np.unique(batch.y, return_inverse=True)
+    return Course(batch._replace(y=places), order, classes, X)
+
+
+def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Entry:
+    return Entry(plan, best._untrained(plan, best.n_features_in_, is_sparse))
+
+
+def _winner(
+    entries: Sequence[Entry], batch: Batch, random: np.random.RandomState
+) -> tuple[int, Model]:
+    """The best that gets through all its passes, and its model."""
+    state = random.get_state()
+    for i in _ranked(entries):
+        entry = entries[i]
+        if entry.failure or entry.finish is None:
+            break
+        model = entry.finish()
+        try:
+            random.set_state(state)
+            run(model, entry.plan, batch, random, done=1)
+        except Refused as error:
+            entry.failure = f"in a later pass: {error}"
+        else:
+            return i, model
+    raise ValueError(f"a candidate must learn all rows, got none that does: {entries[0].failure}")
+
+
+def _ranked(entries: Sequence[Entry]) -> list[int]:
+    return sorted(
+        range(len(entries)), key=lambda i: (bool(entries[i].failure), entries[i].mistakes)
+    )
+
+
+def _reporter(total: int) -> Callable[[int], None]:
+    return lambda ended: print(f"tune: {ended} of {total} candidates have ended", flush=True)
+
+
+# ----------------------------------------------------------------------- the table
+
+
+def _standings(entrants: Sequence[_Entrant], entries: Sequence[Entry], winner: int) -> Standings:
+    ranks = _ranked(entries)
+    lines = [_line(entries[i], entries[winner].missed) for i in ranks]
+    params = np.empty(len(ranks), dtype=object)
+    params[:] = [entrants[i].params for i in ranks]
+    table = {"parameters": params}
+    table |= {name: np.array([line[name] for line in lines]) for name in lines[0]}
+    if not any(line["failure"] for line in lines):
+        del table["failure"]
+    return Standings(table)
+
+
+def _line(entry: Entry, best: NDArray[np.uint8]) -> dict[str, Any]:
+    n = len(best)
+    error = np.nan if entry.failure else entry.mistakes / n
+    more, fewer = (np.count_nonzero(a > b) for a, b in ((entry.missed, best), (best, entry.missed)))
+    behind = np.nan if entry.failure else (more - fewer) / n
+    return {
+        "mistakes": entry.mistakes,
+        "error": error,
+        "deviation": np.sqrt(error * (1 - error) / n),
+        "behind": behind,
+        "behind_deviation": np.sqrt(((more + fewer) / n - behind**2) / n),
+        "updates": entry.updates,
+        "failure": entry.failure,
+    }
