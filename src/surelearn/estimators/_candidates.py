@@ -29,12 +29,7 @@ RULES: tuple[Rule, ...] = (
 )
 #: Rules to try with the other projection too, and with averaging.
 PROJECTED: tuple[Rule, ...] = (AROW(r=1.0), Variance(phi=0.1), Probit(noise=10.0))
-AVERAGED: tuple[Rule, ...] = (
-    AROW(r=1.0),
-    Variance(phi=0.3),
-    Probit(noise=1.0),
-    PA1(C=0.1),
-)
+AVERAGED: tuple[Rule, ...] = (Variance(phi=0.3), PA1(C=0.1))
 
 #: What candidates may differ in. The rest says what is wanted or how the work is done.
 TUNABLE = (

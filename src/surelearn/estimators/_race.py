@@ -24,6 +24,8 @@ from surelearn.estimators._model import Batch, Model, Refused
 from surelearn.estimators._plan import Plan
 from surelearn.weights import LANES, Diagonal, Layout, rows_of
 
+#: Fewer are faster alone: a table takes as long whether all of its columns are used or not.
+_FEWEST = 3
 #: Rows that a learner goes ahead of the others; fewer where each row takes long.
 _BLOCK = 1 << 14
 _BLOCK_FULL = 1 << 6
@@ -123,18 +125,18 @@ def _heats(
     """Who learns with whom."""
     groups: dict[Any, list[Entry]] = {}
     for entry in entries:
-        if len(course.classes) == 2 and _may_share(entry.plan):
-            groups.setdefault(_table_of(entry.model), []).append(entry)
-        else:
-            yield _Alone(entry, course), [entry]
-    if not groups:
-        return
-    narrow = Narrow.of(course)
+        shares = len(course.classes) == 2 and _may_share(entry.plan)
+        key = _table_of(entry.model) if shares else id(entry)
+        groups.setdefault(key, []).append(entry)
+    tables = [group for group in groups.values() if len(group) >= _FEWEST]
+    narrow = Narrow.of(course) if tables else None
     for group in groups.values():
-        parts = -(-len(group) // LANES)
-        for part in range(parts):
-            own = group[part::parts]
-            yield _Together(own, course, narrow), own
+        parts = -(-len(group) // LANES) if len(group) >= _FEWEST else len(group)
+        for own in (group[part::parts] for part in range(parts)):
+            if narrow is None or len(own) == 1:
+                yield _Alone(own[0], course), own
+            else:
+                yield _Together(own, course, narrow), own
 
 
 def _table_of(model: Model) -> tuple[Any, ...]:

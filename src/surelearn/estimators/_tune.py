@@ -88,7 +88,7 @@ def tune(
     y : array of shape (n_samples,)
     candidates : list of dict, or dict of list, optional
         Parameters to try, such as ``[{"rule": "arow"}, {"rule": "stdev", "average": True}]``. A
-        dict of lists stands for every combination. Default: 28 rules and parameters, some of them
+        dict of lists stands for every combination. Default: 26 rules and parameters, some of them
         with the other projection or averaged; what does not fit the estimator is left out.
     sample_weight : array of shape (n_samples,), optional
         Rows of weight 0 are left out. Mistakes are counted without weights.
