@@ -22,7 +22,7 @@ from surelearn.weights import Diagonal, rows_of
 
 def averaged():
     """Enough of them to share a table."""
-    return [{"rule": rule, "average": True} for rule in ("arow", "variance", "probit", "pa1")]
+    return [{"rule": rule, "average": True} for rule in ("nherd", "variance", "scw1", "pa2")]
 
 
 def problem(n_classes, *, n=300, d=12, form="dense", seed=0):
@@ -232,7 +232,7 @@ def test_default_candidates_that_do_not_fit_are_left_out(options):
     X, y = problem(2)
     base = SureClassifier(random_state=0, passes=2, **options)
     best, table = tune(base, X, y)
-    assert 4 <= len(table) <= 26
+    assert 4 <= len(table) <= 29
     if "cost" in options:
         assert "Probit" not in str(table)
     alone = clone(base).set_params(**table.parameters[0]).fit(X, y)

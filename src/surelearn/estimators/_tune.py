@@ -89,7 +89,8 @@ def tune(
     candidates : list of dict, or dict of list, optional
         Parameters to try, such as ``[{"rule": "arow"}, {"rule": "stdev", "average": True}]``. A
         dict of lists stands for every combination. Default: 26 rules and parameters, some of them
-        with the other projection or averaged; what does not fit the estimator is left out.
+        with the other projection or averaged (29 for dense X); what does not fit the estimator is
+        left out.
     sample_weight : array of shape (n_samples,), optional
         Rows of weight 0 are left out. Mistakes are counted without weights.
     n_jobs : int or None, default None

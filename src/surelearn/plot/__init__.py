@@ -6,5 +6,6 @@ Matplotlib is imported by the functions that draw, so that computing does withou
 from surelearn.plot._explanation import ExplanationDisplay
 from surelearn.plot._learning import LearningCurveDisplay
 from surelearn.plot._reliability import ReliabilityDisplay
+from surelearn.plot._tuning import TuningDisplay
 
-__all__ = ["ExplanationDisplay", "LearningCurveDisplay", "ReliabilityDisplay"]
+__all__ = ["ExplanationDisplay", "LearningCurveDisplay", "ReliabilityDisplay", "TuningDisplay"]

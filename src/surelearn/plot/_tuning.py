@@ -1,0 +1,152 @@
+"""The candidates of a search, best first, with their errors; must not know how they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surelearn import _check
+from surelearn.estimators import Standings
+from surelearn.estimators._table import word
+from surelearn.estimators._tune import described
+from surelearn.plot._look import COLOURS, DPI, FONT, GREY, head, need_matplotlib, plain, quiet, root
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_TOP = 15
+
+
+class TuningDisplay:
+    """Progressive error of each candidate of `tune`, and how sure it is behind the winner.
+
+    Make it with `from_table`, then draw it with `plot` or `save`.
+
+    Parameters
+    ----------
+    names : list of str
+        What each candidate sets, the winner first.
+    behind, deviation : array of shape (n_candidates,)
+        How much larger its error is than the winner's, and the standard error of that.
+    error : float
+        The error of the winner.
+
+    Attributes
+    ----------
+    names_ : list of str
+    behind_, deviation_ : ndarray of shape (n_candidates,)
+    error_ : float
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+
+    Examples
+    --------
+    >>> from surelearn.plot import TuningDisplay
+    >>> display = TuningDisplay(["AROW", "PA1"], [0.0, 0.02], [0.0, 0.005], error=0.1)
+    >>> display.behind_
+    array([0.  , 0.02])
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self, names: Sequence[str], behind: ArrayLike, deviation: ArrayLike, *, error: float
+    ) -> None:
+        self.names_ = list(names)
+        self.behind_ = _check.numbers("behind", behind)
+        self.deviation_ = _check.numbers("deviation", deviation)
+        self.error_ = _check.number("error", error, "[0, 1]", low=0.0, high=np.nextafter(1, 2))
+        for name, values in (("behind", self.behind_), ("deviation", self.deviation_)):
+            if values.shape != (len(self.names_),) or not self.names_:
+                raise ValueError(
+                    f"{name} must have a number for each of {len(self.names_)} names, at least "
+                    f"one, got shape {values.shape}."
+                )
+
+    @classmethod
+    def from_table(cls, table: Standings, *, top: int | None = _TOP) -> Self:
+        """The best candidates of a table of `tune`, without those that failed.
+
+        Parameters
+        ----------
+        table : Standings
+        top : int or None, default 15
+            How many; None: all.
+        """
+        if not isinstance(table, Standings):
+            raise TypeError(f"table must be the one that tune gives, got {table!r}.")
+        most = _check.top(top, auto=None)
+        kept = np.flatnonzero(~np.isnan(table.error))[:most]
+        names = [described(table.parameters[i]) for i in kept]
+        error = float(table.error[0])
+        return cls(names, table.behind[kept], table.behind_deviation[kept], error=error)
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
+        """Draw it, the winner on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; default: a new figure, which pyplot knows.
+        title : str, optional
+
+        Returns
+        -------
+        self
+        """
+        need_matplotlib("TuningDisplay.plot")
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=_size(len(self.names_)), layout="constrained")
+        self._draw(ax, title)
+        self.ax_, self.figure_ = ax, root(ax)
+        return self
+
+    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
+        """Draw it into a file, without pyplot.
+
+        Parameters
+        ----------
+        path : str or path
+            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+        title : str, optional
+
+        Returns
+        -------
+        self
+        """
+        need_matplotlib("TuningDisplay.save")
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=_size(len(self.names_)), layout="constrained")
+        self.plot(figure.subplots(), title=title)
+        figure.savefig(path, dpi=DPI)
+        return self
+
+    def _draw(self, ax: Axes, title: str | None) -> None:
+        places = np.arange(len(self.names_))
+        percent, bars = 100 * self.behind_, 200 * self.deviation_
+        level = percent <= bars  # not surely behind
+        for chosen, colour in ((level, COLOURS[0]), (~level, GREY)):
+            style: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 3, "markersize": 6}
+            ax.errorbar(percent[chosen], places[chosen], xerr=bars[chosen], **style)
+        ax.axvline(0.0, color=COLOURS[0], linewidth=1)
+        ax.set_yticks(places, [plain(word(name, 50)) for name in self.names_])
+        ax.invert_yaxis()
+        ax.set_xlabel("More errors than the winner (% of all rows)", fontsize=FONT)
+        quiet(ax, "x")
+        told = f"Bars: two standard errors. The winner has {100 * self.error_:.2f} % errors."
+        head(ax, None if title is None else plain(title), told)
+
+
+def _size(n_candidates: int) -> tuple[float, float]:
+    return 8.0, 1.6 + 0.3 * n_candidates
