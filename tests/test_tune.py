@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 from surelearn import SureClassifier, rules, tune
 from surelearn.constraints import Exact, Sequential
-from surelearn.estimators import _candidates
+from surelearn.estimators import _candidates, _tune
 from surelearn.estimators._plan import Plan
 from surelearn.estimators._race import Course, Entry, race
 from surelearn.weights import Diagonal, rows_of
@@ -90,7 +90,8 @@ def test_every_default_candidate_learns_what_fit_teaches(n_classes, form, dtype)
 
 
 def _raced(base, X, y, tried, weight):
-    """The entries of a race over the rows of weight above 0, in the order of `fit`."""
+    """The entries of a race, all kept, over the rows of weight above 0, in the order of `fit`."""
+    from surelearn.estimators import _race
     from surelearn.estimators._tune import _course, _prepared
 
     plans = [Plan.of(clone(base).set_params(**p).get_params(deep=False)) for p in tried]
@@ -99,7 +100,9 @@ def _raced(base, X, y, tried, weight):
     order = np.random.RandomState(base.random_state).permutation(len(batch.y)).astype(np.int64)
     course = _course(shell, X, batch, order=order)
     entries = [Entry(p, shell._untrained(p, X.shape[1], sparse.issparse(X))) for p in plans]
-    race(entries, course, 2, lambda ended: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_race._Race, "_settle", lambda self, group: None)
+        race(entries, course, 2, lambda ended: None)
     return entries
 
 
@@ -180,6 +183,21 @@ def test_the_memory_of_the_others_is_given_back(monkeypatch):
         assert not any(ref() for ref in alive)
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_only_the_best_keeps_its_weights(n_classes, monkeypatch):
+    X, y = problem(n_classes)
+    kept = []
+    real = _tune.race
+
+    def race(entries, *rest):
+        real(entries, *rest)
+        kept.extend(entry.mistakes for entry in entries if entry.finish is not None)
+
+    monkeypatch.setattr(_tune, "race", race)
+    _, table = tune(SureClassifier(random_state=0), X, y)
+    assert kept == [table.mistakes[0]]
 
 
 def test_rows_beyond_one_block(monkeypatch):
@@ -323,12 +341,13 @@ def test_a_candidate_that_collapses_comes_last():
     assert "collapse" in table.to_pandas().failure[3]
     with pytest.raises(ValueError, match=r"must learn all rows, got none.*collapse"):
         tune(SureClassifier(random_state=0), X, y, tried[:1])
+    bold = [{**tried[0], "rule": rules.AROW(r=r)} for r in (1e-10, 1e-11, 1e-12)]
+    with pytest.raises(ValueError, match=r"must learn all rows, got none.*collapse"):
+        tune(SureClassifier(random_state=0), X, y, bold)
 
 
 def test_a_winner_that_collapses_later_gives_way(monkeypatch):
     X, y = problem(2)
-    from surelearn.estimators import _tune
-
     real, seen = _tune.run, []
 
     def run(model, plan, batch, random, *, done):

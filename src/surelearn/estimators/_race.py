@@ -7,11 +7,10 @@ gets the bits that it would get alone, and so on any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from heapq import heappop, heappush
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from surelearn.weights import LANES, Diagonal, Layout, rows_of
 
 #: Fewer are faster alone: a table takes as long whether all of its columns are used or not.
 _FEWEST = 3
-#: Rows that a learner goes ahead of the others; fewer where each row takes long.
+#: Rows between two looks at whether to go on; fewer where each takes long.
 _BLOCK = 1 << 14
 _BLOCK_FULL = 1 << 6
 
@@ -84,12 +83,12 @@ class Narrow(NamedTuple):
         return Diagonal.from_state(state | wide)
 
 
-@dataclass
+@dataclass(eq=False)
 class Entry:
     """One learner: its plan, its model before any class is known, and what became of it.
 
     `missed` says for each row whether a prediction would have been wrong before it was learnt, and
-    `finish` gives the model after the pass.
+    `finish`, where it has been kept, gives the model after the pass.
     """
 
     plan: Plan
@@ -107,36 +106,21 @@ class Entry:
 def race(
     entries: Sequence[Entry], course: Course, threads: int, report: Callable[[int], None]
 ) -> None:
-    """One pass of all; `report` is told how many have ended."""
-    full = any(entry.plan.covariance == "full" for entry in entries)
-    spans = course.spans(_BLOCK_FULL if full else _BLOCK)
-    heats = list(_heats(entries, course))
-    _Schedule([heat for heat, _ in heats], spans, report).run(threads)
-    stopped = [entry for heat, own in heats for entry in heat.tell(own)]
-    again = [_Alone(entry, course) for entry in stopped]
-    _Schedule(again, spans, lambda ended: None).run(threads)
-    for heat, entry in zip(again, stopped, strict=True):
-        heat.tell([entry])
+    """One pass of all; `report` is told how many have ended. Only the best keeps its `finish`."""
+    _Race(entries, course, report).run(threads)
 
 
-def _heats(
-    entries: Iterable[Entry], course: Course
-) -> Iterator[tuple[_Alone | _Together, list[Entry]]]:
-    """Who learns with whom."""
+def _groups(entries: Iterable[Entry], course: Course) -> list[list[Entry]]:
+    """Who learns with whom, large groups first: they take longest."""
     groups: dict[Any, list[Entry]] = {}
     for entry in entries:
         shares = len(course.classes) == 2 and _may_share(entry.plan)
-        key = _table_of(entry.model) if shares else id(entry)
-        groups.setdefault(key, []).append(entry)
-    tables = [group for group in groups.values() if len(group) >= _FEWEST]
-    narrow = Narrow.of(course) if tables else None
+        groups.setdefault(_table_of(entry.model) if shares else id(entry), []).append(entry)
+    cut = []
     for group in groups.values():
         parts = -(-len(group) // LANES) if len(group) >= _FEWEST else len(group)
-        for own in (group[part::parts] for part in range(parts)):
-            if narrow is None or len(own) == 1:
-                yield _Alone(own[0], course), own
-            else:
-                yield _Together(own, course, narrow), own
+        cut += [group[part::parts] for part in range(parts)]
+    return sorted(cut, key=len, reverse=True)
 
 
 def _table_of(model: Model) -> tuple[Any, ...]:
@@ -168,9 +152,7 @@ class _Alone:
             self._how, self._batch, order=course.order, missed=self._missed
         )
         self._failure = ""
-
-    def __len__(self) -> int:
-        return 1
+        self.block = _BLOCK_FULL if entry.plan.covariance == "full" else _BLOCK
 
     def learn(self, span: tuple[int, int]) -> bool:
         """Learn a stretch; is there any sense in going on?"""
@@ -196,6 +178,7 @@ class _Together:
 
     def __init__(self, entries: Sequence[Entry], course: Course, narrow: Narrow) -> None:
         first = entries[0].model
+        self.block = _BLOCK
         self._narrow = narrow
         self._classes = course.classes
         self._models = [entry.model for entry in entries]
@@ -207,9 +190,6 @@ class _Together:
         self._targets = blank.targets(
             entries[0].plan.how, course.batch, order=course.order, missed=self._missed.ravel()
         )
-
-    def __len__(self) -> int:
-        return len(self._models)
 
     def learn(self, span: tuple[int, int]) -> bool:
         tally = self._tally.ravel()
@@ -237,25 +217,27 @@ class _Together:
         )
 
 
-class _Schedule:
-    """Threads that always take up the one that is furthest behind."""
+class _Race:
+    """Threads that take up one group after the other.
+
+    Each makes the weights it needs and lets go of those that cannot win any more, so that few are
+    in memory at a time.
+    """
 
     def __init__(
-        self,
-        heats: Sequence[_Alone | _Together],
-        spans: Sequence[tuple[int, int]],
-        report: Callable[[int], None],
+        self, entries: Sequence[Entry], course: Course, report: Callable[[int], None]
     ) -> None:
-        self._heats = heats
-        self._spans = spans
+        self._entries = entries
+        self._course = course
         self._report = report
-        self._waiting = [(0, i) for i in range(len(heats))]  # a heap: spans learnt, which
+        self._waiting = _groups(entries, course)[::-1]
+        self._narrow = Narrow.of(course) if len(self._waiting[-1]) > 1 else None
         self._lock = Lock()
         self._broken = False
-        self._ended = 0
+        self._ended: list[int] = []
 
     def run(self, threads: int) -> None:
-        threads = min(threads, len(self._heats))
+        threads = min(threads, len(self._waiting))
         if threads <= 1:
             self._work()
             return
@@ -273,15 +255,38 @@ class _Schedule:
             with self._lock:
                 if self._broken or not self._waiting:
                     return
-                learnt, i = heappop(self._waiting)
+                group = self._waiting.pop()
             try:
-                goes_on = self._heats[i].learn(self._spans[learnt])
+                heat = self._heat(group)
+                self._through(heat)
             except BaseException:
                 self._broken = True
                 raise
             with self._lock:
-                if goes_on and learnt + 1 < len(self._spans):
-                    heappush(self._waiting, (learnt + 1, i))
-                else:
-                    self._ended += len(self._heats[i])
-                    self._report(self._ended)
+                alone = heat.tell(group)
+                self._waiting += [[entry] for entry in alone]
+                self._settle([entry for entry in group if entry not in alone])
+
+    def _heat(self, group: Sequence[Entry]) -> _Alone | _Together:
+        if len(group) == 1 or self._narrow is None:
+            return _Alone(group[0], self._course)
+        return _Together(group, self._course, self._narrow)
+
+    def _through(self, heat: _Alone | _Together) -> None:
+        for span in self._course.spans(heat.block):
+            if self._broken or not heat.learn(span):
+                return
+
+    def _settle(self, group: Sequence[Entry]) -> None:
+        """Some have ended: all but the best so far let go of their weights."""
+        places = {id(entry): i for i, entry in enumerate(self._entries)}
+        self._ended += [places[id(entry)] for entry in group]
+        for i in ranked(self._entries, self._ended)[1:]:
+            self._entries[i].finish = None
+        self._report(len(self._ended))
+
+
+def ranked(entries: Sequence[Entry], among: Iterable[int]) -> list[int]:
+    """Places of entries, best first: those that failed last, the first of equals first."""
+    key = {i: (bool(entries[i].failure), entries[i].mistakes, i) for i in among}
+    return sorted(key, key=key.__getitem__)

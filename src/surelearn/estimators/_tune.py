@@ -18,7 +18,7 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._model import Batch, Model, Refused
 from surelearn.estimators._passes import new_order, run
 from surelearn.estimators._plan import Plan, balanced, times
-from surelearn.estimators._race import Course, Entry, race
+from surelearn.estimators._race import Course, Entry, race, ranked
 from surelearn.estimators._table import Table, word
 
 
@@ -107,8 +107,9 @@ def tune(
 
     Notes
     -----
-    The weights of all candidates are in memory at once. Averaged candidates are judged by their
-    averaged weights, as `predict` uses them.
+    Each thread has the weights of one candidate in memory, those of two classes of eight, besides
+    the best so far. Averaged candidates are judged by their averaged weights, as `predict` uses
+    them.
 
     References
     ----------
@@ -133,9 +134,10 @@ def tune(
     entrants = _fitting(entrants, best.n_features_in_, classes, strict=candidates is not None)
     entries = [_entry(best, entrant.plan, sparse.issparse(X)) for entrant in entrants]
     random = check_random_state(best.random_state)
+    start = random.get_state()
     course = _course(best, X, batch, order=_first_order(entries[0].plan, random, len(batch.y)))
     race(entries, course, threads, _reporter(len(entries)) if verbose else lambda ended: None)
-    winner, model = _winner(entries, batch, random)
+    winner, model = _winner(entries, course._replace(batch=batch), random, start)
     best.set_params(**entrants[winner].params)
     best._model = model
     return Tuning(best, _standings(entrants, entries, winner))
@@ -248,29 +250,28 @@ def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Entry:
 
 
 def _winner(
-    entries: Sequence[Entry], batch: Batch, random: np.random.RandomState
+    entries: Sequence[Entry], course: Course, random: np.random.RandomState, start: Any
 ) -> tuple[int, Model]:
     """The best that gets through all its passes, and its model."""
-    state = random.get_state()
-    for i in _ranked(entries):
+    after = random.get_state()
+    for i in ranked(entries, range(len(entries))):
         entry = entries[i]
-        if entry.failure or entry.finish is None:
+        if entry.failure:
             break
-        model = entry.finish()
         try:
-            random.set_state(state)
-            run(model, entry.plan, batch, random, done=1)
+            if entry.finish is not None:
+                random.set_state(after)
+                model = entry.finish()
+                run(model, entry.plan, course.batch, random, done=1)
+            else:  # one before it failed: its own weights are gone
+                random.set_state(start)
+                model = entry.model.with_classes(course.classes)
+                run(model, entry.plan, course.batch, random, done=0)
         except Refused as error:
             entry.failure = f"in a later pass: {error}"
         else:
             return i, model
     raise ValueError(f"a candidate must learn all rows, got none that does: {entries[0].failure}")
-
-
-def _ranked(entries: Sequence[Entry]) -> list[int]:
-    return sorted(
-        range(len(entries)), key=lambda i: (bool(entries[i].failure), entries[i].mistakes)
-    )
 
 
 def _reporter(total: int) -> Callable[[int], None]:
@@ -281,7 +282,7 @@ def _reporter(total: int) -> Callable[[int], None]:
 
 
 def _standings(entrants: Sequence[_Entrant], entries: Sequence[Entry], winner: int) -> Standings:
-    ranks = _ranked(entries)
+    ranks = ranked(entries, range(len(entries)))
     lines = [_line(entries[i], entries[winner].missed) for i in ranks]
     params = np.empty(len(ranks), dtype=object)
     params[:] = [entrants[i].params for i in ranks]
