@@ -94,13 +94,13 @@ class Entry:
     plan: Plan
     model: Model
     missed: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    mistakes: int = 0
     updates: int = 0
     failure: str = ""
     finish: Callable[[], Model] | None = None
 
-    @property
-    def mistakes(self) -> int:
-        return int(self.missed.sum())
+    def judge(self, missed: NDArray[np.uint8], updates: int) -> None:
+        self.missed, self.mistakes, self.updates = missed, int(missed.sum()), updates
 
 
 def race(
@@ -165,7 +165,7 @@ class _Alone:
     def tell(self, entries: Sequence[Entry]) -> list[Entry]:
         """Write down what became of the entry; those that have to be taught alone: none."""
         for entry in entries:
-            entry.missed, entry.updates = self._missed, self._model.updates
+            entry.judge(self._missed, self._model.updates)
             entry.failure, entry.finish = self._failure, self._finish
         return []
 
@@ -199,7 +199,7 @@ class _Together:
     def tell(self, entries: Sequence[Entry]) -> list[Entry]:
         """As above; those that met a row to be learnt with care, if only to be told why not."""
         for b, entry in enumerate(entries):
-            entry.missed, entry.updates = self._missed[b], int(self._tally[b, 1])
+            entry.judge(self._missed[b], int(self._tally[b, 1]))
             entry.finish = partial(self._finish, b)
         return [entry for entry, lane in zip(entries, self._tally, strict=True) if lane[2]]
 
