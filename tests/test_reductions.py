@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
 from surelearn import SureClassifier, decode, load, rules
+from surelearn.estimators._plan import Plan
 
 RULES = list(rules.RULES)
 NAMED = ["ovr", "ovo", "ecoc"]
@@ -126,6 +127,27 @@ def test_pieces_and_single_rows_learn_the_same(stream, how, average):
     if len(whole.classes_) > 1:
         assert state(whole) == state(pieces) == state(single)
         assert whole.mistakes_.tolist() == pieces.mistakes_.tolist() == single.mistakes_.tolist()
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("how", NAMED)
+def test_mistakes_are_those_of_predict(how, average, digits):
+    X, y = digits[0][:300], digits[1][:300]
+    decoding = "scores" if how == "ecoc" else "auto"
+    clf = learner(how, average=average, decoding=decoding)
+    clf.partial_fit(X[:60], y[:60], classes=np.arange(10))
+    wrong, before = 0, clf.mistakes_[-1]
+    missed = np.zeros(240, np.uint8)
+    batch = clf._batch(X[60:], y[60:], None, Plan.of(clf.get_params(deep=False)), reset=False)[0]
+    twin = pickle.loads(pickle.dumps(clf))
+    targets = twin._model.targets(Plan.of(clf.get_params()).how, batch, missed=missed)
+    twin._model.learn_span(Plan.of(clf.get_params()).how, batch, targets, (0, 240))
+    for x, label in zip(X[60:], y[60:], strict=True):
+        wrong += clf.predict_one(x) != label
+        clf.learn_one(x, label)
+    assert missed.sum() == wrong
+    if not average:
+        assert clf.mistakes_[-1] - before == wrong
 
 
 @pytest.mark.parametrize("how", NAMED)

@@ -98,7 +98,7 @@ def _raced(base, X, y, tried, weight):
     shell = clone(base)
     batch, _ = _prepared(shell, plans[0], (X, y, weight))
     order = np.random.RandomState(base.random_state).permutation(len(batch.y)).astype(np.int64)
-    course = _course(shell, X, batch, order=order)
+    course = _course(batch, order=order)
     entries = [Entry(p, shell._untrained(p, X.shape[1], sparse.issparse(X))) for p in plans]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_race._Race, "_settle", lambda self, group: None)
@@ -208,7 +208,7 @@ def test_rows_beyond_one_block(monkeypatch):
         monkeypatch.setattr("surelearn.estimators._race._BLOCK", 7)
         cut = tune(SureClassifier(random_state=0), X, y)
         monkeypatch.undo()
-        assert cut.table.to_dict() == whole.table.to_dict()
+        np.testing.assert_equal(cut.table.to_dict(), whole.table.to_dict())
         assert bits(cut.best) == bits(whole.best)
 
 
@@ -250,7 +250,7 @@ def test_default_candidates_that_do_not_fit_are_left_out(options):
     X, y = problem(2)
     base = SureClassifier(random_state=0, passes=2, **options)
     best, table = tune(base, X, y)
-    assert 4 <= len(table) <= 29
+    assert 4 <= len(table) <= len(_candidates.default(is_sparse=False))
     if "cost" in options:
         assert "Probit" not in str(table)
     alone = clone(base).set_params(**table.parameters[0]).fit(X, y)
@@ -398,7 +398,11 @@ def test_an_error_of_a_function_comes_out():
             ValueError,
             r"candidates\[0\].*needs at least 8 classes",
         ),
-        ([{}, {"rule": rules.AROW()}], ValueError, r"got candidates\[1\], AROW.*the same as as it"),
+        (
+            [{}, {"rule": rules.Probit()}],
+            ValueError,
+            r"candidates\[1\], Pro.*the same as as it",
+        ),
         (
             [{"rule": "pa"}, {"rule": "pa", "projection": "precision"}],
             ValueError,

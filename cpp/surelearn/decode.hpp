@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -62,8 +63,12 @@ public:
         signs_.assign(code.size(), 0.0);
         scores_.resize(K);
         quads_.resize(K);
+        pairs_ = true;
         for (std::size_t b = 0; b < B; ++b) {
             std::array<bool, 3> seen{};
+            std::size_t sides = 0;
+            for (std::size_t k = 0; k < K; ++k) sides += code[k * B + b] != 0 ? 1 : 0;
+            pairs_ = pairs_ && sides == 2;
             for (std::size_t k = 0; k < K; ++k) {
                 if (known[k] != 0) seen[static_cast<std::size_t>(code[k * B + b] + 1)] = true;
             }
@@ -80,10 +85,33 @@ public:
     /// The problems that rows of class y are for.
     [[nodiscard]] std::span<const Quad> of(std::size_t y) const noexcept { return quads_[y]; }
 
-    /// By how much label y leads all others known, each scored by the sum of its problems.
-    SURELEARN_WIDEN [[nodiscard]] double lead(std::size_t y, std::span<const double> s,
-                                              std::span<const std::uint8_t> known) noexcept {
-        const std::size_t K = known.size();
+    /// By how much label y leads all others known, as predictions are made out of the box: by the
+    /// sum of its problems; in a code of pairs by their votes, equals by that sum.
+    [[nodiscard]] double lead(std::size_t y, std::span<const double> s,
+                              std::span<const std::uint8_t> known) {
+        sum_up(s);
+        if (pairs_) {
+            sums_ = scores_;
+            votes_.resize(s.size());
+            for (std::size_t b = 0; b < s.size(); ++b) {
+                votes_[b] = s[b] > 0.0 ? 0.5 : s[b] < 0.0 ? -0.5 : 0.0;
+            }
+            sum_up(votes_);
+            for (std::size_t k = 0; k < sums_.size(); ++k) {
+                scores_[k] += sums_[k] / (4.0 * (1.0 + std::fabs(sums_[k])));
+            }
+        }
+        double rival = -std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < known.size(); ++k) {
+            if (k != y && known[k] != 0) rival = std::max(rival, scores_[k]);
+        }
+        return scores_[y] - rival;
+    }
+
+private:
+    /// The sum of its problems with their signs for every class.
+    SURELEARN_WIDEN void sum_up(std::span<const double> s) noexcept {
+        const std::size_t K = scores_.size();
         const auto of = [&](std::size_t b) { return &signs_[b * K]; };
         std::ranges::fill(scores_, 0.0);
         std::size_t b = 0;
@@ -94,14 +122,8 @@ public:
         for (; b < s.size(); ++b) {
             add_products(std::array<const double*, 1>{of(b)}, {s[b]}, scores_.data(), K);
         }
-        double rival = -std::numeric_limits<double>::infinity();
-        for (std::size_t k = 0; k < K; ++k) {
-            if (k != y && known[k] != 0) rival = std::max(rival, scores_[k]);
-        }
-        return scores_[y] - rival;
     }
 
-private:
     /// Columns that follow one another by fours, then all others.
     static std::vector<Quad> in_quads(std::span<const std::uint32_t> columns) {
         std::vector<Quad> quads;
@@ -130,7 +152,10 @@ private:
 
     std::vector<double> signs_;  ///< [problem, class]; 0 in a problem that cannot be learnt yet
     std::vector<double> scores_;
+    std::vector<double> sums_;
+    std::vector<double> votes_;
     std::vector<std::vector<Quad>> quads_;
+    bool pairs_ = false;  ///< whether every problem is for two classes alone
 };
 
 }  // namespace surelearn

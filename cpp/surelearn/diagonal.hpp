@@ -269,40 +269,32 @@ public:
 
     /// The one vector of two classes as two blocks: mean -mu/2 and +mu/2, variance sigma/2 each,
     /// which leaves their margin and its variance as they were. The prior halves with them.
-    [[nodiscard]] Diagonal split() const {
+    [[nodiscard]] Diagonal split() const { return both_sides(T{0.5}); }
+
+    /// The one vector as each class sees it: mean -mu and +mu, variance sigma both. Two problems of
+    /// a reduction, where `split` makes two parts of one.
+    [[nodiscard]] Diagonal mirrored() const { return both_sides(T{1}); }
+
+private:
+    [[nodiscard]] Diagonal both_sides(T share) const {
         Shape shape = shape_;
         shape.n_columns = 2;
-        if (shape.second_order) shape.prior *= 0.5;
+        if (shape.second_order) shape.prior *= static_cast<double>(share);
         Diagonal result(shape);
         result.rounds_ = rounds_;
         for (std::size_t j = 0; j < shape.n_rows(); ++j) {
             for (std::size_t part = 0; part < shape.parts(); ++part) {
                 const bool variance = shape.second_order && part == 1;
-                T half = cell(j)[part] * T{0.5};
+                T own = cell(j)[part] * share;
                 // The least number there is has no half, and a variance may not be zero.
-                if (variance) half = std::max(half, std::numeric_limits<T>::denorm_min());
-                result.cell(j)[2 * part] = variance ? half : T{0} - half;
-                result.cell(j)[2 * part + 1] = half;
+                if (variance) own = std::max(own, std::numeric_limits<T>::denorm_min());
+                result.cell(j)[2 * part] = variance ? own : T{0} - own;
+                result.cell(j)[2 * part + 1] = own;
             }
         }
         return result;
     }
 
-    /// The one vector of two classes as each of them sees it: mean -mu and +mu, variance sigma
-    /// both. Two problems of a reduction, where `split` makes two parts of one.
-    [[nodiscard]] Diagonal mirrored() const {
-        const std::array<std::int64_t, 2> twice{0, 0};
-        Diagonal result = with_columns(twice);
-        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
-            for (std::size_t part = 0; part < shape_.parts(); ++part) {
-                const bool variance = shape_.second_order && part == 1;
-                if (!variance) result.cell(j)[2 * part] = T{0} - cell(j)[part];
-            }
-        }
-        return result;
-    }
-
-private:
     /// |x|^2 with the intercept: the variance of every score where only means are kept.
     template <class R>
     [[nodiscard]] double length(const R& row) const noexcept {

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from experiments import sets
 
+from experiments import sets
 from surelearn import SureClassifier, rules
 from surelearn.probability import fit_temperature, label_probabilities
 

@@ -113,7 +113,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     n_updates_ : int
         Rows that moved the weights.
     mistakes_ : ndarray of int
-        Mistakes made before each update, one entry a pass; with reductions by the sum of margins.
+        Mistakes made before each update, one entry a pass. With reductions by the sum of margins,
+        all pairs by votes; of equals none is right.
     temperature_ : float
         After `calibrate`: what every standard deviation is multiplied by.
 
@@ -309,9 +310,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         _check.sound_rows(rows.fault)
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
-            rows = rows_of(X[kept])
-            return Batch(rows, y[kept], weight[kept], kept), sparse.issparse(X)
-        return Batch(rows, y, weight), sparse.issparse(X)
+            X = X[kept]
+            return Batch(rows_of(X), y[kept], weight[kept], kept, X), sparse.issparse(X)
+        return Batch(rows, y, weight, X=X), sparse.issparse(X)
 
     def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
         layout = plan.layout(n_features)

@@ -31,6 +31,7 @@ class Batch(NamedTuple):
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None = None  # of the rows in the user's X, where some were dropped
+    X: Any = None  # the rows as a matrix
 
 
 class How(NamedTuple):

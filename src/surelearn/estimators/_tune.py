@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -88,8 +87,8 @@ def tune(
     y : array of shape (n_samples,)
     candidates : list of dict, or dict of list, optional
         Parameters to try, such as ``[{"rule": "arow"}, {"rule": "stdev", "average": True}]``. A
-        dict of lists stands for every combination. Default: 26 rules and parameters, some of them
-        with the other projection or averaged (29 for dense X); what does not fit the estimator is
+        dict of lists stands for every combination. Default: 30 rules and parameters, some of them
+        with the other projection or averaged (33 for dense X); what does not fit the estimator is
         left out.
     sample_weight : array of shape (n_samples,), optional
         Rows of weight 0 are left out. Mistakes are counted without weights.
@@ -128,14 +127,15 @@ def tune(
     if not isinstance(estimator, SureClassifier):
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
     threads = _check.threads("n_jobs", n_jobs)
-    entrants = _entrants(estimator, candidates, sparse.issparse(X))
+    is_sparse = estimator._makes_sparse(X)
+    entrants = _entrants(estimator, candidates, is_sparse)
     best: SureClassifier = clone(estimator)
     batch, classes = _prepared(best, entrants[0].plan, (X, y, sample_weight))
-    entrants = _fitting(entrants, best.n_features_in_, classes, strict=candidates is not None)
-    entries = [_entry(best, entrant.plan, sparse.issparse(X)) for entrant in entrants]
+    entrants = _fitting(best, entrants, classes, strict=candidates is not None)
+    entries = [_entry(best, entrant.plan, is_sparse) for entrant in entrants]
     random = check_random_state(best.random_state)
     start = random.get_state()
-    course = _course(best, X, batch, order=_first_order(entries[0].plan, random, len(batch.y)))
+    course = _course(batch, order=_first_order(entries[0].plan, random, len(batch.y)))
     race(entries, course, threads, _reporter(len(entries)) if verbose else lambda ended: None)
     winner, model = _winner(entries, course._replace(batch=batch), random, start)
     best.set_params(**entrants[winner].params)
@@ -197,7 +197,7 @@ def _distinct(found: Iterable[_Entrant], is_sparse: bool, *, strict: bool) -> li
 
 
 def _fitting(
-    entrants: Sequence[_Entrant], n_features: int, classes: NDArray[Any], *, strict: bool
+    best: SureClassifier, entrants: Sequence[_Entrant], classes: NDArray[Any], *, strict: bool
 ) -> list[_Entrant]:
     """Those for which there are enough classes and memory."""
     plans = {id(one.params): one.plan for one in entrants}
@@ -205,7 +205,7 @@ def _fitting(
     def checked(params: Params) -> _Entrant:
         plan = plans[id(params)]
         plan.constraints.check_rivals(len(classes) - 1)
-        plan.check_classes(classes, plan.layout(n_features))
+        plan.check_classes(classes, best._untrained(plan, best.n_features_in_, is_sparse=True))
         return _Entrant(params, plan)
 
     return _sound([one.params for one in entrants], checked, strict=strict)
@@ -236,13 +236,9 @@ def _first_order(plan: Plan, random: np.random.RandomState, n: int) -> NDArray[n
     return new_order(random, n) if plan.shuffle else None
 
 
-def _course(
-    best: SureClassifier, X: Any, batch: Batch, *, order: NDArray[np.int64] | None
-) -> Course:
-    X = best._validated(X, reset=False)
-    X = X if batch.numbers is None else X[batch.numbers]
+def _course(batch: Batch, *, order: NDArray[np.int64] | None) -> Course:
     classes, places = np.unique(batch.y, return_inverse=True)
-    return Course(batch._replace(y=places), order, classes, X)
+    return Course(batch._replace(y=places), order, classes, batch.X)
 
 
 def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Entry:
