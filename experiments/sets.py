@@ -136,9 +136,15 @@ def dense(name: str) -> tuple[np.ndarray, np.ndarray]:
     return DENSE[name](return_X_y=True)
 
 
-def hashed(found: list[str], name: str = "", *, norm: str | None = "l2") -> Any:
-    """Counts of lower-cased words in 2^20 columns, float32; rows of length 1 if `norm` is "l2"."""
-    words = {"analyzer": str.split} if name in TOKENISED else {"token_pattern": r"\w+"}
+def hashed(
+    found: list[str], name: str = "", *, norm: str | None = "l2", pairs: bool = False
+) -> Any:
+    """Counts of lower-cased words in 2^20 columns, float32; rows of length 1 if `norm` is "l2".
+
+    With `pairs` those of neighbouring words are counted too; tokenised sets have them already.
+    """
+    kept = {"token_pattern": r"\w+", "ngram_range": (1, 1 + pairs)}
+    words = {"analyzer": str.split} if name in TOKENISED else kept
     vectorizer = HashingVectorizer(norm=norm, alternate_sign=False, dtype=np.float32, **words)
     return vectorizer.transform(found).sorted_indices()
 
