@@ -199,13 +199,13 @@ def contestants(folder: Path, *, ordered: bool = True) -> list[Contestant]:
     passes = (1, 3, 10)
     logistic = _grid(loss_function=("logistic",), passes=passes, learning_rate=(0.5, 2.0))
     hinge = _grid(loss_function=("hinge",), passes=passes)
-    maxent = partial(LogisticRegression, max_iter=1000)
+    svm, maxent = partial(LinearSVC, max_iter=10_000), partial(LogisticRegression, max_iter=1000)
     words = {"wordNgrams": (1, 2) if ordered else (1,), "epoch": (5, 25), "lr": (0.5,)}
     return [
         Tuned("surelearn, chosen", _grid(rule=RULES, average=(False, True))),
         Default("surelearn, default", [{}]),
         VowpalWabbit("Vowpal Wabbit", [*logistic, *hinge], folder=folder),
-        Linear("LinearSVC", _grid(C=(0.1, 0.3, 1.0, 3.0)), make=LinearSVC),
-        Linear("LogisticRegression", _grid(C=(1.0, 10.0, 100.0)), make=maxent),
+        Linear("LinearSVC", _grid(C=(0.1, 0.3, 1.0, 3.0, 10.0)), make=svm),
+        Linear("LogisticRegression", _grid(C=(10.0, 100.0)), make=maxent),
         FastText("fastText", _grid(**words, dim=(10,)), folder=folder),
     ]

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -19,12 +19,13 @@ from threadpoolctl import threadpool_limits
 
 from experiments import sets
 from experiments.peers.learners import Contestant, Setting, Task, contestants
+from experiments.peers.paired import lead
 
 #: Every row is judged once.
 FOLDS = 3
 #: Settings are chosen on a fourth of what a fold learns, at most so many rows learnt and checked;
 #: on three thirds in turn where there are few.
-CHECKED, LEARNT_AT_MOST, CHECKED_AT_MOST, FEW = 0.25, 8_000, 4_000, 4_500
+CHECKED, LEARNT_AT_MOST, CHECKED_AT_MOST, FEW = 0.25, 5_000, 3_000, 4_500
 CHOSEN, DEFAULT = "surelearn, chosen", "surelearn, default"
 RESULT = Path(__file__).parent / "result.csv"
 
@@ -33,7 +34,7 @@ class Rows:
     """A set, from which `task` makes the features of one fold."""
 
     def __init__(self, name: str) -> None:
-        corpus = sets.texts(name)
+        self.name, corpus = name, sets.texts(name)
         self.classes, self.y = np.unique(corpus.y, return_inverse=True)
         self.groups = sets.numbered(corpus.texts)
         self.ordered = name not in sets.TOKENISED
@@ -89,78 +90,70 @@ def chosen(who: Contestant, task: Task, parts: list[tuple[np.ndarray, np.ndarray
     return settings[max(right, key=right.__getitem__)]
 
 
-def judged(name: str, folder: Path) -> dict[str, dict[str, list[Any]]]:
-    """For each contestant and fold: which rows were right, seconds, and the setting."""
-    rows = Rows(name)
-    out: dict[str, dict[str, list[Any]]] = {}
+class Fold(NamedTuple):
+    """What one contestant did on one fold."""
+
+    right: np.ndarray
+    wall: float
+    cpu: float
+    setting: str
+
+
+def judged(rows: Rows, folder: Path) -> dict[str, list[Fold]]:
+    """Every contestant on every fold."""
+    out: dict[str, list[Fold]] = {}
     for learn, judge in sets.folds(rows.groups, FOLDS):
         task, parts = rows.task(learn), trials(rows, learn)
         for who in contestants(folder, ordered=rows.ordered):
             setting = chosen(who, task, parts)
-            predict = who.learn(task, learn, setting)
-            found = {
-                "right": (predict(judge) == task.y[judge]).astype(float),
-                "wall": who.clock.wall,
-                "cpu": who.clock.cpu,
-                "setting": ", ".join(f"{key} {value}" for key, value in setting.items()),
-            }
-            for what, value in found.items():
-                out.setdefault(who.name, {}).setdefault(what, []).append(value)
-            accuracy = f"{100 * found['right'].mean():6.2f} %"
-            print(
-                f"  {who.name:20} {accuracy} {found['wall']:7.3f} s  {found['setting']}", flush=True
-            )
+            right = who.learn(task, learn, setting)(judge) == task.y[judge]
+            said = ", ".join(f"{key} {value}" for key, value in setting.items())
+            fold = Fold(right.astype(float), who.clock.wall, who.clock.cpu, said)
+            out.setdefault(who.name, []).append(fold)
+            print(f"  {who.name:20} {100 * right.mean():6.2f} % {fold.wall:8.3f} s  {said}")
     return out
 
 
-def lead(ours: list[np.ndarray], theirs: list[np.ndarray]) -> tuple[float, float, float]:
-    """Points by which we lead on the same rows; its standard error over rows, and over folds."""
-    differences = [a - b for a, b in zip(ours, theirs, strict=True)]
-    every, means = np.concatenate(differences), np.array([d.mean() for d in differences])
-    over_rows = every.std(ddof=1) / np.sqrt(len(every))
-    over_folds = means.std(ddof=1) / np.sqrt(len(means))
-    return 100 * float(every.mean()), 100 * float(over_rows), 100 * float(over_folds)
-
-
-def lines_of(name: str, found: dict[str, dict[str, list[Any]]]) -> Iterator[dict[str, Any]]:
+def lines_of(rows: Rows, found: dict[str, list[Fold]]) -> Iterator[dict[str, Any]]:
     """One line for each contestant."""
     for who, kept in found.items():
-        right = np.concatenate(kept["right"])
         line: dict[str, Any] = {
-            "set": name,
-            "rows": len(right),
-            "folds": len(kept["right"]),
+            "set": rows.name,
+            "classes": len(rows.classes),
+            "rows": len(rows.y),
+            "features": rows.counts.shape[1],
             "contestant": who,
-            "accuracy %": f"{100 * right.mean():.2f}",
-            "seconds": f"{np.median(kept['wall']):.3f}",
-            "processor seconds": f"{np.median(kept['cpu']):.3f}",
+            "accuracy %": f"{100 * np.concatenate([fold.right for fold in kept]).mean():.2f}",
+            "seconds": f"{np.median([fold.wall for fold in kept]):.3f}",
+            "processor seconds": f"{np.median([fold.cpu for fold in kept]):.3f}",
         }
         for ours in (CHOSEN, DEFAULT):
-            figures = zip(
-                ("leads by", "error over rows", "error over folds"),
-                lead(found[ours]["right"], kept["right"]),
-                strict=True,
-            )
-            line |= {f"{ours}: {what}": f"{figure:.2f}" for what, figure in figures}
-        yield {**line, "settings": " | ".join(dict.fromkeys(kept["setting"]))}
+            figures = lead(*([fold.right for fold in folds] for folds in (found[ours], kept)))
+            what = ("leads by", "error over rows", "error over folds")
+            line |= {f"{ours}: {w}": f"{f:.2f}" for w, f in zip(what, figures, strict=True)}
+        yield {**line, "settings": " | ".join(dict.fromkeys(fold.setting for fold in kept))}
+
+
+def renew(lines: list[dict[str, Any]]) -> None:
+    """Put these lines in the place of those the result has of the same set."""
+    kept: list[dict[str, Any]] = []
+    if RESULT.exists():
+        with RESULT.open(encoding="utf-8", newline="") as file:
+            kept = [line for line in csv.DictReader(file) if line["set"] != lines[0]["set"]]
+    order = list(sets.TEXTS)
+    kept = sorted(kept + lines, key=lambda line: order.index(line["set"]))
+    with RESULT.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept)
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(sets.TEXTS)
-    kept: list[dict[str, Any]] = []
-    if sys.argv[1:] and RESULT.exists():
-        with RESULT.open(encoding="utf-8", newline="") as file:
-            kept = [line for line in csv.DictReader(file) if line["set"] not in names]
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
-        for name in names:
+        for name in sys.argv[1:] or sets.TEXTS:
             print(name)
-            kept += lines_of(name, judged(name, Path(folder)))
-    order = list(sets.TEXTS)
-    kept.sort(key=lambda line: order.index(line["set"]))
-    with RESULT.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, kept[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept)
+            rows = Rows(name)
+            renew(list(lines_of(rows, judged(rows, Path(folder)))))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,32 @@
+"""Tables of results as Markdown, and the place of a page that they stand in."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+END = "<!-- end -->\n"
+
+
+def lines(path: Path) -> list[dict[str, str]]:
+    """The lines of a result."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table, and an empty one."""
+    return [_row(head), "|---" * len(head) + "|", *map(_row, rows), ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def placed(page: str, maker: str, made: Sequence[str]) -> str:
+    """The page with what a maker made in place of what stands between its marks."""
+    begin = f"<!-- made by {maker} -->\n"
+    before, rest = page.split(begin)
+    _, after = rest.split(END)
+    return "\n".join([before + begin, *made, END + after])
