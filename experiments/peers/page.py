@@ -82,7 +82,7 @@ def made(found: Found) -> list[str]:
     """What stands between the marks."""
     learners = ("default", "chosen", *PEERS)
     return [
-        "\nAccuracy in percent and seconds of one fit on two thirds of the rows:\n",
+        "Accuracy in percent and seconds of one fit on two thirds of the rows:\n",
         *tables.table(("set (classes)", *learners), _figures(found)),
         "Points by which the chosen setting leads, ± one standard error of the difference:\n",
         *tables.table(("set", *PEERS), _leads(found, CHOSEN)),
