@@ -185,7 +185,7 @@ def _grid(**values: tuple[Any, ...]) -> list[Setting]:
     return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
-#: With rows of length 1. The first is the default of the library: of equals it is chosen.
+#: For rows of length 1. Of equals the first is chosen.
 RULES = (
     *(rules.AROW(r=r) for r in (1.0, 10.0)),
     *(rules.Variance(phi=phi) for phi in (0.3, 1.0, 3.0)),

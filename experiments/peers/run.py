@@ -23,9 +23,9 @@ from experiments.peers.paired import lead
 
 #: Every row is judged once.
 FOLDS = 3
-#: Settings are chosen on a fourth of what a fold learns, at most so many rows learnt and checked;
-#: on three thirds in turn where there are few.
-CHECKED, LEARNT_AT_MOST, CHECKED_AT_MOST, FEW = 0.25, 5_000, 3_000, 4_500
+#: Settings are chosen on a fourth of what a fold learns, or on three thirds in turn where there are
+#: few rows. Of long texts some rows are enough: so many, or so many features in all.
+CHECKED, FEW, ENOUGH_ROWS, ENOUGH_FEATURES = 0.25, 4_500, 5_000, 750_000
 CHOSEN, DEFAULT = "surelearn, chosen", "surelearn, default"
 RESULT = Path(__file__).parent / "result.csv"
 
@@ -73,7 +73,8 @@ def trials(rows: Rows, learn: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]
     if len(learn) <= FEW:
         return [(learn[part], learn[check]) for part, check in sets.folds(groups, 3)]
     part, check = sets.cut(learn, groups, CHECKED)
-    return [(part[:LEARNT_AT_MOST], check[:CHECKED_AT_MOST])]
+    enough = max(ENOUGH_ROWS, int(ENOUGH_FEATURES * len(rows.y) / rows.counts.nnz))
+    return [(part[:enough], check[: 3 * enough // 5])]
 
 
 def chosen(who: Contestant, task: Task, parts: list[tuple[np.ndarray, np.ndarray]]) -> Setting:
