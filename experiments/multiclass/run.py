@@ -23,7 +23,7 @@ from experiments import sets
 from experiments.multiclass.picture import draw
 from surelearn import SureClassifier, decode, rules
 
-FOLDS = 3
+FOLDS, PASSES = 3, 5
 #: Sets, and how many of their classes: the most frequent ones; None for all.
 SETS: dict[str, tuple[int | None, ...]] = {
     "20 Newsgroups": (3, 5, 10, None),
@@ -122,7 +122,7 @@ def answers(data: Data, learn: np.ndarray, judge: np.ndarray, rule: Any) -> Iter
         if make is short and len(classes) < 10:
             continue
         code = make(len(classes)) if make else None
-        clf = SureClassifier(rule, multiclass=code or "joint", random_state=0)
+        clf = SureClassifier(rule, multiclass=code or "joint", passes=PASSES, random_state=0)
         X = data.X[learn]
         _, learnt = _timed(partial(clf.fit, X, y))
         for decoding, places, predicted in decoded(clf, form, code, data.X[judge]):

@@ -68,11 +68,15 @@ def trailing(found: Found, ours: str) -> Iterator[str]:
 
 def faster(found: Found, ours: str) -> Iterator[str]:
     """Where a peer takes less time, on the wall or of the processor."""
-    clocks = ("seconds", "processor seconds")
     for name, lines in found.items():
         for who in PEERS:
-            if any(float(lines[who][clock]) < float(lines[ours][clock]) for clock in clocks):
-                yield f"- {name}: {who}, {_seconds(lines[who])} against {_seconds(lines[ours])}."
+            for clock, said in (
+                ("seconds", "on the wall"),
+                ("processor seconds", "of the processor"),
+            ):
+                theirs, mine = float(lines[who][clock]), float(lines[ours][clock])
+                if theirs < mine:
+                    yield f"- {name}: {who}, {theirs:.2g} s {said} against {mine:.2g} s."
 
 
 def _listed(title: str, lines: Iterable[str]) -> list[str]:
