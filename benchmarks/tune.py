@@ -1,11 +1,11 @@
-"""`tune` against separate fits of the same candidates: 26 settings, two classes and twenty.
+"""`tune` against separate fits of the same candidates, two classes and twenty.
 
 Two classes: the matrix of ``binary_pass.py`` (hashed words and pairs of words, 2^22 columns).
 Twenty: that of ``multiclass_pass.py`` (20 Newsgroups as bags of words). Both float32, shuffled.
 
 The strict reading is one pass each: `tune` with ``passes=1`` against as many fits with ``passes=1``
 as it has candidates, one after the other. The loose one is what the same user would have done
-without it: fits with the five passes that the winner gets. Every fit checks its input anew; a fit
+without it: fits with the ten passes that the winner gets. Every fit checks its input anew; a fit
 has one thread, `tune` as many as there are cores.
 """
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
-from surelearn import SureClassifier, decode, load, rules
+from surelearn import FormatError, SureClassifier, decode, load, rules
 from surelearn.estimators._plan import Plan
 
 RULES = list(rules.RULES)
@@ -133,12 +136,11 @@ def test_pieces_and_single_rows_learn_the_same(stream, how, average):
 @pytest.mark.parametrize("how", NAMED)
 def test_mistakes_are_those_of_predict(how, average, digits):
     X, y = digits[0][:300], digits[1][:300]
-    decoding = "scores" if how == "ecoc" else "auto"
-    clf = learner(how, average=average, decoding=decoding)
+    clf = learner(how, average=average)
     clf.partial_fit(X[:60], y[:60], classes=np.arange(10))
     wrong, before = 0, clf.mistakes_[-1]
     missed = np.zeros(240, np.uint8)
-    batch = clf._batch(X[60:], y[60:], None, Plan.of(clf.get_params(deep=False)), reset=False)[0]
+    batch = clf._batch(X[60:], y[60:], None, reset=False)
     twin = pickle.loads(pickle.dumps(clf))
     targets = twin._model.targets(Plan.of(clf.get_params()).how, batch, missed=missed)
     twin._model.learn_span(Plan.of(clf.get_params()).how, batch, targets, (0, 240))
@@ -175,12 +177,29 @@ def test_ecoc_takes_no_class_after_its_code_is_made(digits):
     assert declared.learn_one(X[9], 9).n_updates_ > 0
 
 
-def test_ecoc_waits_with_its_code_for_a_second_class(digits):
+def test_ecoc_that_begins_with_one_class_is_told_so(digits):
+    """The rows of a lone first class could teach nothing, and another chunking would differ."""
     X, y = digits
-    clf = learner("ecoc").partial_fit(X[:1], y[:1]).partial_fit(X, y)
-    want = learner("ecoc").partial_fit(X[1:], y[1:])
-    assert clf.code_.tolist() == want.code_.tolist()
-    assert clf.coef_.tolist() != want.coef_.tolist()  # the first row again, with all classes known
+    clf = learner("ecoc").partial_fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="must know all classes when its code is made, got 1 late"):
+        clf.partial_fit(X, y)
+
+
+WITH_ZEROS = decode.Code([[1, 0, 1, 1], [-1, 1, 0, 1], [0, -1, -1, 1], [1, 1, 0, -1]])
+
+
+@pytest.mark.parametrize("how", [WITH_ZEROS, "ecoc"])
+def test_mistakes_of_other_codes_are_by_hinge_loss(how):
+    random = np.random.default_rng(0)
+    X = 4 * random.standard_normal((200, 5))
+    y = (X[:, :4] + random.standard_normal((200, 4))).argmax(axis=1)
+    clf = learner(how, "nherd").partial_fit(X[:50], y[:50], classes=np.arange(4))
+    wrong, before = 0, clf.mistakes_[-1]
+    for x, label in zip(X[50:], y[50:], strict=True):
+        wrong += clf.predict_one(x) != label
+        clf.learn_one(x, label)
+    assert np.abs(clf.margin(X)[0]).max() > 2
+    assert clf.mistakes_[-1] - before == wrong
 
 
 # ------------------------------------------------------------------- prediction
@@ -245,6 +264,15 @@ def test_calibration_makes_held_out_labels_likelier(digits, how):
         clf.temperature_ /= factor
 
 
+@pytest.mark.parametrize("how", NAMED)
+def test_calibration_changes_no_label(digits, how):
+    X, y = digits
+    clf = learner(how, decoding="probability").fit(X[:400], y[:400])
+    labels = clf.predict(X)
+    clf.calibrate(X[400:800], y[400:800])
+    assert (clf.predict(X) == labels).all()
+
+
 def test_first_order_rules_decode_by_their_means(digits):
     X, y = digits
     clf = learner("ovo", "pa1").fit(X, y)
@@ -280,6 +308,38 @@ def test_a_plain_matrix_is_saved_too(tmp_path, digits):
     clf.save(tmp_path / "m.sure")
     twin = load(tmp_path / "m.sure")
     assert twin.code_.tolist() == twin.multiclass == matrix.tolist()
+
+
+def test_a_matrix_changed_after_fit_is_saved_as_it_was(tmp_path, digits):
+    X, y = digits
+    matrix = decode.error_correcting(10).matrix.copy()
+    clf = learner(matrix).fit(X[:200], y[:200])
+    matrix[:, 0] *= -1
+    with pytest.raises(ValueError, match="multiclass must stay"):
+        clf.save(tmp_path / "m.sure")
+    clf.set_params(multiclass=clf.code_)
+    clf.save(tmp_path / "m.sure")
+    assert load(tmp_path / "m.sure").code_.tolist() == clf.code_.tolist()
+
+
+def test_a_file_with_two_codes_is_damaged(tmp_path, digits):
+    X, y = digits
+    code = decode.error_correcting(10)
+    learner(code).fit(X[:200], y[:200]).save(tmp_path / "m.sure")
+    with safe_open(tmp_path / "m.sure", "numpy") as file:
+        about = json.loads(file.metadata()["surelearn"])
+    about["code"]["matrix"] = (-code.matrix).tolist()
+    tensors = load_file(tmp_path / "m.sure")
+    save_file(tensors, tmp_path / "m.sure", metadata={"surelearn": json.dumps(about)})
+    with pytest.raises(FormatError, match="code must fit multiclass and the classes"):
+        load(tmp_path / "m.sure")
+
+
+def test_settings_that_cannot_be_loaded_are_not_saved(tmp_path, digits):
+    clf = learner("ovr").fit(*digits).set_params(decoding="votes")
+    with pytest.raises(ValueError, match="a problem for every two classes"):
+        clf.save(tmp_path / "m.sure")
+    assert not (tmp_path / "m.sure").exists()
 
 
 def test_attributes_of_the_code(digits):
@@ -322,7 +382,8 @@ GOOD = decode.one_vs_rest(3).matrix
     ("params", "error", "message"),
     [
         ({"multiclass": "ova"}, ValueError, "multiclass must be one of 'joint', 'ovr', 'ovo', 'ec"),
-        ({"multiclass": 3}, ValueError, "coding matrix must have two dimensions"),
+        ({"multiclass": 3}, TypeError, "multiclass must be one of 'joint', .* or a coding .*got 3"),
+        ({"multiclass": GOOD, "decoding": "votes"}, ValueError, "a problem for every two classes"),
         ({"multiclass": [[1, 2], [-1, 1], [1, -1]]}, ValueError, "got 2 in row 0, column 1"),
         ({"multiclass": [["a"]]}, TypeError, "coding matrix must hold -1, 0 and"),
         ({"multiclass": [[1, 1], [1, 1], [-1, -1]]}, ValueError, "rows 0 and 1"),
@@ -334,7 +395,7 @@ GOOD = decode.one_vs_rest(3).matrix
          "row for each of the 3 classes .*got 4 rows"),
         ({"multiclass": GOOD, "constraints": "parallel"}, ValueError, "needs constraints='single'"),
         ({"multiclass": "ovo", "cost": 1 - np.eye(3), "rule": "arow"}, ValueError,
-         "needs cost=None, got 'a cost"),
+         "needs cost=None, got a cost"),
         ({"multiclass": "ecoc", "covariance": "full"}, ValueError, "needs covariance='diagonal'"),
         ({"decoding": "hamming"}, ValueError, "needs multiclass 'ovr', 'ovo', 'ecoc' or a coding"),
         ({"multiclass": "ovo", "decoding": "best"}, ValueError, "decoding must be one of 'auto'"),

@@ -147,7 +147,7 @@ def test_fit_refuses_more_rivals_than_there_are(scheme):
         ({"constraints": "exact"}, ValueError, "Exact.* needs rule Variance, .*got Probit"),
         ({"constraints": "exact", "rule": "scw1"}, ValueError, "needs rule Variance.*got SCW1"),
         ({"constraints": constraints.Exact}, TypeError, r"value such as Exact\(\), got the class"),
-        ({"multiclass": None}, TypeError, "coding matrix must hold -1, 0 and .1, got None"),
+        ({"multiclass": None}, TypeError, "multiclass must be one of 'joint'.* matrix, got None"),
         ({"multiclass": np.eye(2)}, ValueError, "must have a .1 and a -1 in every column"),
         ({"cost": np.eye(2)}, ValueError, "cost must be 0 where the label is right"),
         ({"cost": "high"}, TypeError, "cost must be a square matrix of numbers, got 'high'"),

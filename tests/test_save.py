@@ -380,3 +380,19 @@ def test_files_of_every_release_still_load(path):
 
 def test_there_is_a_file_of_this_release():
     assert list(MODELS.glob("0.1.0-*.sure"))
+
+
+def test_a_rule_by_name_keeps_the_parameters_it_had(tmp_path, monkeypatch):
+    """Defaults may change from version to version; a saved model must not."""
+    X, y = np.eye(4), [0, 1, 0, 1]
+    clf = SureClassifier("probit", random_state=0).fit(X, y)
+    clf.save(tmp_path / "m.sure")
+    assert load(tmp_path / "m.sure").rule == "probit"
+    monkeypatch.setattr(rules.Probit.__init__, "__defaults__", (7.0,))
+    twin = load(tmp_path / "m.sure")
+    assert twin.rule == rules.Probit(noise=0.3)
+    np.testing.assert_array_equal(twin.predict_proba(X), _with_noise(clf, 0.3).predict_proba(X))
+
+
+def _with_noise(clf, noise):
+    return clf.set_params(rule=rules.Probit(noise=noise))

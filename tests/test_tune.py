@@ -92,13 +92,12 @@ def test_every_default_candidate_learns_what_fit_teaches(n_classes, form, dtype)
 def _raced(base, X, y, tried, weight):
     """The entries of a race, all kept, over the rows of weight above 0, in the order of `fit`."""
     from surelearn.estimators import _race
-    from surelearn.estimators._tune import _course, _prepared
 
     plans = [Plan.of(clone(base).set_params(**p).get_params(deep=False)) for p in tried]
     shell = clone(base)
-    batch, _ = _prepared(shell, plans[0], (X, y, weight))
+    batch, classes = shell._whole(X, y, weight, "tune")
     order = np.random.RandomState(base.random_state).permutation(len(batch.y)).astype(np.int64)
-    course = _course(batch, order=order)
+    course = Course(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
     entries = [Entry(p, shell._untrained(p, X.shape[1], sparse.issparse(X))) for p in plans]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_race._Race, "_settle", lambda self, group: None)
@@ -475,5 +474,51 @@ def test_it_finds_good_settings_for_digits():
 
 
 def test_a_course_knows_its_places():
-    course = Course(None, None, np.array(["x", "y", "z"]), None)
+    course = Course(None, None, np.array(["x", "y", "z"]))
     assert course.places.tolist() == [0, 1, 2]
+
+
+def test_a_frame_of_sparse_columns_is_sparse_once_it_is_rows():
+    pandas = pytest.importorskip("pandas")
+    X, y = problem(2)
+    frame = pandas.DataFrame(
+        np.where(np.abs(X) < 1, 0.0, X), columns=list(map(str, range(X.shape[1])))
+    )
+    frame = frame.astype(pandas.SparseDtype(float, 0.0))
+    base = SureClassifier(random_state=0, passes=2)
+    best, _ = tune(base, frame, y, [{"rule": "arow"}])
+    assert best.projection_ == "precision"
+    assert bits(best) == bits(clone(base).set_params(rule="arow").fit(frame, y))
+
+
+def test_rows_with_slack_behind_them():
+    X, y = problem(2)
+    X = sparse.csr_matrix(np.where(np.abs(X) < 1.5, 0.0, X))
+    wide = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], 10 * X.shape[1]))
+    slack = sparse.csr_matrix(wide.shape)
+    slack.indptr = wide.indptr
+    slack.indices = np.append(wide.indices, np.int32(2**30))
+    slack.data = np.append(wide.data, np.nan)
+    tried = [{"rule": rule} for rule in ("arow", "stdev", "probit", "pa1", "nherd", "scw1")]
+    base = SureClassifier(random_state=0, passes=1)
+    assert bits(tune(base, slack, y, tried).best) == bits(tune(base, wide, y, tried).best)
+
+
+@pytest.mark.parametrize("how", ["ovr", "ovo", "ecoc"])
+def test_reductions_are_judged_as_they_predict(how):
+    X, y = problem(4)
+    base = SureClassifier(random_state=0, passes=1, shuffle=False)
+    _, table = tune(base, X, y, [{"multiclass": how, "rule": "arow"}])
+    stream = SureClassifier("arow", multiclass=how, random_state=0)
+    stream.partial_fit(X[:1], y[:1], classes=np.unique(y))
+    wrong = 0
+    for x, label in zip(X[1:], y[1:], strict=True):
+        wrong += stream.predict_one(x) != label
+        stream.learn_one(x, label)
+    assert table.mistakes[0] == wrong + 1  # before the first row all scores are equal
+
+
+def test_another_decoding_is_for_the_winner():
+    X, y = problem(3)
+    with pytest.raises(ValueError, match=r"decoding must be 'auto' for tune, which .*'hamming'"):
+        tune(SureClassifier(multiclass="ecoc", decoding="hamming"), X, y)

@@ -52,32 +52,38 @@ inline void best_rivals(std::span<const double> scores, std::size_t y,
     rivals.resize(kept);
 }
 
-/// The problems of a code [class, problem] that can be learnt: those with a known class on either
-/// side.
+/// The problems of a code [class, problem] that can be learnt: those with a known class on each
+/// side. Labels are scored as predictions are out of the box.
 class Problems {
 public:
     void find(std::span<const std::int8_t> code, std::span<const std::uint8_t> known) {
         const std::size_t K = known.size();
         const std::size_t B = code.size() / K;
         std::vector<std::vector<std::uint32_t>> columns(K);
-        signs_.assign(code.size(), 0.0);
+        sides_.assign(B, {});
         scores_.resize(K);
         quads_.resize(K);
-        pairs_ = true;
+        bool alone = B == K;
+        bool pairs = true;
         for (std::size_t b = 0; b < B; ++b) {
             std::array<bool, 3> seen{};
-            std::size_t sides = 0;
-            for (std::size_t k = 0; k < K; ++k) sides += code[k * B + b] != 0 ? 1 : 0;
-            pairs_ = pairs_ && sides == 2;
+            std::array<std::size_t, 3> count{};
             for (std::size_t k = 0; k < K; ++k) {
-                if (known[k] != 0) seen[static_cast<std::size_t>(code[k * B + b] + 1)] = true;
+                const auto side = static_cast<std::size_t>(code[k * B + b] + 1);
+                ++count[side];
+                sides_[b][side] = static_cast<std::uint32_t>(k);
+                if (known[k] != 0) seen[side] = true;
             }
-            for (std::size_t k = 0; k < K && seen[0] && seen[2]; ++k) {
-                signs_[b * K + k] = code[k * B + b];
+            alone = alone && count[2] == 1 && count[0] == K - 1 && sides_[b][2] == b;
+            pairs = pairs && count[2] == 1 && count[0] == 1;
+            const bool learnable = seen[0] && seen[2];
+            for (std::size_t k = 0; k < K && learnable; ++k) {
                 if (code[k * B + b] != 0) columns[k].push_back(static_cast<std::uint32_t>(b));
             }
         }
+        kind_ = alone ? Kind::rest : pairs ? Kind::pairs : Kind::code;
         for (std::size_t k = 0; k < K; ++k) quads_[k] = in_quads(columns[k]);
+        if (kind_ == Kind::code) keep_signs(code, columns, B);
     }
 
     [[nodiscard]] bool empty() const noexcept { return quads_.empty(); }
@@ -85,21 +91,19 @@ public:
     /// The problems that rows of class y are for.
     [[nodiscard]] std::span<const Quad> of(std::size_t y) const noexcept { return quads_[y]; }
 
-    /// By how much label y leads all others known, as predictions are made out of the box: by the
-    /// sum of its problems; in a code of pairs by their votes, equals by that sum.
+    /// By how much label y leads all others known. One against the rest: by its own problem; pairs:
+    /// by votes, equals by the sum of margins; other codes: by the hinge losses of its problems.
     [[nodiscard]] double lead(std::size_t y, std::span<const double> s,
                               std::span<const std::uint8_t> known) {
-        sum_up(s);
-        if (pairs_) {
-            sums_ = scores_;
-            votes_.resize(s.size());
-            for (std::size_t b = 0; b < s.size(); ++b) {
-                votes_[b] = s[b] > 0.0 ? 0.5 : s[b] < 0.0 ? -0.5 : 0.0;
-            }
-            sum_up(votes_);
-            for (std::size_t k = 0; k < sums_.size(); ++k) {
-                scores_[k] += sums_[k] / (4.0 * (1.0 + std::fabs(sums_[k])));
-            }
+        switch (kind_) {
+            case Kind::rest:
+                std::ranges::copy(s, scores_.begin());
+                break;
+            case Kind::pairs:
+                vote(s);
+                break;
+            default:
+                add_losses(s);
         }
         double rival = -std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < known.size(); ++k) {
@@ -109,6 +113,41 @@ public:
     }
 
 private:
+    enum class Kind : std::uint8_t { rest, pairs, code };
+
+    void vote(std::span<const double> s) {
+        sums_.assign(scores_.size(), 0.0);
+        std::ranges::fill(scores_, 0.0);
+        for (std::size_t b = 0; b < s.size(); ++b) {
+            const auto [loser, none, winner] = sides_[b];
+            const double vote = s[b] > 0.0 ? 0.5 : s[b] < 0.0 ? -0.5 : 0.0;
+            scores_[winner] += vote;
+            scores_[loser] -= vote;
+            sums_[winner] += s[b];
+            sums_[loser] -= s[b];
+        }
+        for (std::size_t k = 0; k < sums_.size(); ++k) {
+            scores_[k] += sums_[k] / (4.0 * (1.0 + std::fabs(sums_[k])));
+        }
+    }
+
+    /// -sum_b max(0, 1 - c_b s_b): a part with the sign of c, and one for all classes that have a
+    /// side in the problem, which is 1 where |s| is below that.
+    void add_losses(std::span<const double> s) {
+        odd_.resize(s.size());
+        for (std::size_t b = 0; b < s.size(); ++b) {
+            odd_[b] =
+                std::fabs(s[b]) <= 1.0 ? s[b] : std::copysign(0.5 * (1.0 + std::fabs(s[b])), s[b]);
+        }
+        sum_up(odd_);
+        for (std::size_t k = 0; k < scores_.size() && has_zeros_; ++k) {
+            for (std::size_t b = 0; b < s.size(); ++b) {
+                const double more = std::max(0.0, 0.5 * (std::fabs(s[b]) - 1.0));
+                scores_[k] -= std::fabs(signs_[b * scores_.size() + k]) * more;
+            }
+        }
+    }
+
     /// The sum of its problems with their signs for every class.
     SURELEARN_WIDEN void sum_up(std::span<const double> s) noexcept {
         const std::size_t K = scores_.size();
@@ -122,6 +161,16 @@ private:
         for (; b < s.size(); ++b) {
             add_products(std::array<const double*, 1>{of(b)}, {s[b]}, scores_.data(), K);
         }
+    }
+
+    void keep_signs(std::span<const std::int8_t> code,
+                    std::span<const std::vector<std::uint32_t>> columns, std::size_t B) {
+        const std::size_t K = columns.size();
+        signs_.assign(code.size(), 0.0);
+        for (std::size_t k = 0; k < K; ++k) {
+            for (const std::uint32_t b : columns[k]) signs_[b * K + k] = code[k * B + b];
+        }
+        has_zeros_ = std::ranges::find(code, std::int8_t{0}) != code.end();
     }
 
     /// Columns that follow one another by fours, then all others.
@@ -150,12 +199,14 @@ private:
         return quads;
     }
 
+    Kind kind_ = Kind::code;
+    std::vector<std::array<std::uint32_t, 3>> sides_;  ///< the last class of each side
     std::vector<double> signs_;  ///< [problem, class]; 0 in a problem that cannot be learnt yet
+    bool has_zeros_ = false;
     std::vector<double> scores_;
     std::vector<double> sums_;
-    std::vector<double> votes_;
+    std::vector<double> odd_;
     std::vector<std::vector<Quad>> quads_;
-    bool pairs_ = false;  ///< whether every problem is for two classes alone
 };
 
 }  // namespace surelearn

@@ -356,7 +356,10 @@ def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:
     """Untrained weights of the kind that the layout names."""
     fits(layout, n_columns)
     kind = Full if layout.covariance == "full" else Diagonal
-    return kind(layout, n_columns, prior)
+    try:
+        return kind(layout, n_columns, prior)
+    except MemoryError:
+        raise MemoryError(_check.too_large(layout.nbytes(n_columns), n_columns)) from None
 
 
 def _by_itself(rule: _core.Rule) -> bool:

@@ -28,6 +28,7 @@ from surelearn._check._models import (
     same,
     size_known,
     storage,
+    too_large,
     trained,
 )
 from surelearn._check._rows import (
@@ -97,6 +98,7 @@ __all__ = [
     "step",
     "storage",
     "threads",
+    "too_large",
     "top",
     "trained",
     "two_classes",

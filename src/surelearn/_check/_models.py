@@ -96,6 +96,14 @@ def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
         )
 
 
+def too_large(needed: int, n_columns: int) -> str:
+    """The message for weights that there is no memory for."""
+    return (
+        f"weights must fit in memory, got {n_columns:,} columns, which take {_size(needed)}. Use "
+        "fewer features, or for many classes multiclass='joint' or 'ovr'."
+    )
+
+
 def _size(n_bytes: int) -> str:
     unit, name = (2**30, "GiB") if n_bytes >= 2**30 else (2**20, "MiB")
     return f"{n_bytes / unit:.1f} {name}"

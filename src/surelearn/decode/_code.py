@@ -63,10 +63,16 @@ class Code:
     kind: str = "custom"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "matrix", _checks.coding_matrix(self.matrix))
         known = {"ovr": _rest_matrix, "ovo": _pairs_matrix}.get(str(self.kind))
-        fits = known is None or np.array_equal(known(self.n_classes), self.matrix)
-        _checks.kind(self.kind, fits)
+        given = np.asarray(self.matrix) if known is not None else None
+        if known is not None and given is not None and given.ndim == 2 and len(given) >= 2:
+            matrix = known(len(given))
+            if np.array_equal(matrix, given):  # sound by its making, and costly to look through
+                matrix.setflags(write=False)
+                object.__setattr__(self, "matrix", matrix)
+                return
+        object.__setattr__(self, "matrix", _checks.coding_matrix(self.matrix))
+        _checks.kind(self.kind, known is None)
 
     @property
     def n_classes(self) -> int:

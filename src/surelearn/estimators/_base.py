@@ -161,10 +161,6 @@ class Linear(BaseEstimator):  # type: ignore[misc]
             ensure_all_finite=False,
         )
 
-    def _makes_sparse(self, X: Any) -> bool:
-        """Whether rows of X are sparse, once they are rows."""
-        return bool(sparse.issparse(X))
-
     def _rows(self, X: Any) -> _core.Rows:
         rows = rows_of(self._validated(X, reset=False))
         _check.sound_rows(rows.fault)

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
@@ -18,7 +17,7 @@ from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
-from surelearn.estimators._plan import Plan, balanced, balanced_stream, times
+from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
 from surelearn.estimators._proba import Certain, one_or_many
 from surelearn.weights import Method, rows_of
 
@@ -187,14 +186,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         """
         shell = self._shell()
         plan = Plan.of(self.get_params(deep=False))
-        batch, is_sparse = shell._batch(X, y, sample_weight, plan, reset=True)
-        _check.some_weight(len(batch.y))
-        classes = np.unique(batch.y)
-        _check.two_classes(classes, "fit")
-        if plan.class_weight == "balanced":
-            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+        batch, classes = shell._whole(X, y, sample_weight, "fit")
         plan.constraints.check_rivals(len(classes) - 1)
-        model = self._untrained(plan, shell.n_features_in_, is_sparse)
+        model = self._untrained(plan, shell.n_features_in_, batch.is_sparse)
         plan.check_classes(classes, model)
         model = model.with_classes(classes)
         run(model, plan, batch, check_random_state(self.random_state))
@@ -222,8 +216,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         """
         shell = self._shell()
         plan = Plan.of(self.get_params(deep=False))
-        batch, is_sparse = shell._batch(X, y, sample_weight, plan, reset=self._fresh)
-        model = self._present(plan, shell.n_features_in_, is_sparse)
+        batch = shell._batch(X, y, sample_weight, reset=self._fresh)
+        model = self._present(plan, shell.n_features_in_, batch.is_sparse)
         known = model.classes
         if classes is not None:
             declared = as_labels(classes, "classes")
@@ -298,21 +292,30 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- internals
 
-    def _batch(
-        self, X: Any, y: Any, sample_weight: Any, plan: Plan, *, reset: bool
-    ) -> tuple[Batch, bool]:
-        """Everything of the input checked, rows of weight 0 dropped; and whether X is sparse."""
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
+        """Everything of the input checked, rows of weight 0 dropped."""
+        class_weight = _check.class_weight(self.class_weight)
         X = self._validated(X, reset=reset)
         y = as_labels(y)
         _check.one_label_a_row(len(y), X.shape[0])
-        weight = plan.given_weight(y, _check.sample_weight(sample_weight, len(y)))
+        weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
         rows = rows_of(X)
         _check.sound_rows(rows.fault)
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
             X = X[kept]
-            return Batch(rows_of(X), y[kept], weight[kept], kept, X), sparse.issparse(X)
-        return Batch(rows, y, weight, X=X), sparse.issparse(X)
+            return Batch(rows_of(X), X, y[kept], weight[kept], kept)
+        return Batch(rows, X, y, weight)
+
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[Batch, NDArray[Any]]:
+        """All rows that there are, and their classes."""
+        batch = self._batch(X, y, sample_weight, reset=True)
+        _check.some_weight(len(batch.y))
+        classes = np.unique(batch.y)
+        _check.two_classes(classes, who)
+        if isinstance(self.class_weight, str):
+            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+        return batch, classes
 
     def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
         layout = plan.layout(n_features)
@@ -339,11 +342,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         model = self._present(plan, n_features, is_sparse)
         _check.one_kind(model.classes, labels)
         plan.check_classes(joined(model.classes, labels), model)
-        weights = plan.given_weight(labels, np.array([weight]))
+        weights = given_weight(plan.class_weight, labels, np.array([weight]))
         if weights is not None and not weights[0]:
             return
         self.n_features_in_ = n_features
-        self._absorb(model, plan, Batch(row, labels, weights))
+        self._absorb(model, plan, Batch(row, None, labels, weights))
         if plan.can_be_kept and self._model.weights is not None:
             method = self._model.method(plan.how)
             self._kept = (list(params.values()), method, self._model.layout)

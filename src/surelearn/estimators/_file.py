@@ -38,7 +38,7 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
     settings: dict[str, Any] = {
         "kind": type(estimator).__name__,
         "version": version("surelearn"),
-        "params": {k: _plain(k, v) for k, v in estimator.get_params(deep=False).items()},
+        "params": {k: _plain(k, v) for k, v in _checked(estimator).items()},
         "layout": asdict(model.layout),
         "initial_variance": model.initial_variance,
         "projection": model.projection,
@@ -59,6 +59,16 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
     if hasattr(estimator, "feature_names_in_"):
         tensors |= _names_out(estimator.feature_names_in_)
     save.write(path, tensors, settings)
+
+
+def _checked(estimator: Linear) -> dict[str, Any]:
+    """Constructor parameters that a reader will accept, those of the model as it was learnt."""
+    params = estimator.get_params(deep=False)
+    plan = Plan.of(params)
+    plan.check_fits(estimator._model)
+    if not isinstance(params["multiclass"], str | Code):  # a matrix can be changed in place
+        params["multiclass"] = getattr(estimator._model.multiclass, "matrix", None)
+    return params
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
@@ -127,8 +137,8 @@ def _rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:
 
 def _plain(name: str, value: Any) -> Any:
     """A constructor parameter as JSON has it."""
-    if name == "rule" and not isinstance(value, str):
-        return _rule_out(rules.get(value))
+    if name == "rule":
+        return {**_rule_out(rules.get(value)), "by_name": isinstance(value, str)}
     if isinstance(value, constraints.Constraints):
         return {"name": value.name, "params": value.params()}
     if isinstance(value, Code):
@@ -167,6 +177,14 @@ def _rule_out(rule: rules.Rule) -> dict[str, Any]:
     return {"name": rule.registered_name, "params": {}}
 
 
+def _rule_in(plain: dict[str, Any]) -> rules.Rule | str:
+    """A name stays one while it still means what it meant; defaults may change."""
+    rule = rules.get(plain["name"])
+    saved = rule.replace(**plain["params"])
+    by_name = plain.get("by_name", False)
+    return str(plain["name"]) if by_name is True and saved == rule else saved
+
+
 def _label(value: Any) -> Any:
     if _check.kind_of(value) not in ("str", "int", "float", "bool"):
         raise TypeError(f"class_weight must have labels as keys to be saved, got {value!r}.")
@@ -181,7 +199,7 @@ def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
     params = dict(plain)
     rule, scheme, weight = params["rule"], params["constraints"], params["class_weight"]
     if isinstance(rule, dict):
-        params["rule"] = rules.get(rule["name"]).replace(**rule["params"])
+        params["rule"] = _rule_in(rule)
     if isinstance(scheme, dict):
         params["constraints"] = constraints.SCHEMES[scheme["name"]](**scheme["params"])
     if isinstance(params.get("multiclass"), dict):
@@ -254,7 +272,8 @@ def _code(fields: save.Fields, multiclass: _reduce.Multiclass, n_classes: int) -
     expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
     if (expected == "joint") != (code is None):
         raise FormatError(f"{fields.where}: code must be there for three classes of a reduction.")
-    if code is not None and (code.kind != expected or code.n_classes != n_classes):
+    fits = code is None or (code.kind == expected and code.n_classes == n_classes)
+    if not fits or (code is not None and isinstance(multiclass, Code) and code != multiclass):
         raise FormatError(f"{fields.where}: code must fit multiclass and the classes.")
     return code
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from surelearn import _check, _core
 from surelearn.decode import Code
@@ -28,10 +29,14 @@ class Batch(NamedTuple):
     """Rows with their labels, checked, none of weight zero."""
 
     rows: _core.Rows
+    X: Any  # the matrix that they are in; None: one row of a stream
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None = None  # of the rows in the user's X, where some were dropped
-    X: Any = None  # the rows as a matrix
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(issparse(self.X))
 
 
 class How(NamedTuple):

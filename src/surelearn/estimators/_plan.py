@@ -122,16 +122,6 @@ class Plan:
                 "Call fit to start anew."
             )
 
-    def given_weight(
-        self, y: NDArray[Any], sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64] | None:
-        """Weight of each row as far as it is given: by row, and by class in a dict."""
-        if not isinstance(self.class_weight, dict):
-            return sample_weight
-        labels, places = np.unique(y, return_inverse=True)
-        of_class = [float(self.class_weight.get(label, 1.0)) for label in labels.tolist()]
-        return times(np.asarray(of_class)[places], sample_weight)
-
 
 def _check_pieces(
     rule: rules.Rule,
@@ -164,14 +154,14 @@ def _check_reduced(
 ) -> None:
     """A problem of two classes has one rival, no costs of its own, and a variance a weight."""
     given = {
-        "constraints='single'": None if isinstance(scheme, constraints.Single) else scheme,
+        "constraints='single'": None if isinstance(scheme, constraints.Single) else repr(scheme),
         "cost=None": None if cost is None else "a cost matrix",
-        "covariance='diagonal'": None if covariance == "diagonal" else covariance,
+        "covariance='diagonal'": None if covariance == "diagonal" else repr(covariance),
     }
     for needed, got in given.items():
         if got is not None:
             raise ValueError(
-                f"multiclass other than 'joint' needs {needed}, got {got!r}. Use "
+                f"multiclass other than 'joint' needs {needed}, got {got}. Use "
                 "multiclass='joint', which takes it."
             )
 
@@ -180,6 +170,19 @@ def _refuse_later(params: Mapping[str, Any]) -> None:
     _check.choice("combine", params["combine"], ["bayes", "weighted", "kl", "uniform"])
     if _check.count("n_shards", params["n_shards"]) != 1:
         _check.not_yet("n_shards", params["n_shards"], 1)
+
+
+def given_weight(
+    class_weight: dict[Any, float] | str | None,
+    y: NDArray[Any],
+    sample_weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """Weight of each row as far as it is given: by row, and by class in a dict."""
+    if not isinstance(class_weight, dict):
+        return sample_weight
+    labels, places = np.unique(y, return_inverse=True)
+    of_class = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
+    return times(np.asarray(of_class)[places], sample_weight)
 
 
 def times(weight: NDArray[np.float64], other: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -200,7 +200,8 @@ n_problems)
             return weights.scores(rows)
         decoder = self._decoder(model.code)
         if decoder is None:
-            return decode.probability(model.code, *self._spread(model, rows))
+            # As it was learnt: a label must not change when probabilities are calibrated.
+            return decode.probability(model.code, *self._spread(model, rows, tau=1.0))
         return decoder(model.code, weights.scores(rows))
 
     def _decoder(self, code: decode.Code) -> _reduce.Decoder | None:

@@ -36,7 +36,6 @@ class Course(NamedTuple):
     batch: Batch
     order: NDArray[np.int64] | None
     classes: NDArray[Any]
-    X: Any  # the rows of the batch as a matrix
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -56,17 +55,20 @@ class Narrow(NamedTuple):
     @classmethod
     def of(cls, course: Course) -> Narrow:
         """Of hashed texts often less than half occur: what a table need not hold."""
-        if not sparse.issparse(course.X):
-            return cls(course.batch.rows, None)
-        seen = np.zeros(course.X.shape[1], dtype=bool)
-        seen[course.X.indices] = True
+        batch = course.batch
+        if not batch.is_sparse:
+            return cls(batch.rows, None)
+        X = batch.X
+        indices, data = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]  # there may be slack
+        seen = np.zeros(X.shape[1], dtype=bool)
+        seen[indices] = True
         features = np.flatnonzero(seen)
         if 2 * len(features) > len(seen):
-            return cls(course.batch.rows, None)
-        places = np.cumsum(seen, dtype=course.X.indices.dtype)
+            return cls(batch.rows, None)
+        places = np.cumsum(seen, dtype=indices.dtype)
         places -= 1
-        parts = (course.X.data, places[course.X.indices], course.X.indptr)
-        return cls(rows_of(sparse.csr_array(parts, (course.X.shape[0], len(features)))), features)
+        parts = (data, places[indices], X.indptr)
+        return cls(rows_of(sparse.csr_array(parts, (X.shape[0], len(features)))), features)
 
     def layout(self, layout: Layout) -> Layout:
         if self.features is None:

@@ -39,11 +39,16 @@ Multiclass = str | Code
 
 def multiclass(value: Any) -> Multiclass:
     """A name, or the code of a matrix."""
+    matrix: Any = value
     if isinstance(value, Code):
         return value
     if isinstance(value, str):
         return _check.choice("multiclass", value, list(_CODES))
-    code = Code(value)
+    if not isinstance(value, np.ndarray | list | tuple):
+        raise TypeError(
+            f"multiclass must be one of {_check.listing(_CODES)} or a coding matrix, got {value!r}."
+        )
+    code = Code(matrix)
     _no_complements(code)
     return code
 
@@ -68,7 +73,7 @@ def decoding(value: Any, how: Multiclass, *, first_order: bool) -> str:
             f"decoding={name!r} needs multiclass 'ovr', 'ovo', 'ecoc' or a coding matrix, got "
             "'joint', which has no problems to decode."
         )
-    if name in ("votes", "tournament") and how in ("ovr", "ecoc"):
+    if name in ("votes", "tournament") and not _all_pairs(how):
         raise ValueError(
             f"decoding={name!r} needs a problem for every two classes, got multiclass={how!r}. Use "
             "multiclass='ovo', or another decoding."
@@ -79,6 +84,13 @@ def decoding(value: Any, how: Multiclass, *, first_order: bool) -> str:
             "another decoding, or a second-order rule such as 'arow'."
         )
     return name
+
+
+def _all_pairs(how: Multiclass) -> bool:
+    if isinstance(how, str):
+        return how == "ovo"
+    K, B = how.matrix.shape
+    return B == K * (K - 1) // 2 and bool(((how.matrix != 0).sum(axis=0) == 2).all())
 
 
 def is_fixed(how: Multiclass) -> bool:
@@ -94,7 +106,7 @@ def check_classes(how: Multiclass, known: NDArray[Any], classes: NDArray[Any]) -
             f"{_check.listing(classes.tolist())}, got {how.n_classes} rows. In a stream, declare "
             "all classes in the first partial_fit."
         )
-    if how == "ecoc" and 2 <= len(known) < len(classes):
+    if how == "ecoc" and 1 <= len(known) < len(classes):
         late = classes[~np.isin(classes, known)].tolist()
         raise ValueError(
             f"multiclass='ecoc' must know all classes when its code is made, got {late[0]!r} "

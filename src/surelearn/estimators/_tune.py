@@ -14,9 +14,9 @@ from surelearn import _check
 from surelearn.estimators import _candidates
 from surelearn.estimators._candidates import Params
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._model import Batch, Model, Refused
+from surelearn.estimators._model import Model, Refused
 from surelearn.estimators._passes import new_order, run
-from surelearn.estimators._plan import Plan, balanced, times
+from surelearn.estimators._plan import Plan
 from surelearn.estimators._race import Course, Entry, race, ranked
 from surelearn.estimators._table import Table, word
 
@@ -31,7 +31,7 @@ class Standings(Table):
     parameters : ndarray of dict
         What the candidate sets.
     mistakes : ndarray of int
-        Rows that it would have got wrong before it learnt them.
+        Rows that it would have got wrong before it learnt them; of equal scores none is right.
     error, deviation : ndarray of float
         Their share, and its standard error. NaN where the candidate failed.
     behind, behind_deviation : ndarray of float
@@ -127,15 +127,17 @@ def tune(
     if not isinstance(estimator, SureClassifier):
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
     threads = _check.threads("n_jobs", n_jobs)
-    is_sparse = estimator._makes_sparse(X)
-    entrants = _entrants(estimator, candidates, is_sparse)
+    _check_decoding(estimator.decoding)
     best: SureClassifier = clone(estimator)
-    batch, classes = _prepared(best, entrants[0].plan, (X, y, sample_weight))
+    batch, classes = best._whole(X, y, sample_weight, "tune")
+    entrants = _entrants(estimator, candidates, batch.is_sparse)
     entrants = _fitting(best, entrants, classes, strict=candidates is not None)
-    entries = [_entry(best, entrant.plan, is_sparse) for entrant in entrants]
+    entries = [_entry(best, entrant.plan, batch.is_sparse) for entrant in entrants]
     random = check_random_state(best.random_state)
     start = random.get_state()
-    course = _course(batch, order=_first_order(entries[0].plan, random, len(batch.y)))
+    order = _first_order(entries[0].plan, random, len(batch.y))
+    # Labels are looked up once for all; the winner's model has them as they were given.
+    course = Course(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
     race(entries, course, threads, _reporter(len(entries)) if verbose else lambda ended: None)
     winner, model = _winner(entries, course._replace(batch=batch), random, start)
     best.set_params(**entrants[winner].params)
@@ -220,25 +222,16 @@ def described(params: Params) -> str:
 # ------------------------------------------------------------------------ learning
 
 
-def _prepared(best: SureClassifier, plan: Plan, data: Any) -> tuple[Batch, NDArray[Any]]:
-    """Rows and classes as `fit` would have them."""
-    X, y, sample_weight = data
-    batch, _ = best._batch(X, y, sample_weight, plan, reset=True)
-    _check.some_weight(len(batch.y))
-    classes = np.unique(batch.y)
-    _check.two_classes(classes, "tune")
-    if plan.class_weight == "balanced":
-        batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-    return batch, classes
+def _check_decoding(decoding: str) -> None:
+    if decoding != "auto":
+        raise ValueError(
+            f"decoding must be 'auto' for tune, which counts mistakes by it, got {decoding!r}. Set "
+            "another in the winner."
+        )
 
 
 def _first_order(plan: Plan, random: np.random.RandomState, n: int) -> NDArray[np.int64] | None:
     return new_order(random, n) if plan.shuffle else None
-
-
-def _course(batch: Batch, *, order: NDArray[np.int64] | None) -> Course:
-    classes, places = np.unique(batch.y, return_inverse=True)
-    return Course(batch._replace(y=places), order, classes, batch.X)
 
 
 def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Entry:
