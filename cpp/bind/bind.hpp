@@ -72,5 +72,6 @@ void bind_constraints(nb::module_& m);
 void bind_diagonal(nb::module_& m);
 void bind_full(nb::module_& m);
 void bind_probability(nb::module_& m);
+void bind_text(nb::module_& m);
 
 }  // namespace surelearn::bind

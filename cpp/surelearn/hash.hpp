@@ -1,0 +1,45 @@
+// Room 1, hashing: bytes to a number, a number to a feature. Knows no text.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace surelearn {
+
+/// Bytes that must be readable, whatever is in them, behind every text that is hashed.
+inline constexpr std::size_t hash_padding = 4;
+
+/// MurmurHash3 x86 32 with seed 0 (Austin Appleby), signed as scikit-learn has it.
+[[nodiscard]] inline std::int32_t murmur3(const char* text, std::size_t n) noexcept {
+    constexpr std::uint32_t c1 = 0xcc9e2d51;
+    constexpr std::uint32_t c2 = 0x1b873593;
+    const auto word = [&](std::size_t at) {
+        std::uint32_t k = 0;
+        std::memcpy(&k, text + at, sizeof k);
+        return k;
+    };
+    std::uint32_t h = 0;
+    const std::size_t whole = n & ~std::size_t{3};
+    for (std::size_t at = 0; at < whole; at += 4) {
+        h ^= std::rotl(word(at) * c1, 15) * c2;
+        h = std::rotl(h, 13) * 5 + 0xe6546b64;
+    }
+    // What is left of a word, the rest of it cut off: no branch for its length.
+    const std::uint32_t kept = (std::uint32_t{1} << (8 * (n & 3))) - 1;
+    h ^= std::rotl((word(whole) & kept) * c1, 15) * c2;
+    h ^= static_cast<std::uint32_t>(n);
+    h = (h ^ (h >> 16)) * 0x85ebca6b;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35;
+    return static_cast<std::int32_t>(h ^ (h >> 16));
+}
+
+/// The feature of a hash: |h| mod n, where |-2^31| is 2^31.
+[[nodiscard]] inline std::uint32_t bucket(std::int32_t h, std::uint32_t n_features) noexcept {
+    const auto u = static_cast<std::uint32_t>(h);
+    const std::uint32_t size = h < 0 ? 0U - u : u;
+    return std::has_single_bit(n_features) ? size & (n_features - 1) : size % n_features;
+}
+
+}  // namespace surelearn

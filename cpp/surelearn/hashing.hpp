@@ -1,0 +1,87 @@
+// Room 1, from texts to rows: n-grams, their hashes, their counts. Sees the other headers of it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "surelearn/counts.hpp"
+#include "surelearn/hash.hpp"
+#include "surelearn/names.hpp"
+#include "surelearn/parts.hpp"
+#include "surelearn/text.hpp"
+
+namespace surelearn {
+
+/// The place of a text that cannot be encoded; none if all can.
+inline constexpr std::size_t no_text = std::numeric_limits<std::size_t>::max();
+
+/// Rows of some texts, in their order. Ends before a text that cannot be encoded, and gives its
+/// place.
+template <class T>
+[[nodiscard]] std::size_t hash_texts(std::span<const Text> texts, const Analysis& analysis,
+                                     const Counting& counting, CountRows<T>& rows, Names* names) {
+    Grams grams(analysis);
+    Counter<T> counter(counting);
+    std::vector<std::int32_t> hashes;
+    std::vector<std::string_view> words;
+    const auto find = [&](std::int32_t h) {
+        return words[static_cast<std::size_t>(std::ranges::find(hashes, h) - hashes.begin())];
+    };
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        hashes.clear();
+        words.clear();
+        const bool encoded = grams.each(texts[i], [&](const char* bytes, std::size_t size) {
+            hashes.push_back(murmur3(bytes, size));
+            if (names != nullptr) words.emplace_back(bytes, size);
+        });
+        if (!encoded) return i;
+        if (names == nullptr) {
+            counter.add(hashes, rows, [](std::uint32_t, std::span<const HashKey>) {});
+        } else {
+            counter.add(hashes, rows, [&](std::uint32_t feature, std::span<const HashKey> keys) {
+                names->meet(feature, keys, find);
+            });
+        }
+    }
+    return no_text;
+}
+
+/// A part of the texts with what came of it.
+template <class T>
+struct HashedPart {
+    std::size_t begin = 0;
+    CountRows<T> rows;
+    std::size_t failed = no_text;
+};
+
+/// Rows of all texts by several threads, as parts in the order of the texts. The place of the first
+/// text that cannot be encoded is told by its part.
+template <class T>
+[[nodiscard]] std::vector<HashedPart<T>> hash_in_parts(std::span<const Text> texts,
+                                                       const Analysis& analysis,
+                                                       const Counting& counting,
+                                                       std::size_t threads, Names* names) {
+    const std::size_t n = std::max<std::size_t>(1, std::min(threads, texts.size()));
+    std::vector<HashedPart<T>> parts(n);
+    std::vector<Names> met;
+    for (std::size_t p = 1; p < n && names != nullptr; ++p) met.emplace_back(names->n_features());
+    for (std::size_t p = 0; p < n; ++p) parts[p].begin = texts.size() * p / n;
+    in_parts(n, n, [&](std::size_t first, std::size_t last) {
+        for (std::size_t p = first; p < last; ++p) {
+            const std::size_t end = p + 1 < n ? parts[p + 1].begin : texts.size();
+            Names* const own = names == nullptr || p == 0 ? names : &met[p - 1];
+            const auto part = texts.subspan(parts[p].begin, end - parts[p].begin);
+            parts[p].failed = hash_texts(part, analysis, counting, parts[p].rows, own);
+        }
+    });
+    for (const Names& later : met) names->absorb(later);
+    return parts;
+}
+
+}  // namespace surelearn
