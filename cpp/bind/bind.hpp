@@ -47,6 +47,14 @@ struct NewArray {
     }
 };
 
+/// A vector whose memory Python takes over.
+template <class T>
+[[nodiscard]] nb::ndarray<nb::numpy, T> give(std::vector<T>&& vector) {
+    auto* const own = new std::vector<T>(std::move(vector));
+    const nb::capsule owner(own, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner);
+}
+
 using AnyMatrix = std::variant<Matrix<std::int32_t, float>, Matrix<std::int32_t, double>,
                                Matrix<std::int64_t, float>, Matrix<std::int64_t, double>>;
 

@@ -53,60 +53,44 @@ struct Hasher {
     std::mutex naming;
 };
 
+/// (ends of rows, features, values, place of a text that cannot be encoded or -1)
 template <class T>
 using Rows3 = std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int32_t>,
                          nb::ndarray<nb::numpy, T>, std::int64_t>;
 
-/// (ends of rows, features, values, place of a text that cannot be encoded or -1)
+/// All parts as one: the rows of the first, then those of the others.
 template <class T>
-[[nodiscard]] Rows3<T> joined(const std::vector<HashedPart<T>>& parts, std::size_t threads) {
-    std::size_t n_rows = 0;
-    std::size_t n_values = 0;
-    std::int64_t failed = -1;
-    for (const auto& part : parts) {
-        if (failed < 0 && part.failed != no_text) {
-            failed = static_cast<std::int64_t>(part.begin + part.failed);
-        }
-        n_rows += part.rows.ends.size();
-        n_values += part.rows.values.size();
+[[nodiscard]] CountRows<T> joined(std::vector<HashedPart<T>>& parts) {
+    CountRows<T> all = std::move(parts[0].rows);
+    for (HashedPart<T>& part : std::span(parts).subspan(1)) {
+        const auto shift = static_cast<std::int64_t>(all.values.size());
+        for (const std::int64_t end : part.rows.ends) all.ends.push_back(end + shift);
+        all.features.insert(all.features.end(), part.rows.features.begin(),
+                            part.rows.features.end());
+        all.values.insert(all.values.end(), part.rows.values.begin(), part.rows.values.end());
+        part.rows = {};
     }
-    NewArray<std::int64_t> starts({n_rows + 1});
-    NewArray<std::int32_t> features({n_values});
-    NewArray<T> values({n_values});
-    {
-        const nb::gil_scoped_release release;
-        std::vector<std::array<std::size_t, 2>> begin(parts.size() + 1, {1, 0});
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            begin[p + 1] = {begin[p][0] + parts[p].rows.ends.size(),
-                            begin[p][1] + parts[p].rows.values.size()};
-        }
-        starts.data[0] = 0;
-        in_parts(parts.size(), threads, [&](std::size_t first, std::size_t last) {
-            for (std::size_t p = first; p < last; ++p) {
-                const auto& rows = parts[p].rows;
-                const auto [row, value] = begin[p];
-                const auto shift = static_cast<std::int64_t>(value);
-                std::ranges::transform(rows.ends, starts.data.get() + row,
-                                       [&](std::int64_t end) { return end + shift; });
-                std::ranges::copy(rows.features, features.data.get() + value);
-                std::ranges::copy(rows.values, values.data.get() + value);
-            }
-        });
-    }
-    return {starts.give(), features.give(), values.give(), failed};
+    return all;
 }
 
 template <class T>
 [[nodiscard]] Rows3<T> transform(Hasher& self, const Texts& texts, std::size_t threads) {
-    std::vector<HashedPart<T>> parts;
+    CountRows<T> rows;
+    std::int64_t failed = -1;
     {
         const nb::gil_scoped_release release;
         std::unique_lock<std::mutex> lock(self.naming, std::defer_lock);
         Names* const names = self.names ? &*self.names : nullptr;
         if (names != nullptr) lock.lock();
-        parts = hash_in_parts<T>(texts.texts, self.analysis, self.counting, threads, names);
+        auto parts = hash_in_parts<T>(texts.texts, self.analysis, self.counting, threads, names);
+        for (const auto& part : parts) {
+            if (failed >= 0 || part.failed == no_text) continue;
+            failed = static_cast<std::int64_t>(part.begin + part.failed);
+        }
+        rows = joined(parts);
     }
-    return joined(parts, threads);
+    return {give(std::move(rows.ends)), give(std::move(rows.features)),
+            give(std::move(rows.values)), failed};
 }
 
 [[nodiscard]] std::unique_ptr<Hasher> make(int unit, std::size_t least, std::size_t most,

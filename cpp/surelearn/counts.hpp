@@ -41,23 +41,41 @@ using HashKey = std::uint64_t;
 class KeySort {
 public:
     explicit KeySort(std::uint32_t n_features)
-        : bits_(std::bit_width(n_features - 1)), digits_((bits_ + 7) / 8) {}
+        : bits_(static_cast<unsigned>(std::bit_width(n_features - 1))) {}
 
     void operator()(std::vector<HashKey>& keys) {
-        if (keys.size() < few) {
-            insert(keys);
+        if (keys.size() > many) {
+            by_all_digits(keys);
             return;
         }
-        const int digit = digits_ == 0 ? 0 : (bits_ + digits_ - 1) / digits_;
-        other_.resize(keys.size());
-        for (int d = 0; d < digits_; ++d) {
-            scatter(keys, 32 + d * digit, (HashKey{1} << digit) - 1);
-            keys.swap(other_);
-        }
+        // A text has about as many keys as there are values of its first digit: hardly any are out
+        // of order after it.
+        const auto size = static_cast<unsigned>(std::bit_width(keys.size()));
+        if (keys.size() > few) by_digit(keys, bits_ - std::min(bits_, size), size);
+        insert(keys);
     }
 
 private:
-    static constexpr std::size_t few = 40;
+    static constexpr std::size_t few = 16;
+    static constexpr unsigned largest = 11;  ///< bits of a digit
+    static constexpr std::size_t many = (std::size_t{1} << largest) - 1;
+
+    void by_all_digits(std::vector<HashKey>& keys) {
+        for (unsigned from = 0; from < bits_; from += largest) by_digit(keys, from, largest);
+    }
+
+    void by_digit(std::vector<HashKey>& keys, unsigned from, unsigned size) {
+        std::array<std::uint32_t, (std::size_t{1} << largest) + 1> place;
+        const unsigned shift = 32 + from;
+        const HashKey mask = (HashKey{1} << size) - 1;
+        std::fill_n(place.begin(), mask + 2, 0U);
+        for (const HashKey key : keys) ++place[(key >> shift & mask) + 1];
+        std::uint32_t sum = 0;
+        for (std::size_t i = 0; i <= mask; ++i) place[i] = sum += place[i];
+        other_.resize(keys.size());
+        for (const HashKey key : keys) other_[place[key >> shift & mask]++] = key;
+        keys.swap(other_);
+    }
 
     static void insert(std::span<HashKey> keys) noexcept {
         for (std::size_t i = 1; i < keys.size(); ++i) {
@@ -68,15 +86,7 @@ private:
         }
     }
 
-    void scatter(std::span<const HashKey> keys, int shift, HashKey mask) noexcept {
-        std::array<std::uint32_t, 257> place{};
-        for (const HashKey key : keys) ++place[(key >> shift & mask) + 1];
-        for (std::size_t i = 1; i <= mask; ++i) place[i] += place[i - 1];
-        for (const HashKey key : keys) other_[place[key >> shift & mask]++] = key;
-    }
-
-    int bits_;
-    int digits_;
+    unsigned bits_;
     std::vector<HashKey> other_;
 };
 
@@ -86,34 +96,49 @@ class Counter {
 public:
     explicit Counter(const Counting& how) : how_(how), sort_(how.n_features) {}
 
-    /// Adds a row; `hashes` may be in any order. Calls met(feature, keys) for each feature.
-    template <class Met>
-    void add(std::span<const std::int32_t> hashes, CountRows<T>& rows, Met&& met) {
+    /// Adds the row of these hashes.
+    void add(std::span<const std::int32_t> hashes, CountRows<T>& rows) {
         keys_.resize(hashes.size());
         for (std::size_t i = 0; i < hashes.size(); ++i) {
             const HashKey feature = bucket(hashes[i], how_.n_features);
             keys_[i] = feature << 32 | static_cast<std::uint32_t>(hashes[i]);
         }
         sort_(keys_);
+        const std::size_t n = sum_up();
+        rows.features.insert(rows.features.end(), features_.begin(), features_.begin() + n);
         const std::size_t first = rows.values.size();
-        for (std::size_t i = 0; i < keys_.size();) {
-            const std::size_t begin = i;
-            std::int64_t count = 0;
-            for (; i < keys_.size() && keys_[i] >> 32 == keys_[begin] >> 32; ++i) {
-                const bool negative = static_cast<std::int32_t>(keys_[i]) < 0;
-                count += how_.signs && negative ? -1 : 1;
-            }
-            const auto feature = static_cast<std::uint32_t>(keys_[begin] >> 32);
-            met(feature, std::span(keys_).subspan(begin, i - begin));
-            rows.features.push_back(static_cast<std::int32_t>(feature));
-            rows.values.push_back(value_of(count));
-        }
+        rows.values.resize(first + n);
+        for (std::size_t i = 0; i < n; ++i) rows.values[first + i] = value_of(counts_[i]);
         normalise(std::span(rows.values).subspan(first));
         rows.ends.push_back(static_cast<std::int64_t>(rows.values.size()));
     }
 
+    /// The keys of the last row, by feature and then in the order of their hashes.
+    [[nodiscard]] std::span<const HashKey> keys() const noexcept { return keys_; }
+
 private:
-    [[nodiscard]] T value_of(std::int64_t count) const noexcept {
+    /// The sum of each feature, without a branch for where one ends; gives their number.
+    [[nodiscard]] std::size_t sum_up() {
+        const std::size_t size = keys_.size();
+        features_.resize(size);
+        counts_.resize(size);
+        keys_.push_back(~HashKey{0});  // no feature: the last one ends here
+        const HashKey sign = how_.signs ? HashKey{1} << 31 : 0;
+        std::size_t n = 0;
+        std::int32_t count = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            count += 1 - 2 * static_cast<std::int32_t>((keys_[i] & sign) >> 31);
+            features_[n] = static_cast<std::int32_t>(keys_[i] >> 32);
+            counts_[n] = count;
+            const auto ends = static_cast<std::int32_t>((keys_[i] ^ keys_[i + 1]) >> 32 != 0);
+            n += static_cast<std::size_t>(ends);
+            count &= ends - 1;
+        }
+        keys_.pop_back();
+        return n;
+    }
+
+    [[nodiscard]] T value_of(std::int32_t count) const noexcept {
         if (how_.binary) return T{1};
         const auto value = static_cast<double>(count);
         if (!how_.logarithmic || count == 0) return static_cast<T>(value);
@@ -140,6 +165,8 @@ private:
     Counting how_;
     KeySort sort_;
     std::vector<HashKey> keys_;
+    std::vector<std::int32_t> features_;
+    std::vector<std::int32_t> counts_;
 };
 
 }  // namespace surelearn

@@ -9,7 +9,7 @@
 namespace surelearn {
 
 /// Bytes that must be readable, whatever is in them, behind every text that is hashed.
-inline constexpr std::size_t hash_padding = 4;
+inline constexpr std::size_t hash_padding = 16;
 
 /// MurmurHash3 x86 32 with seed 0 (Austin Appleby), signed as scikit-learn has it.
 [[nodiscard]] inline std::int32_t murmur3(const char* text, std::size_t n) noexcept {
@@ -20,13 +20,19 @@ inline constexpr std::size_t hash_padding = 4;
         std::memcpy(&k, text + at, sizeof k);
         return k;
     };
-    std::uint32_t h = 0;
+    const auto mixed = [&](std::uint32_t h, std::size_t at) {
+        return std::rotl(h ^ (std::rotl(word(at) * c1, 15) * c2), 13) * 5 + 0xe6546b64;
+    };
+    // Nearly all tokens are shorter than sixteen bytes, and how much so cannot be foreseen: all
+    // that such a token could need is worked out, and what it has is kept.
     const std::size_t whole = n & ~std::size_t{3};
-    for (std::size_t at = 0; at < whole; at += 4) {
-        h ^= std::rotl(word(at) * c1, 15) * c2;
-        h = std::rotl(h, 13) * 5 + 0xe6546b64;
+    std::uint32_t h = 0;
+    for (std::size_t at = 0; at < 12; at += 4) {
+        const std::uint32_t has = 0U - static_cast<std::uint32_t>(whole > at);
+        h ^= (h ^ mixed(h, at)) & has;
     }
-    // What is left of a word, the rest of it cut off: no branch for its length.
+    for (std::size_t at = 12; at < whole; at += 4) h = mixed(h, at);
+    // What is left of a word, the rest of it cut off.
     const std::uint32_t kept = (std::uint32_t{1} << (8 * (n & 3))) - 1;
     h ^= std::rotl((word(whole) & kept) * c1, 15) * c2;
     h ^= static_cast<std::uint32_t>(n);
@@ -39,7 +45,8 @@ inline constexpr std::size_t hash_padding = 4;
 [[nodiscard]] inline std::uint32_t bucket(std::int32_t h, std::uint32_t n_features) noexcept {
     const auto u = static_cast<std::uint32_t>(h);
     const std::uint32_t size = h < 0 ? 0U - u : u;
-    return std::has_single_bit(n_features) ? size & (n_features - 1) : size % n_features;
+    const bool power_of_two = (n_features & (n_features - 1)) == 0;
+    return power_of_two ? size & (n_features - 1) : size % n_features;
 }
 
 }  // namespace surelearn

@@ -21,6 +21,17 @@ namespace surelearn {
 /// The place of a text that cannot be encoded; none if all can.
 inline constexpr std::size_t no_text = std::numeric_limits<std::size_t>::max();
 
+/// Room for as many features as texts of this length commonly have: memory that is not used is not
+/// taken from anybody, and growing copies all that is there.
+template <class T>
+void reserve(std::span<const Text> texts, CountRows<T>& rows) {
+    std::size_t size = 0;
+    for (const Text& text : texts) size += text.size;
+    rows.ends.reserve(texts.size());
+    rows.features.reserve(size / 6);
+    rows.values.reserve(size / 6);
+}
+
 /// Rows of some texts, in their order. Ends before a text that cannot be encoded, and gives its
 /// place.
 template <class T>
@@ -33,6 +44,7 @@ template <class T>
     const auto find = [&](std::int32_t h) {
         return words[static_cast<std::size_t>(std::ranges::find(hashes, h) - hashes.begin())];
     };
+    reserve(texts, rows);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         hashes.clear();
         words.clear();
@@ -41,13 +53,8 @@ template <class T>
             if (names != nullptr) words.emplace_back(bytes, size);
         });
         if (!encoded) return i;
-        if (names == nullptr) {
-            counter.add(hashes, rows, [](std::uint32_t, std::span<const HashKey>) {});
-        } else {
-            counter.add(hashes, rows, [&](std::uint32_t feature, std::span<const HashKey> keys) {
-                names->meet(feature, keys, find);
-            });
-        }
+        counter.add(hashes, rows);
+        if (names != nullptr) names->meet(counter.keys(), find);
     }
     return no_text;
 }

@@ -19,16 +19,14 @@ class Names {
 public:
     explicit Names(std::uint32_t n_features) : first_(n_features, 0), shared_(n_features, false) {}
 
-    /// The words of one text that share a feature, in their order; `find` has the bytes of a hash.
+    /// The words of one text, those of a feature in their order; `find` has the bytes of a hash.
     template <class Find>
-    void meet(std::uint32_t feature, std::span<const HashKey> keys, Find&& find) {
-        const std::uint32_t known = first_[feature];
-        if (known == 0) {
-            const auto h = static_cast<std::int32_t>(keys.front());
-            add(feature, mark(h), find(h));
-        }
+    void meet(std::span<const HashKey> keys, Find&& find) {
         for (const HashKey key : keys) {
-            if (mark(static_cast<std::int32_t>(key)) != first_[feature]) clash(feature);
+            const auto feature = static_cast<std::uint32_t>(key >> 32);
+            const auto h = static_cast<std::int32_t>(key);
+            if (first_[feature] == 0) add(feature, mark(h), find(h));
+            if (first_[feature] != mark(h)) clash(feature);
         }
     }
 
