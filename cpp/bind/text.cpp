@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "bind.hpp"
 #include "surelearn/hashing.hpp"
@@ -20,26 +21,63 @@ namespace surelearn::bind {
 
 namespace {
 
+/// A str as it lies in the interpreter's memory.
+[[nodiscard]] Text text_of(nb::handle object, bool lower) {
+    if (!PyUnicode_Check(object.ptr())) throw nb::type_error("texts must be str");
+    PyObject* const text = object.ptr();
+    return {PyUnicode_DATA(text), static_cast<std::size_t>(PyUnicode_GET_LENGTH(text)),
+            static_cast<unsigned>(PyUnicode_KIND(text)), PyUnicode_IS_ASCII(text) != 0, lower};
+}
+
 /// Texts of Python's, looked at once and kept alive while they are read.
 struct Texts {
     std::vector<Text> texts;
-    nb::object owner;
+    std::vector<nb::object> owners;
+
+    /// The places of texts that are more than ASCII, which only the interpreter can make small.
+    [[nodiscard]] std::vector<std::size_t> others() const {
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            if (!texts[i].ascii) places.push_back(i);
+        }
+        return places;
+    }
+
+    [[nodiscard]] std::size_t longest() const {
+        std::size_t size = 0;
+        for (const Text& text : texts) size = std::max(size, text.size);
+        return size;
+    }
+
+    /// Puts a str that needs nothing more in the place of a text.
+    void replace(std::size_t i, const nb::object& text) {
+        texts.at(i) = text_of(text, false);
+        owners.push_back(text);
+    }
 };
 
-/// A str as it lies in the interpreter's memory.
-[[nodiscard]] Text text_of(PyObject* object) {
-    if (!PyUnicode_Check(object)) throw nb::type_error("texts must be str");
-    return {PyUnicode_DATA(object), static_cast<std::size_t>(PyUnicode_GET_LENGTH(object)),
-            static_cast<unsigned>(PyUnicode_KIND(object)), PyUnicode_IS_ASCII(object) != 0, false};
+[[nodiscard]] Texts texts_of(const nb::typed<nb::list, nb::str>& list, bool lower) {
+    Texts result;
+    result.owners.emplace_back(list);
+    result.texts.reserve(list.size());
+    for (const nb::handle text : list) result.texts.push_back(text_of(text, lower));
+    return result;
 }
 
-/// `ready` tells which texts have been made small already.
-[[nodiscard]] Texts texts_of(const nb::list& list, const Vector<std::uint8_t>& ready, bool lower) {
-    Texts result{{}, list};
-    result.texts.reserve(nb::len(list));
-    for (std::size_t i = 0; i < nb::len(list); ++i) {
-        result.texts.push_back(text_of(PyList_GET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i))));
-        result.texts.back().lower = lower && ready.data()[i] == 0;
+/// Texts that lie in UTF-8 one after the other, as Arrow has them. One that is more than ASCII has
+/// to be replaced before it is read.
+template <class Offset>
+[[nodiscard]] Texts texts_in(const Vector<Offset>& offsets, const Vector<std::uint8_t>& bytes,
+                             bool lower) {
+    Texts result;
+    result.owners = {nb::cast(offsets), nb::cast(bytes)};
+    const auto* const data = reinterpret_cast<const char*>(bytes.data());
+    for (std::size_t i = 0; i + 1 < offsets.shape(0); ++i) {
+        const auto begin = static_cast<std::size_t>(offsets.data()[i]);
+        const auto end = static_cast<std::size_t>(offsets.data()[i + 1]);
+        if (begin > end || end > bytes.shape(0)) throw nb::index_error("offsets beyond the bytes");
+        const std::string_view text(data + begin, end - begin);
+        result.texts.push_back({text.data(), text.size(), 1, is_ascii(text), lower});
     }
     return result;
 }
@@ -53,7 +91,7 @@ struct Hasher {
     std::mutex naming;
 };
 
-/// (ends of rows, features, values, place of a text that cannot be encoded or -1)
+/// (starts of rows and the end, features, values, place of a text that cannot be encoded or -1)
 template <class T>
 using Rows3 = std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int32_t>,
                          nb::ndarray<nb::numpy, T>, std::int64_t>;
@@ -88,6 +126,7 @@ template <class T>
             failed = static_cast<std::int64_t>(part.begin + part.failed);
         }
         rows = joined(parts);
+        rows.ends.insert(rows.ends.begin(), 0);
     }
     return {give(std::move(rows.ends)), give(std::move(rows.features)),
             give(std::move(rows.values)), failed};
@@ -106,35 +145,105 @@ template <class T>
     return hasher;
 }
 
+void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
+                   const Vector<std::int64_t>& word_ends, const Vector<std::int64_t>& spaces,
+                   const Vector<std::int64_t>& space_ends) {
+    self.words.emplace(view(words), view(word_ends));
+    self.spaces.emplace(view(spaces), view(space_ends));
+    self.analysis.words = &*self.words;
+    self.analysis.spaces = &*self.spaces;
+}
+
+/// (features, ends of their words, words, which of them clash), in the order they were met.
+[[nodiscard]] auto names_of(Hasher& self) {
+    const std::lock_guard<std::mutex> lock(self.naming);
+    std::vector<std::int64_t> features;
+    std::vector<std::int64_t> ends;
+    std::vector<std::uint8_t> shared;
+    std::string words;
+    for (std::size_t i = 0; self.names && i < self.names->size(); ++i) {
+        features.push_back(self.names->feature(i));
+        words += self.names->word(i);
+        ends.push_back(static_cast<std::int64_t>(words.size()));
+        shared.push_back(self.names->shared(self.names->feature(i)) ? 1 : 0);
+    }
+    return std::tuple(give(std::move(features)), give(std::move(ends)),
+                      nb::bytes(words.data(), words.size()), give(std::move(shared)));
+}
+
+/// The word of each feature, or None; one look at all of them, since few are asked for at a time.
+[[nodiscard]] nb::typed<nb::list, nb::object> find_names(
+    Hasher& self, const std::vector<std::int64_t>& features) {
+    const std::lock_guard<std::mutex> lock(self.naming);
+    std::unordered_map<std::int64_t, std::size_t> place;
+    for (const std::int64_t feature : features) place[feature] = no_text;
+    for (std::size_t i = 0; self.names && i < self.names->size(); ++i) {
+        const auto found = place.find(self.names->feature(i));
+        if (found != place.end()) found->second = i;
+    }
+    nb::typed<nb::list, nb::object> words;
+    for (const std::int64_t feature : features) {
+        const std::size_t i = place[feature];
+        if (i == no_text) {
+            words.append(nb::none());
+        } else {
+            const std::string_view word = self.names->word(i);
+            words.append(nb::str(word.data(), word.size()));
+        }
+    }
+    return words;
+}
+
+void restore_names(Hasher& self, const Vector<std::int64_t>& features,
+                   const Vector<std::int64_t>& ends, const nb::bytes& words,
+                   const Vector<std::uint8_t>& shared) {
+    Names names(self.counting.n_features);
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < features.shape(0); ++i) {
+        const auto end = static_cast<std::size_t>(ends.data()[i]);
+        const auto feature = static_cast<std::uint64_t>(features.data()[i]);
+        if (end < begin || end > words.size() || feature >= names.n_features()) {
+            throw nb::index_error("names do not fit the features");
+        }
+        names.restore(static_cast<std::uint32_t>(feature), {words.c_str() + begin, end - begin},
+                      shared.data()[i] != 0);
+        begin = end;
+    }
+    self.names.emplace(std::move(names));
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
-    nb::class_<Texts>(m, "Texts", "Texts, read in place.").def("__len__", [](const Texts& self) {
-        return self.texts.size();
-    });
-    m.def("texts_of", &texts_of, nb::arg("texts"), nb::arg("ready"), nb::arg("lower"),
-          "The texts of a list of str.");
+    nb::class_<Texts>(m, "Texts", "Texts, read in place.")
+        .def("__len__", [](const Texts& self) { return self.texts.size(); })
+        .def_prop_ro("longest", &Texts::longest, "Characters of the longest text.")
+        .def("others", &Texts::others, "Places of texts that are more than ASCII.")
+        .def("replace", &Texts::replace, nb::arg("place"), nb::arg("text"),
+             "Put a text that needs nothing more in its place.");
+    m.def("texts_of", &texts_of, nb::arg("texts"), nb::arg("lower"), "The texts of a list of str.");
+    m.def("texts_in", &texts_in<std::int32_t>, nb::arg("offsets").noconvert(),
+          nb::arg("bytes").noconvert(), nb::arg("lower"), "Texts in UTF-8, one after the other.");
+    m.def("texts_in", &texts_in<std::int64_t>, nb::arg("offsets").noconvert(),
+          nb::arg("bytes").noconvert(), nb::arg("lower"));
     nb::class_<Hasher>(m, "Hasher", "Texts to rows of hashed n-grams.")
         .def(nb::new_(&make), nb::arg("unit"), nb::arg("least"), nb::arg("most"), nb::arg("stop"),
              nb::arg("n_features"), nb::arg("signs"), nb::arg("binary"), nb::arg("logarithmic"),
              nb::arg("norm"))
-        .def(
-            "use_alphabets",
-            [](Hasher& self, const Vector<std::int64_t>& words,
-               const Vector<std::int64_t>& word_ends, const Vector<std::int64_t>& spaces,
-               const Vector<std::int64_t>& space_ends) {
-                self.words.emplace(view(words), view(word_ends));
-                self.spaces.emplace(view(spaces), view(space_ends));
-                self.analysis.words = &*self.words;
-                self.analysis.spaces = &*self.spaces;
-            },
-            "Which characters are of words and which are spaces, as runs.")
-        .def("transform32", &transform<float>, nb::arg("texts"), nb::arg("threads"))
+        .def("use_alphabets", &use_alphabets, nb::arg("words"), nb::arg("word_ends"),
+             nb::arg("spaces"), nb::arg("space_ends"),
+             "Which characters are of words and which are spaces, as runs.")
+        .def_prop_ro("has_alphabets", [](Hasher& self) { return self.words.has_value(); })
+        .def("transform32", &transform<float>, nb::arg("texts"), nb::arg("threads"),
+             "(starts of rows, features, values, place of a text without UTF-8 or -1)")
         .def("transform64", &transform<double>, nb::arg("texts"), nb::arg("threads"))
         .def("keep_names", [](Hasher& self) { self.names.emplace(self.counting.n_features); })
         .def_prop_ro("n_names", [](Hasher& self) { return self.names ? self.names->size() : 0; })
-        .def_prop_ro("clashes",
-                     [](Hasher& self) { return self.names ? self.names->clashes() : 0; });
+        .def_prop_ro("clashes", [](Hasher& self) { return self.names ? self.names->clashes() : 0; })
+        .def("find_names", &find_names, nb::arg("features"), "The word of each feature, or None.")
+        .def("names", &names_of, "(features, ends, words, clashes) in the order they were met.")
+        .def("restore_names", &restore_names, nb::arg("features"), nb::arg("ends"),
+             nb::arg("words"), nb::arg("shared"));
 }
 
 }  // namespace surelearn::bind

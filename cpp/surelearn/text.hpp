@@ -41,6 +41,13 @@ struct Text {
     }
 };
 
+/// Whether bytes are ASCII alone.
+[[nodiscard]] inline bool is_ascii(std::string_view bytes) noexcept {
+    unsigned char all = 0;
+    for (const char c : bytes) all |= static_cast<unsigned char>(c);
+    return all < 0x80;
+}
+
 /// A set of code points.
 class Alphabet {
 public:

@@ -339,3 +339,62 @@ def label_probabilities(mean: Annotated[NDArray[numpy.float64], dict(shape=(None
 
 def log_probability_of(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Log probability that the score in column y of each row is the largest."""
+
+class Texts:
+    """Texts, read in place."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest text."""
+
+    def others(self) -> list[int]:
+        """Places of texts that are more than ASCII."""
+
+    def replace(self, place: int, text: object) -> None:
+        """Put a text that needs nothing more in its place."""
+
+def texts_of(texts: list[str], lower: bool) -> Texts:
+    """The texts of a list of str."""
+
+@overload
+def texts_in(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: bool) -> Texts:
+    """Texts in UTF-8, one after the other."""
+
+@overload
+def texts_in(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: bool) -> Texts: ...
+
+class Hasher:
+    """Texts to rows of hashed n-grams."""
+
+    def __init__(self, unit: int, least: int, most: int, stop: Sequence[str], n_features: int, signs: bool, binary: bool, logarithmic: bool, norm: int) -> None: ...
+
+    def use_alphabets(self, words: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], word_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spaces: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], space_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Which characters are of words and which are spaces, as runs."""
+
+    @property
+    def has_alphabets(self) -> bool: ...
+
+    def transform32(self, texts: Texts, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int]:
+        """
+        (starts of rows, features, values, place of a text without UTF-8 or -1)
+        """
+
+    def transform64(self, texts: Texts, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], int]: ...
+
+    def keep_names(self) -> None: ...
+
+    @property
+    def n_names(self) -> int: ...
+
+    @property
+    def clashes(self) -> int: ...
+
+    def find_names(self, features: Sequence[int]) -> list[object]:
+        """The word of each feature, or None."""
+
+    def names(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
+        """(features, ends, words, clashes) in the order they were met."""
+
+    def restore_names(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: bytes, shared: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...

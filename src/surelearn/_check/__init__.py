@@ -34,10 +34,13 @@ from surelearn._check._models import (
 from surelearn._check._rows import (
     covariance,
     n_features,
+    no_nulls,
     probabilities,
     row_of_numbers,
     score_moments,
     sound_rows,
+    text,
+    texts,
 )
 from surelearn._check._values import (
     FormatError,
@@ -78,6 +81,7 @@ __all__ = [
     "mixing",
     "n_features",
     "names",
+    "no_nulls",
     "not_yet",
     "number",
     "numbers",
@@ -97,6 +101,8 @@ __all__ = [
     "sound_rows",
     "step",
     "storage",
+    "text",
+    "texts",
     "threads",
     "too_large",
     "top",

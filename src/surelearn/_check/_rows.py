@@ -76,3 +76,27 @@ def probabilities(p: object, name: str = "p") -> NDArray[np.float64]:
         total = array[off[0]].sum()
         raise ValueError(f"{name} must sum to one in each row, got {total} in row {off[0]}.")
     return array
+
+
+def texts(X: object) -> None:
+    """Refuse what is no collection of texts."""
+    if isinstance(X, str | bytes):
+        raise ValueError("Iterable over raw text documents expected, string object received.")
+    if hasattr(X, "columns"):  # a frame, whose items are the names of its columns
+        raise ValueError(f"texts must be one column, got a frame with columns {list(X.columns)}.")
+    shape = getattr(X, "shape", (0,))
+    if len(shape) != 1:
+        raise ValueError(f"texts must have one dimension, got shape {shape}.")
+
+
+def text(value: object, i: int) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text {i} must be str or bytes, got {value!r}.")
+    return value
+
+
+def no_nulls(array: Any) -> None:
+    """Refuse an Arrow array with a missing text."""
+    if array.null_count:
+        first = array.is_null().index(True).as_py()
+        raise TypeError(f"text {first} must be str or bytes, got a null.")

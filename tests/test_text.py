@@ -1,0 +1,334 @@
+"""The vectorizer beside scikit-learn's: the same bits for every text there is."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.feature_extraction.text import HashingVectorizer as ScikitLearns
+from sklearn.utils import estimator_checks, murmurhash3_32
+
+from surelearn.text import HashingVectorizer
+
+#: What has gone wrong in tokenizers: capitals whose small form depends on the neighbours or is two
+#: characters, marks, joiners, spaces that are none in ASCII, letters beyond the first plane.
+TRICKY = (
+    "ΑΣ ΣΑ Σ σς İI ıi ẞß ﬁ ℡ K Å e\u0301 é \u0345 \u200d\u200b\ufeff\u00ad 👍🏽 🇩🇪 東京都 한국 "
+    "\u00a0\u2003\u3000\u2028\x1c\x1f\x85 \t\r\n \0 _a_ 4² ½ Ⅷ ۴۲ 𝒜𝓑 𐐀 ǅ a-b don't x"
+)
+LETTERS = st.one_of(
+    st.sampled_from(TRICKY),
+    st.characters(codec="ascii"),
+    st.characters(exclude_categories=["Cs"]),
+)
+TEXTS = st.lists(st.text(LETTERS, max_size=40), min_size=1, max_size=4)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "analyzer": st.sampled_from(["word", "char", "char_wb"]),
+        "ngram_range": st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (3, 5), (4, 9)]),
+        "lowercase": st.booleans(),
+        "strip_accents": st.sampled_from([None, "ascii", "unicode"]),
+        "binary": st.booleans(),
+        "norm": st.sampled_from([None, "l1", "l2"]),
+        "alternate_sign": st.booleans(),
+        "n_features": st.sampled_from([1, 2, 7, 1000, 2**10, 2**20, 2**31 - 2]),
+        "dtype": st.sampled_from([np.float32, np.float64]),
+    }
+)
+
+
+def assert_same(ours, theirs):
+    assert type(ours) is type(theirs)
+    assert ours.shape == theirs.shape
+    for part in ("indptr", "indices", "data"):
+        a, b = getattr(ours, part), getattr(theirs, part)
+        assert a.dtype == b.dtype
+        assert a.tobytes() == b.tobytes()
+
+
+# ------------------------------------------------------------------ the same bits
+
+
+@given(texts=TEXTS, options=OPTIONS, n_jobs=st.sampled_from([None, 1, 2, 3]))
+@example(
+    [TRICKY, TRICKY.upper(), TRICKY.swapcase()], {"analyzer": "char", "ngram_range": (1, 4)}, 2
+)
+@example([TRICKY, TRICKY.upper(), TRICKY.swapcase()], {"analyzer": "char_wb"}, None)
+@example([TRICKY, TRICKY.upper(), TRICKY.swapcase()], {}, None)
+def test_rows_are_those_of_scikit_learn(texts, options, n_jobs):
+    ours = HashingVectorizer(**options, n_jobs=n_jobs).transform(texts)
+    assert_same(ours, ScikitLearns(**options).transform(texts))
+
+
+@given(
+    texts=TEXTS,
+    stop_words=st.lists(st.text(LETTERS, min_size=1, max_size=4), max_size=4),
+    ngram_range=st.sampled_from([(1, 1), (1, 2), (2, 3)]),
+)
+@pytest.mark.filterwarnings("ignore:Your stop_words may be inconsistent")
+def test_stop_words_are_left_out_before_ngrams(texts, stop_words, ngram_range):
+    words = [*stop_words, *(word for text in texts for word in text.split()[:2])]
+    options = {"stop_words": words, "ngram_range": ngram_range}
+    ours = HashingVectorizer(**options).transform(texts)
+    assert_same(ours, ScikitLearns(**options).transform(texts))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 63, 64, 65, 127, 128, 129, 5000, 100_000])
+@pytest.mark.parametrize("letters", ["ab c", "aB_9", "a é", "ab\ncd  "])
+def test_texts_of_any_length(length, letters):
+    text = (letters * length)[:length]
+    for analyzer in ("word", "char", "char_wb"):
+        options = {"analyzer": analyzer, "ngram_range": (1, 2)}
+        ours = HashingVectorizer(**options).transform([text, text[::-1]])
+        assert_same(ours, ScikitLearns(**options).transform([text, text[::-1]]))
+
+
+def test_many_features_in_one_text():
+    """Texts with more tokens than one digit of the sort has values."""
+    random = np.random.default_rng(0)
+    text = " ".join(map(str, random.integers(10, 60_000, 100_000)))
+    for n_features in (2**20, 2**31 - 2, 999_983):
+        ours = HashingVectorizer(n_features=n_features).transform([text])
+        assert_same(ours, ScikitLearns(n_features=n_features).transform([text]))
+
+
+def test_the_least_hash_has_a_place():
+    """|-2^31| is no 32-bit number; scikit-learn puts it where 2^31 belongs."""
+    word = "akqlrggi"  # its hash is -2^31
+    assert murmurhash3_32(word) == -(2**31)
+    for n_features in (2**20, 1000, 2**31 - 2):
+        ours = HashingVectorizer(n_features=n_features).transform([word])
+        assert_same(ours, ScikitLearns(n_features=n_features).transform([word]))
+
+
+def test_english_stop_words():
+    texts = ["This is the first of all of them", "and nobody was there"]
+    options = {"stop_words": "english", "ngram_range": (1, 2)}
+    assert_same(
+        HashingVectorizer(**options).transform(texts), ScikitLearns(**options).transform(texts)
+    )
+
+
+@pytest.mark.parametrize("analyzer", ["char", "char_wb"])
+def test_lone_surrogates_have_no_bytes(analyzer):
+    texts = ["fine", "half of \ud83d a pair"]
+    with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+        ScikitLearns(analyzer=analyzer).transform(texts)
+    for n_jobs in (1, 2):
+        with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+            HashingVectorizer(analyzer=analyzer, n_jobs=n_jobs).transform(texts)
+    assert_same(HashingVectorizer().transform(texts), ScikitLearns().transform(texts))
+
+
+# ------------------------------------------------------------------ what goes in
+
+DOCS = ["One and TWO", "", "naïve Ünïcode ΑΣ", "drei"]
+
+
+def columns():
+    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    whole = pyarrow.array(["cut off", *DOCS, "too"])
+    return {
+        "list": DOCS,
+        "tuple": tuple(DOCS),
+        "generator": (text for text in DOCS),
+        "object array": np.array(DOCS, dtype=object),
+        "text array": np.array(DOCS),
+        "bytes": [text.encode() for text in DOCS],
+        "mixed": [DOCS[0], DOCS[1].encode(), np.str_(DOCS[2]), DOCS[3]],
+        "pandas": pandas.Series(DOCS),
+        "pandas objects": pandas.Series(DOCS, dtype=object),
+        "polars": polars.Series(DOCS),
+        "arrow": pyarrow.array(DOCS),
+        "large arrow": pyarrow.array(DOCS, pyarrow.large_string()),
+        "slice of arrow": whole[1:-1],
+        "chunks of arrow": pyarrow.chunked_array([DOCS[:1], DOCS[1:]]),
+        "no chunk": pyarrow.chunked_array([DOCS]),
+        "arrow views": pyarrow.array(DOCS, pyarrow.string_view()),
+    }
+
+
+@pytest.mark.parametrize("analyzer", ["word", "char"])
+def test_texts_from_anywhere(analyzer):
+    want = ScikitLearns(analyzer=analyzer).transform(DOCS)
+    for name, column in columns().items():
+        assert_same(HashingVectorizer(analyzer=analyzer).transform(column), want), name
+
+
+def test_files_and_their_names(tmp_path):
+    paths = [tmp_path / str(i) for i in range(len(DOCS))]
+    for path, text in zip(paths, DOCS, strict=True):
+        path.write_bytes(text.encode("utf-16"))
+    want = ScikitLearns().transform(DOCS)
+    named = HashingVectorizer(input="filename", encoding="utf-16")
+    assert_same(named.transform(paths), want)
+    files = [io.BytesIO(text.encode("utf-16")) for text in DOCS]
+    assert_same(named.set_params(input="file").transform(files), want)
+
+
+@pytest.mark.parametrize("decode_error", ["ignore", "replace"])
+def test_bytes_that_do_not_decode(decode_error):
+    texts = [b"good", b"b\xffd na\xc3\xafve"]
+    options = {"decode_error": decode_error, "analyzer": "char"}
+    ours = HashingVectorizer(**options).transform(texts)
+    assert_same(ours, ScikitLearns(**options).transform(texts))
+    with pytest.raises(UnicodeDecodeError) as caught:
+        HashingVectorizer().transform(texts)
+    assert "This is text 1." in caught.value.__notes__[0]
+
+
+def test_callables_go_the_way_of_scikit_learn():
+    texts = ["a-b c", "d-e"]
+    for options in (
+        {"tokenizer": str.split, "token_pattern": None},
+        {"preprocessor": str.upper},
+        {"analyzer": lambda text: list(text)},
+        {"token_pattern": r"[a-z]-[a-z]"},
+        {"strip_accents": lambda text: text.replace("b", "B")},
+        {"dtype": np.int64, "norm": None},
+    ):
+        ours = HashingVectorizer(**options).transform(texts)
+        assert_same(ours, ScikitLearns(**options).transform(texts))
+
+
+@given(texts=TEXTS, binary=st.booleans(), norm=st.sampled_from([None, "l1", "l2"]))
+def test_log_counts(texts, binary, norm):
+    options = {"log_counts": True, "n_features": 32, "binary": binary, "norm": norm}
+    counts = ScikitLearns(n_features=32, norm=None).transform(texts)
+    c = counts.data
+    logs = np.sign(c) * (1 + np.log(np.maximum(np.abs(c), 1)))
+    counts.data = np.ones_like(c) if binary else logs
+    rows = counts.toarray()
+    if norm is not None:
+        size = np.linalg.norm(rows, 1 if norm == "l1" else 2, axis=1, keepdims=True)
+        rows = rows / np.where(size == 0, 1, size)
+    ours = HashingVectorizer(**options).transform(texts)
+    by_hand = HashingVectorizer(**options, tokenizer=_tokens, token_pattern=None).transform(texts)
+    np.testing.assert_allclose(ours.toarray(), rows, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(by_hand.toarray(), rows, rtol=1e-12, atol=1e-300)
+
+
+def _tokens(text):
+    return ScikitLearns().build_tokenizer()(text)
+
+
+# ------------------------------------------------------------------ names
+
+
+@given(
+    batches=st.lists(TEXTS, min_size=1, max_size=3),
+    n_features=st.sampled_from([3, 50, 2**20]),
+    analyzer=st.sampled_from(["word", "char_wb"]),
+    n_jobs=st.sampled_from([1, 2, 3]),
+)
+def test_the_first_word_of_a_feature_names_it(batches, n_features, analyzer, n_jobs):
+    options = {"n_features": n_features, "analyzer": analyzer, "ngram_range": (1, 2)}
+    ours = HashingVectorizer(**options, keep_names=True, n_jobs=n_jobs)
+    analyze = ScikitLearns(**options).build_analyzer()
+    feature_of = ScikitLearns(**options)._get_hasher()
+    first, met = {}, {}
+    for batch in batches:
+        ours.transform(batch)
+        for word in (word for text in batch for word in analyze(text)):
+            feature = int(feature_of.transform([[word]]).indices[0])
+            first.setdefault(feature, word)
+            met.setdefault(feature, set()).add(word)
+    assert ours.names(first) == list(first.values())
+    assert ours.n_names_ == len(first)
+    assert ours.n_clashes_ == sum(len(words) > 1 for words in met.values())
+    absent = next(feature for feature in range(n_features + 1) if feature not in first)
+    assert ours.names([absent]) == [None]
+    twin = pickle.loads(pickle.dumps(ours))
+    assert twin.names(first) == list(first.values())
+    assert twin.n_clashes_ == ours.n_clashes_
+
+
+def test_names_are_asked_for_in_advance():
+    with pytest.raises(ValueError, match="keep_names must be True for this, got False"):
+        HashingVectorizer().names([1])
+    with pytest.raises(ValueError, match="keep_names must be False where n-grams are made in Pyth"):
+        HashingVectorizer(tokenizer=str.split, keep_names=True).transform(["a"])
+
+
+def test_other_settings_start_other_names():
+    vectorizer = HashingVectorizer(n_features=8, keep_names=True)
+    vectorizer.transform(["one two three"])
+    vectorizer.set_params(n_features=2**10)
+    assert vectorizer.n_names_ == 0
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "texts", "error", "message"),
+    [
+        ({}, "a single string", ValueError, "Iterable over raw text documents expected, string"),
+        ({}, b"bytes", ValueError, "Iterable over raw text documents expected, string"),
+        ({}, ["a", None], TypeError, "text 1 must be str or bytes, got None"),
+        ({}, ["a", 3.5], TypeError, "text 1 must be str or bytes, got 3.5"),
+        ({}, ["a", np.nan], ValueError, "np.nan is an invalid document"),
+        ({}, np.array([["a"], ["b"]]), ValueError, r"texts must have one dimension, got shape \(2"),
+        (
+            {"n_features": 0},
+            ["a"],
+            ValueError,
+            "'n_features' parameter .* must be an int in the ra",
+        ),
+        ({"n_features": -5}, ["a"], ValueError, "'n_features' parameter"),
+        ({"ngram_range": (2, 1)}, ["a"], ValueError, "lower boundary larger than the upper"),
+        ({"norm": "l3"}, ["a"], ValueError, "'norm' parameter"),
+        ({"n_jobs": 0}, ["a"], ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"analyzer": "syllable"}, ["a"], ValueError, "'analyzer' parameter"),
+    ],
+)
+def test_texts_that_cannot_be(options, texts, error, message):
+    with pytest.raises(error, match=message):
+        HashingVectorizer(**options).transform(texts)
+
+
+def test_frames_and_nulls():
+    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    with pytest.raises(ValueError, match=r"texts must be one column, got a frame .*\['text'\]"):
+        HashingVectorizer().transform(pandas.DataFrame({"text": ["a"]}))
+    for column in (polars.Series(["a", None]), pyarrow.array(["a", None])):
+        with pytest.raises(TypeError, match="text 1 must be str or bytes, got a null"):
+            HashingVectorizer().transform(column)
+    with pytest.raises((TypeError, ValueError), match=r"text 1 must be|np\.nan is an invalid"):
+        HashingVectorizer().transform(pandas.Series(["a", None]))
+
+
+def test_a_clone_is_as_good(recwarn):
+    vectorizer = HashingVectorizer(ngram_range=(1, 2), n_jobs=2, log_counts=True)
+    assert_same(clone(vectorizer).fit_transform(DOCS), vectorizer.transform(DOCS))
+    assert not recwarn.list
+
+
+def test_warnings_are_those_of_scikit_learn():
+    with warnings.catch_warnings(record=True) as ours:
+        warnings.simplefilter("always")
+        HashingVectorizer(stop_words=["don't"]).fit_transform(["don't"])
+    assert "Your stop_words may be inconsistent" in str(ours[0].message)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+        estimator_checks.check_valid_tag_types,
+    ],
+)
+def test_scikit_learn_accepts_it(check):
+    """Its other checks hand in numbers."""
+    check("HashingVectorizer", HashingVectorizer())
