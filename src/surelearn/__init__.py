@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, rules
+    from surelearn import constraints, datasets, plot, probability, rules, text
     from surelearn._check import FormatError
-    from surelearn.estimators import SureClassifier, load, tune
+    from surelearn.estimators import SureClassifier, SureTextClassifier, load, tune
 
 __version__ = "0.1.0"
 
@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "FormatError": "surelearn._check",
     "SureClassifier": "surelearn.estimators",
+    "SureTextClassifier": "surelearn.estimators",
     "load": "surelearn.estimators",
     "tune": "surelearn.estimators",
     "constraints": "",
@@ -27,17 +28,20 @@ _HOMES = {
     "plot": "",
     "probability": "",
     "rules": "",
+    "text": "",
 }
 
 __all__ = [
     "FormatError",
     "SureClassifier",
+    "SureTextClassifier",
     "constraints",
     "datasets",
     "load",
     "plot",
     "probability",
     "rules",
+    "text",
     "tune",
 ]
 

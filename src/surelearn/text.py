@@ -146,6 +146,25 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         shape = (len(texts), self.n_features)
         return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
 
+    def row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]:
+        """One text the shortest way: its row as (start and end, features, values).
+
+        For settings that have been used and are not changed any more.
+        """
+        hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
+        if hasher is None:
+            X = self.transform([text])
+            return X.indptr, X.indices, X.data
+        made = _core.texts_of([text], self.lowercase) if text.isascii() else self._texts([text])
+        if made is None:
+            X = self._by_scikit_learn([text])
+            return X.indptr, X.indices, X.data
+        run = hasher.transform32 if self.dtype == np.float32 else hasher.transform64
+        starts, features, values, failed = run(made, 1)
+        if failed >= 0:
+            self._by_scikit_learn([text])
+        return starts.astype(np.int32), features, values
+
     def names(self, features: Iterable[int]) -> list[str | None]:
         """The first n-gram met in each of these features; None where there was none.
 

@@ -100,3 +100,8 @@ def no_nulls(array: Any) -> None:
     if array.null_count:
         first = array.is_null().index(True).as_py()
         raise TypeError(f"text {first} must be str or bytes, got a null.")
+
+
+def some_rows(n_rows: int) -> None:
+    if n_rows == 0:
+        raise ValueError("texts must be at least one, got none.")

@@ -3,6 +3,17 @@
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._file import load
+from surelearn.estimators._marks import TextExplanation
+from surelearn.estimators._text import SureTextClassifier
 from surelearn.estimators._tune import Standings, Tuning, tune
 
-__all__ = ["Explanation", "Standings", "SureClassifier", "Tuning", "load", "tune"]
+__all__ = [
+    "Explanation",
+    "Standings",
+    "SureClassifier",
+    "SureTextClassifier",
+    "TextExplanation",
+    "Tuning",
+    "load",
+    "tune",
+]

@@ -149,7 +149,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
 
     # -------------------------------------------------------------------- input
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """Shape and type by scikit-learn; the core looks at the numbers in a pass of its own."""
         return validate_data(
             self,
@@ -166,7 +166,9 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         _check.sound_rows(rows.fault)
         return rows
 
-    def _one(self, x: Any, name: str = "x") -> tuple[_core.Rows, int, bool]:
+    def _one(
+        self, x: Any, name: str = "x", *, learning: bool = False
+    ) -> tuple[_core.Rows, int, bool]:
         """One row in whatever form, its number of features, and whether it is sparse.
 
         Without scikit-learn's checks, which take longer than learning the row.
@@ -274,17 +276,21 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         weights = _check.trained(model.weights, "explain")
         limit = _check.top(top, auto=_TOP if row is None else None)
-        named = _check.names(names, model.layout.n_features)
         subject = Subject(
             weights.means,
             weights.variances if model.layout.second_order else None,
             _reduce.labels_of(model.classes, model.code),
             model.layout.n_features,
-            self.__dict__.get("feature_names_in_") if named is None else named,
+            self._feature_names(names, model.layout.n_features),
         )
         return (
             of_model(subject, limit) if row is None else of_row(subject, *self._entries(row), limit)
         )
+
+    def _feature_names(self, names: Any, n_features: int) -> Any:
+        """What to call features: something that gives the names of an array of their numbers."""
+        named = _check.names(names, n_features)
+        return self.__dict__.get("feature_names_in_") if named is None else named
 
     def save(self, path: Any) -> None:
         """Write the model to one file, whole or not at all; `surelearn.load` reads it back."""

@@ -242,7 +242,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         y : label
         sample_weight : float, optional
         """
-        rows, n_features, is_sparse = self._one(x)
+        rows, n_features, is_sparse = self._one(x, learning=True)
         weight = 1.0
         if sample_weight is not None:
             weight = _check.number("sample_weight", sample_weight, "[0, inf)", low=0.0)
@@ -295,7 +295,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
-        X = self._validated(X, reset=reset)
+        X = self._validated(X, reset=reset, learning=True)
         y = as_labels(y)
         _check.one_label_a_row(len(y), X.shape[0])
         weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))

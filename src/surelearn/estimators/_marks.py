@@ -1,0 +1,179 @@
+"""A text with its words marked by what they say; must not know weights or how they are kept."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.estimators._explain import Explanation
+from surelearn.text import HashingVectorizer
+
+#: Blue speaks for the label, orange against it: told apart by nearly everybody.
+_FOR, _AGAINST = "37, 99, 201", "224, 122, 31"
+
+
+class Gram(NamedTuple):
+    """One n-gram where it stands: the units [first, last) of a text, and its feature."""
+
+    first: int
+    last: int
+    feature: int
+
+
+class Pieces(NamedTuple):
+    """A text cut up: units that can be marked (words, or characters), and its n-grams."""
+
+    text: str
+    units: list[tuple[int, int]]
+    grams: list[Gram]
+    names: dict[int, str]
+
+    def scores(self, shares: Mapping[int, float]) -> NDArray[np.float64]:
+        """What each unit says: the share of a feature, divided among all that it stands for."""
+        places = Counter(gram.feature for gram in self.grams)
+        scores = np.zeros(len(self.units))
+        for gram in self.grams:
+            own = shares.get(gram.feature, 0.0) / places[gram.feature]
+            scores[gram.first : gram.last] += own / (gram.last - gram.first)
+        return scores
+
+
+def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
+    """The n-grams of a text with their places; the same as the vectorizer's, one text at a time."""
+    clean = vectorizer.build_preprocessor()(text)
+    if vectorizer.analyzer == "word":
+        units = _words(vectorizer, clean)
+        found = _word_grams(vectorizer, clean, units)
+    else:
+        clean = re.sub(r"\s\s+", " ", clean)
+        units = [(i, i + 1) for i in range(len(clean))]
+        within = vectorizer.analyzer == "char_wb"
+        found = _within_words(vectorizer, clean) if within else _char_grams(vectorizer, clean)
+    spelled = list(found)
+    hashed = (
+        vectorizer._get_hasher().transform([gram] for _, _, gram in spelled) if spelled else None
+    )
+    features = [] if hashed is None else hashed.indices.tolist()
+    grams = [Gram(a, b, j) for (a, b, _), j in zip(spelled, features, strict=True)]
+    names: dict[int, str] = {}
+    for (_, _, gram), j in zip(spelled, features, strict=True):
+        names.setdefault(j, gram)
+    # Making letters small may make a text longer; then the small one is shown.
+    return Pieces(text if len(clean) == len(text) else clean, units, grams, names)
+
+
+def _words(vectorizer: HashingVectorizer, text: str) -> list[tuple[int, int]]:
+    stop = vectorizer.get_stop_words() or ()
+    found = re.finditer(vectorizer.token_pattern or "", text)
+    return [match.span() for match in found if match.group() not in stop]
+
+
+def _word_grams(
+    vectorizer: HashingVectorizer, text: str, units: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, str]]:
+    words = [text[a:b] for a, b in units]
+    least, most = vectorizer.ngram_range
+    for n in range(least, min(most, len(words)) + 1):
+        for i in range(len(words) - n + 1):
+            yield i, i + n, " ".join(words[i : i + n])
+
+
+def _char_grams(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
+    least, most = vectorizer.ngram_range
+    for n in range(least, min(most, len(text)) + 1):
+        for i in range(len(text) - n + 1):
+            yield i, i + n, text[i : i + n]
+
+
+def _within_words(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
+    """N-grams of each word between blanks, which belong to no unit."""
+    least, most = vectorizer.ngram_range
+    for match in re.finditer(r"\S+", text):
+        begin, end = match.span()
+        padded = f" {match.group()} "
+        for n in range(least, most + 1):
+            for i in range(max(1, len(padded) - n + 1)):
+                first = max(begin, begin + i - 1)
+                yield first, min(end, begin + i - 1 + n), padded[i : i + n]
+            if n >= len(padded):
+                break
+
+
+class Verdict(NamedTuple):
+    """The label of a text, the one it was ahead of, and what each feature says for it."""
+
+    label: Any
+    rival: Any
+    margin: float
+    shares: dict[int, float]
+
+
+class TextExplanation(Explanation):
+    """An `Explanation` of one text, shown in notebooks with its words marked.
+
+    Blue words speak for the label, orange ones against it, the stronger the more.
+
+    Attributes
+    ----------
+    text : str
+        The text that is marked.
+    units, scores : list of (begin, end), ndarray
+        Where its words are (with analyzers of characters: the characters), and what each says for
+        the label rather than for the next best one.
+    verdict : Verdict
+        The label, the next best one, and the margin between them.
+    """
+
+    text: str
+    units: list[tuple[int, int]]
+    scores: NDArray[np.float64]
+    verdict: Verdict
+
+    def __init__(self, table: Explanation, pieces: Pieces, verdict: Verdict) -> None:
+        super().__init__({name: getattr(table, name) for name in table.columns})
+        self.__dict__.update(
+            text=pieces.text,
+            units=pieces.units,
+            scores=pieces.scores(verdict.shares),
+            verdict=verdict,
+            _made_of=(table, pieces, verdict),
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.__dict__["_made_of"]
+
+    def _repr_html_(self) -> str:
+        return f"{self.marked()}{super()._repr_html_()}"
+
+    def marked(self) -> str:
+        """The text as HTML, its words marked."""
+        verdict = self.verdict
+        head = (
+            f"<b>{escape(str(verdict.label))}</b> rather than {escape(str(verdict.rival))}, "
+            f"margin {verdict.margin:.3g}"
+        )
+        body = "".join(self._marks())
+        return f'<p>{head}</p><p style="white-space: pre-wrap; line-height: 1.6">{body}</p>'
+
+    def _marks(self) -> Iterator[str]:
+        largest = float(np.abs(self.scores).max(initial=0.0)) or 1.0
+        at = 0
+        for (begin, end), score in zip(self.units, self.scores.tolist(), strict=True):
+            yield escape(self.text[at:begin])
+            yield _mark(self.text[begin:end], score, abs(score) / largest)
+            at = end
+        yield escape(self.text[at:])
+
+
+def _mark(text: str, score: float, strength: float) -> str:
+    if strength < 0.02:  # too faint to be seen
+        return escape(text)
+    colour = _FOR if score > 0 else _AGAINST
+    style = f"background: rgba({colour}, {0.75 * strength:.2f}); color: inherit; border-radius: 2px"
+    return f'<mark style="{style}" title="{score:+.3g}">{escape(text)}</mark>'

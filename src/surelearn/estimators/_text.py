@@ -1,0 +1,291 @@
+"""Raw text in, label out: the vectorizer and the classifier as one estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, _core
+from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._explain import Explanation
+from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
+from surelearn.text import HashingVectorizer
+
+#: Parameters that are the vectorizer's.
+_VECTORIZER = (
+    "analyzer",
+    "ngram_range",
+    "lowercase",
+    "strip_accents",
+    "stop_words",
+    "n_features",
+    "norm",
+    "log_counts",
+    "keep_names",
+)
+
+
+class SureTextClassifier(SureClassifier):
+    r"""A `SureClassifier` over hashed words that takes texts and explains itself in words.
+
+    Parameters
+    ----------
+    rule, covariance, projection, constraints, multiclass, passes, shuffle, fit_intercept, \
+initial_variance, average, class_weight, cost, dtype, n_shards, combine, decoding, random_state, \
+verbose
+        As in `SureClassifier`.
+    analyzer : {"word", "char", "char_wb"}, default "word"
+        What texts are cut into: words, characters, or characters within words.
+    ngram_range : tuple of two int, default (1, 1)
+        How many of them make a feature, at least and at most.
+    lowercase : bool, default True
+    strip_accents : {"ascii", "unicode"} or None, default None
+    stop_words : {"english"}, list or None, default None
+        Words that are left out.
+    n_features : int, default 2**20
+        Places that words are hashed to.
+    norm : {"l1", "l2"} or None, default "l2"
+        Length that every text is brought to.
+    log_counts : bool, default True
+        Whether the c-th time a word is met in a text counts less: c becomes ``1 + log c``.
+    keep_names : bool, default True
+        Whether to remember the first word met in each place, for `explain`.
+    n_jobs : int or None, default None
+        Threads that read texts; None: one, -1: as many as there are cores. Never changes the
+        result.
+
+    Attributes
+    ----------
+    vectorizer_ : surelearn.text.HashingVectorizer
+        It turns texts into the rows that are learnt.
+    classes_, coef_, sigma_, intercept_, intercept_sigma_, mistakes_, n_updates_, temperature_
+        As in `SureClassifier`.
+
+    Examples
+    --------
+    >>> from surelearn import SureTextClassifier
+    >>> texts = ["a great film", "great fun", "a dull film", "how dull"]
+    >>> clf = SureTextClassifier(random_state=0).fit(texts, ["good", "good", "bad", "bad"])
+    >>> clf.predict(["great, not dull at all, great!"])
+    array(['good'], dtype='<U4')
+    >>> clf.explain(top=2).feature.tolist()
+    ['dull', 'great']
+    """
+
+    vectorizer_: HashingVectorizer
+
+    def __init__(
+        self,
+        rule: Any = "arow",
+        *,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        stop_words: Any = None,
+        n_features: int = 2**20,
+        norm: str | None = "l2",
+        log_counts: bool = True,
+        keep_names: bool = True,
+        covariance: str = "diagonal",
+        projection: str = "auto",
+        constraints: Any = "single",
+        multiclass: Any = "joint",
+        passes: int = 5,
+        shuffle: bool = True,
+        fit_intercept: bool = True,
+        initial_variance: float = 1.0,
+        average: bool = False,
+        class_weight: Any = None,
+        cost: Any = None,
+        dtype: Any = "float32",
+        n_shards: int = 1,
+        n_jobs: int | None = None,
+        combine: str = "bayes",
+        decoding: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            rule,
+            covariance=covariance,
+            projection=projection,
+            constraints=constraints,
+            multiclass=multiclass,
+            passes=passes,
+            shuffle=shuffle,
+            fit_intercept=fit_intercept,
+            initial_variance=initial_variance,
+            average=average,
+            class_weight=class_weight,
+            cost=cost,
+            dtype=dtype,
+            n_shards=n_shards,
+            n_jobs=n_jobs,
+            combine=combine,
+            decoding=decoding,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.stop_words = stop_words
+        self.n_features = n_features
+        self.norm = norm
+        self.log_counts = log_counts
+        self.keep_names = keep_names
+
+    def explain(
+        self,
+        row: Any = None,
+        *,
+        top: int | Literal["auto"] | None = "auto",
+        names: Any = None,
+    ) -> Explanation:
+        r"""What the model knows, in words: its surest ones, or what they say of one text.
+
+        Parameters
+        ----------
+        row : str, optional
+            Without it the model is explained: words in the order of the probability of their sign.
+            With it a text: what each of its n-grams and the intercept add to the mean and the
+            variance of every class score.
+        top : int or None, default "auto"
+            How many rows to list; None: all. ``"auto"`` lists 20 words of a model, and everything
+            of a text.
+        names : array of str of shape (n_features,), optional
+            What to call the features. Default: the first word that was met in each, and of a text
+            its own words; a place that no word is known of is called ``"#"`` and its number.
+
+        Returns
+        -------
+        Explanation
+            As in `SureClassifier.explain`. Of a text it is shown in notebooks with every word
+            marked by what it says for the label of the largest score.
+
+        Examples
+        --------
+        >>> from surelearn import SureTextClassifier
+        >>> clf = SureTextClassifier(passes=1, shuffle=False)
+        >>> clf = clf.fit(["fine film", "dull film"], ["good", "bad"])
+        >>> clf.explain("a dull plot").feature.tolist()
+        ['dull', 'intercept', 'plot']
+        """
+        if row is None:
+            return _touched(super().explain(top=top, names=names))
+        text = _check.text(row, 0)
+        pieces = pieces_of(self._reading(), text)
+        named = _Words(pieces.names) if names is None else names
+        table = super().explain(text, top=top, names=named)
+        return TextExplanation(table, pieces, self._verdict(text))
+
+    # ---------------------------------------------------------------- internals
+
+    def _vectorizer_params(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _VECTORIZER}
+
+    def _reading(self, *, learning: bool = False) -> HashingVectorizer:
+        """The vectorizer that was fitted; without names for texts that are not learnt."""
+        if learning or not self.vectorizer_.keep_names:
+            return self.vectorizer_
+        reader = self.__dict__.get("_reader")
+        if reader is None:
+            params = {**self.vectorizer_.get_params(), "keep_names": False}
+            self._reader = reader = HashingVectorizer(**params)
+        return reader
+
+    def _feature_names(self, names: Any, n_features: int) -> Any:
+        if isinstance(names, _Words):
+            return names
+        if names is None:
+            return _Words(self.vectorizer_ if self.vectorizer_.keep_names else {})
+        return super()._feature_names(names, n_features)
+
+    def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        _, features, values = self._reading().row(_check.text(row, 0))
+        return features.astype(np.int64), values.astype(np.float64)
+
+    def _verdict(self, text: str) -> Verdict:
+        """What the features of a text say for its label rather than the next best one."""
+        model = self._fitted()
+        features, values = self._entries(text)
+        means = _check.trained(model.weights, "explain").means
+        shares = means[:, features].astype(np.float64) * values
+        scores = self._class_scores(model, self._one(text)[0])[0]
+        if len(model.classes) == 2:
+            shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
+        elif model.code is not None:
+            shares = model.code.matrix.astype(np.float64) @ shares
+        best = int(scores.argmax())
+        rival = int(np.where(np.arange(len(scores)) == best, -np.inf, scores).argmax())
+        lead = shares[best] - shares[rival]
+        return Verdict(
+            model.classes[best],
+            model.classes[rival],
+            float(scores[best] - scores[rival]),
+            dict(zip(features.tolist(), lead.tolist(), strict=True)),
+        )
+
+    def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
+        """Texts as rows of hashed words."""
+        if reset:
+            self.__dict__.pop("_reader", None)
+            self.vectorizer_ = HashingVectorizer(
+                **self._vectorizer_params(), alternate_sign=False, dtype=np.float32
+            )
+            self.n_features_in_ = self.n_features
+        elif learning:
+            for name, value in self._vectorizer_params().items():
+                _check.same(name, getattr(self.vectorizer_, name), value)
+        vectorizer = self._reading(learning=learning)
+        vectorizer.n_jobs = self.n_jobs
+        rows = vectorizer.transform(X)
+        _check.some_rows(rows.shape[0])
+        return sparse.csr_matrix(rows)
+
+    def _one(
+        self, x: Any, name: str = "x", *, learning: bool = False
+    ) -> tuple[_core.Rows, int, bool]:
+        text = _check.text(x, 0)
+        if self._fresh and learning:
+            self._validated([text], reset=True, learning=True)
+        starts, features, values = self._reading(learning=learning).row(text)
+        rows = _core.Rows.csr(starts, features, values, self.vectorizer_.n_features)
+        return rows, self.vectorizer_.n_features, True
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_reader", None)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _touched(table: Explanation) -> Explanation:
+    """Without places that no word has moved: most of a million are."""
+    kept = table.mean != 0
+    return Explanation({name: getattr(table, name)[kept] for name in table.columns})
+
+
+class _Words:
+    """Names of features, looked up when they are asked for."""
+
+    def __init__(self, known: HashingVectorizer | dict[int, str]) -> None:
+        self._known = known
+
+    def __getitem__(self, features: NDArray[np.int64]) -> NDArray[Any]:
+        known, asked = self._known, features.tolist()
+        found = [known.get(j) for j in asked] if isinstance(known, dict) else known.names(asked)
+        named = np.empty(len(asked), dtype=object)
+        named[:] = [f"#{j}" if word is None else word for j, word in zip(asked, found, strict=True)]
+        return named
