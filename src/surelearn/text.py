@@ -129,8 +129,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         """
         self._check(X)
         texts = _sources(X)
+        if len(texts) == 0:
+            none = sparse.csr_matrix((0, self.n_features), dtype=self.dtype)
+            return _align_api_if_sparse(none)
         hasher = self._hasher()
-        if hasher is None or len(texts) == 0:
+        if hasher is None:
             return self._by_scikit_learn(texts)
         made = self._texts(texts)
         if made is None:
@@ -173,6 +176,35 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         hasher = self._naming()
         found: list[Any] = hasher.find_names([int(feature) for feature in features])
         return found
+
+    def words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
+        """All names: features in the order they were met, ends of their words, the words in UTF-8,
+        and in which another one was met."""
+        features, ends, words, shared = self._naming().names()
+        return features, ends, words, shared
+
+    def restore_words(
+        self,
+        features: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        words: Any,
+        shared: NDArray[np.uint8],
+    ) -> None:
+        """Take over what `words` gave of another one with the same settings."""
+        n = len(features)
+        kinds = [np.asarray(part).dtype for part in (features, ends, words, shared)]
+        if kinds != [np.int64, np.int64, np.uint8, np.uint8] and not isinstance(words, bytes):
+            raise TypeError(f"words must be integers and bytes, got {kinds}.")
+        if not (len(ends) == len(shared) == n and len(np.unique(features)) == n):
+            raise ValueError("features, ends and clashes must be as many, got others.")
+        text = bytes(words)
+        text.decode("utf-8")
+        self._naming().restore_names(
+            np.ascontiguousarray(features, np.int64),
+            np.ascontiguousarray(ends, np.int64),
+            text,
+            np.ascontiguousarray(shared, np.uint8),
+        )
 
     @property
     def n_names_(self) -> int:

@@ -95,6 +95,12 @@ def text(value: object, i: int) -> str:
     return value
 
 
+def one_text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, got {value!r}.")
+    return value
+
+
 def no_nulls(array: Any) -> None:
     """Refuse an Arrow array with a missing text."""
     if array.null_count:

@@ -23,9 +23,13 @@ from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._model import Model, n_columns_of
 from surelearn.estimators._plan import Plan
+from surelearn.estimators._text import SureTextClassifier
 from surelearn.weights import Diagonal, Full, Layout
 
-_KINDS: dict[str, type[Linear]] = {"SureClassifier": SureClassifier}
+_KINDS: dict[str, type[Linear]] = {
+    "SureClassifier": SureClassifier,
+    "SureTextClassifier": SureTextClassifier,
+}
 #: Types of labels that a file can hold.
 _LABELS = ("str", "object", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
            "uint64", "float32", "float64")  # fmt: skip
@@ -58,6 +62,8 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
         tensors = {name: state[name] for name in model.weights.arrays}
     if hasattr(estimator, "feature_names_in_"):
         tensors |= _names_out(estimator.feature_names_in_)
+    if isinstance(estimator, SureTextClassifier):
+        tensors |= _words_out(estimator)
     save.write(path, tensors, settings)
 
 
@@ -109,6 +115,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
     estimator.n_features_in_ = model.layout.n_features
     if names is not None:
         estimator.feature_names_in_ = names
+    if isinstance(estimator, SureTextClassifier):
+        _take_words(estimator, tensors)
     return estimator
 
 
@@ -145,6 +153,8 @@ def _plain(name: str, value: Any) -> Any:
         return _code_out(value)
     if name == "multiclass" and not isinstance(value, str):
         return np.asarray(value).tolist()
+    if name in ("ngram_range", "stop_words") and not isinstance(value, str | None):
+        return list(value)
     if name == "cost" and value is not None:
         return np.asarray(value, dtype=np.float64).tolist()
     if name == "dtype":
@@ -202,6 +212,8 @@ def _params(plain: Mapping[str, Any]) -> dict[str, Any]:
         params["rule"] = _rule_in(rule)
     if isinstance(scheme, dict):
         params["constraints"] = constraints.SCHEMES[scheme["name"]](**scheme["params"])
+    if "ngram_range" in params:
+        params["ngram_range"] = tuple(params["ngram_range"])
     if isinstance(params.get("multiclass"), dict):
         params["multiclass"] = _code_in(params["multiclass"])
     if isinstance(weight, dict):
@@ -347,6 +359,27 @@ def _touched(
     if not (np.isfinite(cells).all() and (variances > 0).all()):
         raise FormatError("cells must hold finite means and positive variances.")
     return np.ascontiguousarray(features), np.ascontiguousarray(cells)
+
+
+def _words_out(estimator: SureTextClassifier) -> dict[str, NDArray[Any]]:
+    """The words of a text classifier: their places, they themselves, which of them clash."""
+    if not estimator.vectorizer_.keep_names:
+        return {}
+    places, ends, words, shared = estimator.vectorizer_.words()
+    text = np.frombuffer(words, dtype=np.uint8)
+    return {"word_places": places, "word_ends": ends, "words": text, "word_clashes": shared}
+
+
+def _take_words(estimator: SureTextClassifier, tensors: save.Tensors) -> None:
+    """Make the vectorizer of a loaded text classifier, with the words of its file."""
+    estimator.make_vectorizer()
+    if not estimator.keep_names:
+        return
+    try:
+        parts = [tensors[name] for name in ("word_places", "word_ends", "words", "word_clashes")]
+        estimator.vectorizer_.restore_words(*parts)
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise FormatError(f"words must be texts, each with its place and end: {error}") from None
 
 
 def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:

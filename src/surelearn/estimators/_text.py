@@ -178,13 +178,21 @@ verbose
         """
         if row is None:
             return _touched(super().explain(top=top, names=names))
-        text = _check.text(row, 0)
+        text = _check.one_text("row", row)
         pieces = pieces_of(self._reading(), text)
         named = _Words(pieces.names) if names is None else names
         table = super().explain(text, top=top, names=named)
         return TextExplanation(table, pieces, self._verdict(text))
 
     # ---------------------------------------------------------------- internals
+
+    def make_vectorizer(self) -> None:
+        """A vectorizer of these settings that has not read anything; for `fit` and `load`."""
+        self.__dict__.pop("_reader", None)
+        self.vectorizer_ = HashingVectorizer(
+            **self._vectorizer_params(), alternate_sign=False, dtype=np.float32
+        )
+        self.n_features_in_ = self.n_features
 
     def _vectorizer_params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _VECTORIZER}
@@ -207,7 +215,7 @@ verbose
         return super()._feature_names(names, n_features)
 
     def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        _, features, values = self._reading().row(_check.text(row, 0))
+        _, features, values = self._reading().row(_check.one_text("row", row))
         return features.astype(np.int64), values.astype(np.float64)
 
     def _verdict(self, text: str) -> Verdict:
@@ -234,11 +242,7 @@ verbose
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """Texts as rows of hashed words."""
         if reset:
-            self.__dict__.pop("_reader", None)
-            self.vectorizer_ = HashingVectorizer(
-                **self._vectorizer_params(), alternate_sign=False, dtype=np.float32
-            )
-            self.n_features_in_ = self.n_features
+            self.make_vectorizer()
         elif learning:
             for name, value in self._vectorizer_params().items():
                 _check.same(name, getattr(self.vectorizer_, name), value)
@@ -251,7 +255,7 @@ verbose
     def _one(
         self, x: Any, name: str = "x", *, learning: bool = False
     ) -> tuple[_core.Rows, int, bool]:
-        text = _check.text(x, 0)
+        text = _check.one_text(name, x)
         if self._fresh and learning:
             self._validated([text], reset=True, learning=True)
         starts, features, values = self._reading(learning=learning).row(text)

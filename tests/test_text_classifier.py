@@ -1,0 +1,280 @@
+"""Raw text in, label out: as the vectorizer and the classifier, and in words."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks
+
+from surelearn import FormatError, SureClassifier, SureTextClassifier, load
+from surelearn.text import HashingVectorizer
+
+WORDS = ["good", "fine", "bad", "dull", "film", "plot", "naïve", "ΑΣ", "the"]
+SETTINGS = [
+    {},
+    {"ngram_range": (1, 2), "stop_words": ["the"]},
+    {"analyzer": "char_wb", "ngram_range": (2, 4), "norm": None},
+    {"analyzer": "char", "ngram_range": (1, 3), "strip_accents": "unicode"},
+    {"log_counts": False, "lowercase": False, "n_features": 16},
+]
+
+
+def corpus(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    texts = [" ".join(random.choice(WORDS, random.integers(1, 9))) for _ in range(n)]
+    return texts, random.choice(["a", "b", "c"], n)
+
+
+def pair(settings, **options):
+    """The classifier of texts, and the two estimators that it stands for."""
+    options = {"random_state": 0, "passes": 2, **options}
+    vectorizer = HashingVectorizer(
+        **{"log_counts": True, **settings}, alternate_sign=False, dtype=np.float32
+    )
+    return SureTextClassifier(**settings, **options), vectorizer, SureClassifier(**options)
+
+
+def state(clf):
+    parts = [clf.classes_, clf.coef_, clf.intercept_]
+    if hasattr(clf, "margin"):
+        parts += [clf.sigma_, clf.intercept_sigma_]
+    return [np.asarray(part).tobytes() for part in parts]
+
+
+# ------------------------------------------------------------------ the two in one
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_it_is_a_vectorizer_and_a_classifier(settings):
+    texts, y = corpus()
+    clf, vectorizer, plain = pair(settings, rule="probit")
+    clf.fit(texts, y)
+    X = vectorizer.transform(texts)
+    plain.fit(X, y)
+    assert state(clf) == state(plain)
+    assert (clf.predict(texts) == plain.predict(X)).all()
+    for ours, theirs in zip(clf.margin(texts), plain.margin(X), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(clf.predict_proba(texts), plain.predict_proba(X))
+    np.testing.assert_array_equal(clf.decision_function(texts), plain.decision_function(X))
+    assert [clf.predict_one(text) for text in texts] == clf.predict(texts).tolist()
+
+
+@given(seed=st.integers(0, 1000), cut=st.integers(1, 29), settings=st.sampled_from(SETTINGS))
+def test_pieces_and_single_texts_learn_the_same(seed, cut, settings):
+    texts, y = corpus(30, seed)
+    whole = SureTextClassifier(**settings).partial_fit(texts, y)
+    pieces = clone(whole).partial_fit(texts[:cut], y[:cut]).partial_fit(texts[cut:], y[cut:])
+    single = clone(whole)
+    for text, label in zip(texts, y, strict=True):
+        single.learn_one(text, label)
+    assert state(whole) == state(pieces) == state(single)
+    names = range(whole.n_features_in_) if whole.n_features == 16 else range(0, 2**20, 4096)
+    assert whole.vectorizer_.names(names) == single.vectorizer_.names(names)
+
+
+@pytest.mark.parametrize("options", [{"rule": "pa1"}, {"multiclass": "ovo"}, {"average": True}])
+def test_everything_of_the_classifier_is_there(options):
+    texts, y = corpus()
+    clf, vectorizer, plain = pair({}, **options)
+    assert state(clf.fit(texts, y)) == state(plain.fit(vectorizer.transform(texts), y))
+    assert clf.score(texts, y) == plain.score(vectorizer.transform(texts), y)
+
+
+def test_reading_does_not_name_anything():
+    texts, y = corpus()
+    clf = SureTextClassifier().fit(texts, y)
+    met = clf.vectorizer_.n_names_
+    clf.predict(["unheard-of words"])
+    clf.predict_one("more of them")
+    clf.explain("and more")
+    assert (
+        clf.vectorizer_.n_names_ == met == len({word.lower() for t in texts for word in t.split()})
+    )
+
+
+def test_fit_forgets_the_words_of_before():
+    clf = SureTextClassifier().fit(["old words", "of before"], [0, 1])
+    clf.fit(["new ones", "only new"], [0, 1])
+    assert clf.vectorizer_.n_names_ == 3
+
+
+# ------------------------------------------------------------------ in words
+
+
+def test_a_model_is_explained_in_words():
+    texts = ["great film", "great fun", "dull film", "dull thing"]
+    clf = SureTextClassifier(random_state=0).fit(texts, ["yes", "yes", "no", "no"])
+    table = clf.explain()
+    assert set(table.feature) == {"great", "film", "fun", "dull", "thing", "intercept"}
+    assert table.mean[table.feature == "great"][0] > 0 > table.mean[table.feature == "dull"][0]
+    nameless = SureTextClassifier(keep_names=False, random_state=0).fit(texts, [1, 1, 0, 0])
+    assert re.fullmatch(r"#\d+|intercept", nameless.explain().feature[0])
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("multiclass", ["joint", "ovo"])
+def test_what_words_say_adds_up_to_the_margin(settings, n_classes, multiclass):
+    texts, y = corpus()
+    kept = np.isin(y, ["a", "b", "c"][:n_classes])
+    texts, y = [t for t, k in zip(texts, kept, strict=True) if k], y[kept]
+    clf = SureTextClassifier(**settings, multiclass=multiclass, random_state=0, fit_intercept=False)
+    if multiclass == "ovo":
+        clf.set_params(decoding="scores")
+    clf.fit(texts, y)
+    for text in (*texts[:10], "Good\n\n  good  NAÏVE ΑΣ the end", "unheard"):
+        table = clf.explain(text)
+        np.testing.assert_allclose(table.scores.sum(), table.verdict.margin, atol=1e-5)
+        assert table.verdict.label == clf.predict_one(text)
+        assert len(table.scores) == len(table.units)
+        assert table.verdict.margin >= 0
+
+
+def test_the_words_of_a_text_are_its_own():
+    clf = SureTextClassifier(n_features=1, random_state=0).fit(["one", "two"], [0, 1])
+    assert clf.explain().feature[0] in ("one", "intercept")
+    assert clf.explain("three").feature.tolist().count("three") == 1
+
+
+def test_marks_are_safe_and_where_the_words_are():
+    clf = SureTextClassifier(random_state=0).fit(["<i>great</i>", "dull & bad"], ["yes", "no"])
+    table = clf.explain("So GREAT <script>alert(1)</script> & dull")
+    html = table._repr_html_()
+    assert "<script>" not in html
+    assert re.search(r'<mark style="background: rgba\(37[^"]*" title="\+[\d.]+">GREAT</mark>', html)
+    assert re.search(r'<mark style="background: rgba\(224[^"]*" title="-[\d.]+">dull</mark>', html)
+    assert [table.text[a:b] for a, b in table.units] == [
+        "So", "GREAT", "script", "alert", "script", "dull",
+    ]  # fmt: skip
+    assert pickle.loads(pickle.dumps(table))._repr_html_() == html
+    assert clf.explain("")._repr_html_()
+
+
+def test_a_text_that_grows_is_shown_small():
+    """The small form of a dotted capital I is two characters."""
+    clf = SureTextClassifier().fit(["İstanbul evet", "hayir"], [0, 1])
+    table = clf.explain("İSTANBUL")
+    assert table.text == "İSTANBUL".lower()
+    assert clf.explain("ISTANBUL").text == "ISTANBUL"
+
+
+# ------------------------------------------------------------------ kept
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_one_file_has_it_all(tmp_path, settings):
+    texts, y = corpus()
+    clf = SureTextClassifier(**settings, rule="probit", random_state=0).fit(texts, y)
+    clf.save(tmp_path / "m.sure")
+    for twin in (load(tmp_path / "m.sure"), pickle.loads(pickle.dumps(clf))):
+        assert isinstance(twin, SureTextClassifier)
+        assert state(twin) == state(clf)
+        assert (twin.predict(texts) == clf.predict(texts)).all()
+        assert twin.explain().to_dict() == clf.explain().to_dict()
+        assert twin.vectorizer_.n_clashes_ == clf.vectorizer_.n_clashes_
+        assert str(twin.get_params()) == str(clf.get_params())
+    twin = load(tmp_path / "m.sure").partial_fit(["something new"], ["d"])
+    assert state(twin) == state(clf.partial_fit(["something new"], ["d"]))
+    assert twin.vectorizer_.n_names_ == clf.vectorizer_.n_names_
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"words": None},
+        {"word_ends": np.array([1], np.int64)},
+        {"word_places": np.array([0, 0, 1], np.int64)},
+        {"word_places": np.array([0, 1, 2**40], np.int64)},
+        {"word_places": np.array([0, 1, -1], np.int64)},
+        {"word_ends": np.array([3, 2, 9], np.int64)},
+        {"word_ends": np.array([3, 6, 2**50], np.int64)},
+        {"words": np.full(9, 255, np.uint8)},
+        {"words": np.zeros((3, 3), np.float32)},
+    ],
+)
+def test_damaged_words_are_refused(tmp_path, change):
+    clf = SureTextClassifier().fit(["one two", "six"], [0, 1])
+    clf.save(tmp_path / "m.sure")
+    tensors = load_file(tmp_path / "m.sure")
+    about = _metadata(tmp_path / "m.sure")
+    for name, value in change.items():
+        tensors.pop(name)
+        if value is not None:
+            tensors[name] = value
+    save_file(tensors, tmp_path / "m.sure", metadata=about)
+    with pytest.raises(FormatError, match=r"words must be texts|must be a sound model"):
+        load(tmp_path / "m.sure")
+
+
+def _metadata(path):
+    from safetensors import safe_open
+
+    with safe_open(path, "numpy") as file:
+        return file.metadata()
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda clf: clf.predict("one text"), ValueError, "Iterable over raw text documents exp"),
+        (lambda clf: clf.predict([None]), TypeError, "text 0 must be str or bytes, got None"),
+        (lambda clf: clf.predict([]), ValueError, "texts must be at least one, got none"),
+        (lambda clf: clf.predict_one(["a"]), TypeError, r"x must be a str, got \['a'\]"),
+        (lambda clf: clf.learn_one(3, "a"), TypeError, "x must be a str, got 3"),
+        (lambda clf: clf.explain(["a"]), TypeError, r"row must be a str, got \['a'\]"),
+        (lambda clf: clf.fit("text", "a"), ValueError, "Iterable over raw text documents exp"),
+        (lambda clf: clf.fit(["a", "b"], ["a"]), ValueError, "y must have one label .* 1"),
+        (lambda clf: clf.fit(["a", b"\xff"], ["a", "b"]), UnicodeDecodeError, "invalid start byte"),
+        (lambda clf: clf.set_params(n_features=0).fit(["a"], ["a"]), ValueError, "n_features"),
+        (lambda clf: clf.set_params(ngram_range=(2, 1)).fit(["a"], ["a"]), ValueError, "lower"),
+        (lambda clf: clf.set_params(lowercase=False).partial_fit(["a"], ["a"]), ValueError,
+         "lowercase must stay True in a fitted model, got False"),
+        (lambda clf: clf.partial_fit(np.eye(2), ["a", "b"]), ValueError, "must have one dimension"),
+    ],
+)  # fmt: skip
+def test_bad_input_leaves_the_model_as_it_was(call, error, message):
+    clf = SureTextClassifier(random_state=0).fit(["one two", "three"], ["a", "b"])
+    before = state(clf), clf.vectorizer_
+    with pytest.raises(error, match=message):
+        call(clf)
+    assert state(clf) == before[0]
+    assert clf.vectorizer_ is before[1]
+
+
+def test_an_untrained_one_says_so():
+    with pytest.raises(NotFittedError):
+        SureTextClassifier().predict(["a"])
+    with pytest.raises(NotFittedError):
+        SureTextClassifier().predict_one("a")
+    with pytest.raises(NotFittedError):
+        SureTextClassifier().explain()
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_estimator_tags_renamed,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+        estimator_checks.check_valid_tag_types,
+    ],
+)
+def test_scikit_learn_accepts_it(check):
+    """Its other checks hand in numbers."""
+    check("SureTextClassifier", SureTextClassifier())
