@@ -13,7 +13,15 @@ ROOT = Path(__file__).parents[1]
 
 #: Headers of the core from the bottom up; one may include those on lines above its own.
 LAYERS = [
-    {"types.hpp", "normal.hpp", "lanes.hpp", "table.hpp", "guard.hpp", "parts.hpp"},
+    {
+        "types.hpp",
+        "normal.hpp",
+        "lanes.hpp",
+        "table.hpp",
+        "guard.hpp",
+        "parts.hpp",
+        "hash.hpp",
+    },
     {
         "rows.hpp",
         "decode.hpp",
@@ -22,9 +30,11 @@ LAYERS = [
         "rules.hpp",
         "exact.hpp",
         "probability.hpp",
+        "text.hpp",
+        "counts.hpp",
     },
-    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp"},
-    {"learn.hpp"},
+    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp"},
+    {"learn.hpp", "hashing.hpp"},
     {"race.hpp"},
 ]
 
