@@ -1,8 +1,8 @@
 """From raw texts to a trained classifier: SureTextClassifier beside scikit-learn's pipeline.
 
-20 Newsgroups, a fifth of every class held out. scikit-learn: `HashingVectorizer` and `SGDClassifier`
-with their defaults, and the same with one thread's worth of help (few iterations). One thread on
-both sides, texts in memory; accuracy on the held-out texts beside the time.
+20 Newsgroups, a fifth of every class held out. scikit-learn: `HashingVectorizer` and
+`SGDClassifier` with their defaults, and the same with five passes. One thread on both sides, texts
+in memory; accuracy on the held-out texts beside the time.
 """
 
 from __future__ import annotations

@@ -403,7 +403,7 @@ def _is_utf8(word: str) -> bool:
 @cache
 def _alphabets() -> tuple[NDArray[np.int64], ...]:
     r"""Runs of characters that are ``\w`` and ``\s`` to the running interpreter."""
-    every = "".join(map(chr, range(0x110000)))
+    every = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     runs = []
     for pattern in (r"\w+", r"\s+"):
         found = np.array([match.span() for match in re.finditer(pattern, every)], dtype=np.int64)
