@@ -79,7 +79,7 @@ verbose
 
     def __init__(
         self,
-        rule: Any = "arow",
+        rule: Any = "probit",
         *,
         analyzer: str = "word",
         ngram_range: tuple[int, int] = (1, 1),
@@ -94,7 +94,7 @@ verbose
         projection: str = "auto",
         constraints: Any = "single",
         multiclass: Any = "joint",
-        passes: int = 5,
+        passes: int = 10,
         shuffle: bool = True,
         fit_intercept: bool = True,
         initial_variance: float = 1.0,
@@ -261,6 +261,9 @@ verbose
         starts, features, values = self._reading(learning=learning).row(text)
         rows = _core.Rows.csr(starts, features, values, self.vectorizer_.n_features)
         return rows, self.vectorizer_.n_features, True
+
+    def _makes_sparse(self, X: Any) -> bool:
+        return True
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
