@@ -16,7 +16,7 @@ from matplotlib import image
 from typer.testing import CliRunner
 
 import surelearn
-from surelearn import SureClassifier, rules
+from surelearn import SureTextClassifier, rules
 from surelearn.cli import _app, demo, main
 from surelearn.plot import LearningCurveDisplay
 
@@ -69,10 +69,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> demo._Data:
     """A corpus of 4 classes that is learnt in no time; its texts are hostile to markup."""
     random = np.random.default_rng(0)
     labels = np.arange(320) % 4
-    X = np.hstack([np.eye(4)[labels], random.random((320, 6)) < 0.3]).astype(np.float32)
+    noise = random.choice(["one", "two", "six", "ten"], 320)
+    words = [f"[bold]x[/nonsense] :smile: “é”\n\n{'abcd'[k] * 3} {word}" for k, word in
+             zip(labels, noise, strict=True)]  # fmt: skip
     y = np.array(["a.a", "b.b", "c.c", "d.d"])[labels]
-    texts = ["[bold]x[/nonsense] :smile: “é”\n\nMore."] * 80
-    data = demo._Data(X[:240], y[:240], X[240:], y[240:], texts, np.array(list("abcdefghij")))
+    data = demo._Data(words[:240], y[:240], words[240:], y[240:])
     monkeypatch.setattr(demo, "_load", lambda seed: data)
     return data
 
@@ -214,7 +215,7 @@ def test_texts_are_shown_as_they_are_in_plain_letters(tmp_path: Path) -> None:
     result = run("demo", "--output", tmp_path / "small.svg")
     assert result.exit_code == 0
     assert "        [bold]x[/nonsense] :smile: ???\n" in result.output
-    assert "More." not in result.output
+    assert "aaa one" not in result.output
     assert (tmp_path / "small.svg").stat().st_size > 1000
 
 
@@ -240,16 +241,16 @@ def test_narrow_plain_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_sureness_by_hand(small: demo._Data) -> None:
-    model = SureClassifier("arow", random_state=0).fit(small.X_train, small.y_train)
-    mean, variance = model.margin(small.X_test[:1])
+    model = SureTextClassifier("arow", random_state=0).fit(small.train, small.y_train)
+    mean, variance = model.margin(small.test[:1])
     second, first = np.argsort(mean[0])[-2:]
     gap, spread = mean[0, first] - mean[0, second], variance[0, first] + variance[0, second]
-    assert demo._sureness(model, small.X_test)[0] == pytest.approx(gap / spread**0.5)
+    assert demo._sureness(model, small.test)[0] == pytest.approx(gap / spread**0.5)
 
 
 def test_parameters_are_chosen_from_the_training_rows_only(small: demo._Data) -> None:
     chosen = demo._choose(small, seed=0)
-    blind = demo._choose(small._replace(X_test=None, y_test=None), seed=0)  # type: ignore[arg-type]
+    blind = demo._choose(small._replace(test=None, y_test=None), seed=0)  # type: ignore[arg-type]
     assert chosen == blind
     assert list(chosen) == ["CW", "AROW", "Passive-aggressive", "Perceptron"]
     assert isinstance(chosen["CW"], rules.Variance)

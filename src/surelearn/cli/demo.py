@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from surelearn import SureClassifier, rules
+    from surelearn import SureTextClassifier, rules
     from surelearn.plot import LearningCurveDisplay
 
 _ENDINGS = (".png", ".svg", ".pdf")
@@ -37,16 +37,14 @@ _WIDTH = 79
 
 
 class _Data(NamedTuple):
-    X_train: Any
+    train: list[str]
     y_train: NDArray[Any]
-    X_test: Any
+    test: list[str]
     y_test: NDArray[Any]
-    test_texts: list[str]
-    words: NDArray[Any]
 
 
 class _Run(NamedTuple):
-    model: SureClassifier
+    model: SureTextClassifier
     accuracy: float
     seconds: float
 
@@ -97,9 +95,7 @@ def _check_output(output: Path) -> None:
 
 
 def _load(seed: int) -> _Data:
-    """Docstrings as binary bags of words, a fifth of every class held out."""
-    import numpy as np
-    from sklearn.feature_extraction.text import CountVectorizer
+    """Docstrings, a fifth of every class held out."""
     from sklearn.model_selection import train_test_split
 
     from surelearn.datasets import load_docstrings
@@ -108,53 +104,48 @@ def _load(seed: int) -> _Data:
     train, test, y_train, y_test = train_test_split(
         texts, labels, test_size=0.2, stratify=labels, random_state=seed
     )
-    bags = CountVectorizer(binary=True, dtype=np.float32)
-    X_train, X_test = bags.fit_transform(train), bags.transform(test)
-    return _Data(X_train, y_train, X_test, y_test, test, bags.get_feature_names_out())
+    return _Data(train, y_train, test, y_test)
 
 
 def _choose(data: _Data, seed: int) -> dict[str, rules.Rule]:
-    """Each learner's best value for one pass, by cross-validation on the training texts."""
-    from sklearn.model_selection import GridSearchCV
-
-    from surelearn import SureClassifier, rules
+    """Each learner's best value for one pass, by its mistakes on texts before it learns them."""
+    from surelearn import SureTextClassifier, rules, tune
 
     grids: dict[str, list[rules.Rule]] = {
-        "CW": [rules.Variance(phi=phi) for phi in (0.1, 0.3, 1.0, 3.0)],
-        "AROW": [rules.AROW(r=r) for r in (1.0, 3.0, 10.0, 30.0)],
-        "Passive-aggressive": [rules.PA1(C=C) for C in (0.003, 0.01, 0.03, 0.1)],
+        "CW": [rules.Variance(phi=phi) for phi in (0.3, 1.0, 3.0, 10.0)],
+        "AROW": [rules.AROW(r=r) for r in (0.1, 0.3, 1.0, 3.0)],
+        "Passive-aggressive": [rules.PA1(C=C) for C in (0.1, 0.3, 1.0, 3.0)],
     }
     best: dict[str, rules.Rule] = {}
     for name, grid in grids.items():
-        one_pass = SureClassifier(passes=1, random_state=seed)
-        search = GridSearchCV(one_pass, {"rule": grid}, cv=3, refit=False)
-        best[name] = search.fit(data.X_train, data.y_train).best_params_["rule"]
+        one_pass = SureTextClassifier(passes=1, random_state=seed)
+        best[name] = tune(one_pass, data.train, data.y_train, {"rule": grid}).best.rule
     return {**best, "Perceptron": rules.Perceptron()}
 
 
 def _train(data: _Data, rule: rules.Rule, seed: int) -> list[_Run]:
     """One model for each number of passes; its time is the fastest of three."""
-    from surelearn import SureClassifier
+    from surelearn import SureTextClassifier
 
     runs = []
     for passes in _PASSES:
-        model = SureClassifier(rule, passes=passes, random_state=seed)
+        model = SureTextClassifier(rule, passes=passes, random_state=seed)
         seconds = min(_seconds_to_fit(model, data) for _ in range(3))
-        runs.append(_Run(model, model.score(data.X_test, data.y_test), seconds))
+        runs.append(_Run(model, model.score(data.test, data.y_test), seconds))
     return runs
 
 
-def _seconds_to_fit(model: SureClassifier, data: _Data) -> float:
+def _seconds_to_fit(model: SureTextClassifier, data: _Data) -> float:
     start = perf_counter()
-    model.fit(data.X_train, data.y_train)
+    model.fit(data.train, data.y_train)
     return perf_counter() - start
 
 
-def _sureness(model: SureClassifier, X: Any) -> NDArray[Any]:
-    """Margin between the two best labels of each row, in its standard deviations."""
+def _sureness(model: SureTextClassifier, texts: list[str]) -> NDArray[Any]:
+    """Margin between the two best labels of each text, in its standard deviations."""
     import numpy as np
 
-    mean, variance = model.margin(X)
+    mean, variance = model.margin(texts)
     best = np.argsort(mean, axis=1)[:, -2:]
     gap = np.diff(np.take_along_axis(mean, best, axis=1))[:, 0]
     return np.asarray(gap / np.sqrt(np.take_along_axis(variance, best, axis=1).sum(axis=1)))
@@ -182,20 +173,20 @@ def _stage(progress: Progress, name: str) -> Iterator[None]:
 
 
 def _report(console: Console, data: _Data, runs: dict[str, list[_Run]]) -> None:
-    n_train, n_features = data.X_train.shape
     n_classes = len(set(data.y_train))
     sure = runs["CW"][-1].model
+    n_words = sure.vectorizer_.n_names_
     console.print(
         f"Which of {n_classes} packages does a docstring come from?\n"
-        f"{n_train:,} training texts, {n_features:,} words, {len(data.y_test):,} test texts.\n"
+        f"{len(data.train):,} training texts, {n_words:,} words, {len(data.test):,} test texts.\n"
     )
     console.print(_accuracy_table(runs))
     console.print(
-        "Parameters: the best for one pass by cross-validation on the training texts.\n"
-        "Times: the fastest of three.\n"
+        "Parameters: the best for one pass, by mistakes on texts before they are learnt.\n"
+        "Times: from raw texts, the fastest of three.\n"
     )
     _report_texts(console, data, sure)
-    _report_words(console, data, sure)
+    _report_words(console, sure)
 
 
 def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
@@ -216,11 +207,11 @@ def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
     return table
 
 
-def _report_texts(console: Console, data: _Data, model: SureClassifier) -> None:
+def _report_texts(console: Console, data: _Data, model: SureTextClassifier) -> None:
     """Some test texts from the surest to the least sure, and what sureness is worth."""
     import numpy as np
 
-    answers, sureness = model.predict(data.X_test), _sureness(model, data.X_test)
+    answers, sureness = model.predict(data.test), _sureness(model, data.test)
     order = np.argsort(-sureness, kind="stable")
     title = "How sure CW is: margin between its two best labels, in standard deviations"
     console.print(title, style="bold")
@@ -231,14 +222,14 @@ def _report_texts(console: Console, data: _Data, model: SureClassifier) -> None:
         console.print(
             f"{sureness[row]:6.1f}  {answers[row]}: {verdict}", style="green" if right else "red"
         )
-        console.print(_one_line(data.test_texts[row].partition("\n\n")[0], console.width))
+        console.print(_one_line(data.test[row].partition("\n\n")[0], console.width))
     surer, other = np.array_split(answers[order] == data.y_test[order], 2)
     console.print(
         f"Right answers: {surer.mean():.1%} of the surer half, {other.mean():.1%} of the other.\n"
     )
 
 
-def _report_words(console: Console, data: _Data, model: SureClassifier) -> None:
+def _report_words(console: Console, model: SureTextClassifier) -> None:
     """The words with the largest weights for some classes from all over the list."""
     import numpy as np
 
@@ -247,7 +238,8 @@ def _report_words(console: Console, data: _Data, model: SureClassifier) -> None:
     for row in np.linspace(2, len(model.classes_) - 1, _N_CLASSES).astype(int):
         mean, deviation = model.coef_[row], np.sqrt(model.sigma_[row])
         best = np.argsort(-mean, kind="stable")[:_N_WORDS]
-        words = [f"{data.words[j]} {mean[j]:.1f} ({deviation[j]:.1f})" for j in best]
+        names = zip(best, model.vectorizer_.names(best), strict=True)
+        words = [f"{name} {mean[j]:.1f} ({deviation[j]:.1f})" for j, name in names]
         console.print(f"  {model.classes_[row]}", style="green")
         console.print(_one_line(", ".join(words), console.width))
     console.print()
@@ -269,15 +261,15 @@ def _picture(
     """Leave the picture and say where it is."""
     if find_spec("matplotlib") is None:
         return "No picture without matplotlib. Run: pip install 'surelearn[plot]'"
-    from surelearn import SureClassifier
+    from surelearn import SureTextClassifier
     from surelearn.plot import LearningCurveDisplay
 
     task = progress.add_task("Drawing the picture", total=None)
     display = LearningCurveDisplay.from_estimators(
-        {name: SureClassifier(rule) for name, rule in chosen.items()},
-        data.X_train,
+        {name: SureTextClassifier(rule) for name, rule in chosen.items()},
+        data.train,
         data.y_train,
-        X_test=data.X_test,
+        X_test=data.test,
         y_test=data.y_test,
         n_repeats=_N_ORDERS,
         random_state=seed,
