@@ -34,7 +34,7 @@ struct CountRows {
     std::vector<T> values;
 };
 
-/// A feature in the upper half, the hash it comes from in the lower.
+/// A feature in the upper half, the place of the hash it comes from in the lower.
 using HashKey = std::uint64_t;
 
 /// Sorts by feature; keys of one feature stay in their order. Its buffers are kept.
@@ -100,11 +100,10 @@ public:
     void add(std::span<const std::int32_t> hashes, CountRows<T>& rows) {
         keys_.resize(hashes.size());
         for (std::size_t i = 0; i < hashes.size(); ++i) {
-            const HashKey feature = bucket(hashes[i], how_.n_features);
-            keys_[i] = feature << 32 | static_cast<std::uint32_t>(hashes[i]);
+            keys_[i] = HashKey{bucket(hashes[i], how_.n_features)} << 32 | i;
         }
         sort_(keys_);
-        const std::size_t n = sum_up();
+        const std::size_t n = sum_up(hashes);
         rows.features.insert(rows.features.end(), features_.begin(), features_.begin() + n);
         const std::size_t first = rows.values.size();
         rows.values.resize(first + n);
@@ -113,21 +112,22 @@ public:
         rows.ends.push_back(static_cast<std::int64_t>(rows.values.size()));
     }
 
-    /// The keys of the last row, by feature and then in the order of their hashes.
+    /// The keys of the last row, by feature and then in their order.
     [[nodiscard]] std::span<const HashKey> keys() const noexcept { return keys_; }
 
 private:
     /// The sum of each feature, without a branch for where one ends; gives their number.
-    [[nodiscard]] std::size_t sum_up() {
+    [[nodiscard]] std::size_t sum_up(std::span<const std::int32_t> hashes) {
         const std::size_t size = keys_.size();
         features_.resize(size);
         counts_.resize(size);
         keys_.push_back(~HashKey{0});  // no feature: the last one ends here
-        const HashKey sign = how_.signs ? HashKey{1} << 31 : 0;
+        const std::uint32_t sign = how_.signs ? 2 : 0;
         std::size_t n = 0;
         std::int32_t count = 0;
         for (std::size_t i = 0; i < size; ++i) {
-            count += 1 - 2 * static_cast<std::int32_t>((keys_[i] & sign) >> 31);
+            const auto h = static_cast<std::uint32_t>(hashes[static_cast<std::uint32_t>(keys_[i])]);
+            count += 1 - static_cast<std::int32_t>((h >> 30) & sign);
             features_[n] = static_cast<std::int32_t>(keys_[i] >> 32);
             counts_[n] = count;
             const auto ends = static_cast<std::int32_t>((keys_[i] ^ keys_[i + 1]) >> 32 != 0);

@@ -41,9 +41,6 @@ template <class T>
     Counter<T> counter(counting);
     std::vector<std::int32_t> hashes;
     std::vector<std::string_view> words;
-    const auto find = [&](std::int32_t h) {
-        return words[static_cast<std::size_t>(std::ranges::find(hashes, h) - hashes.begin())];
-    };
     reserve(texts, rows);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         hashes.clear();
@@ -54,7 +51,7 @@ template <class T>
         });
         if (!encoded) return i;
         counter.add(hashes, rows);
-        if (names != nullptr) names->meet(counter.keys(), find);
+        if (names != nullptr) names->meet(counter.keys(), hashes, words);
     }
     return no_text;
 }

@@ -19,14 +19,14 @@ class Names {
 public:
     explicit Names(std::uint32_t n_features) : first_(n_features, 0), shared_(n_features, false) {}
 
-    /// The words of one text, those of a feature in their order; `find` has the bytes of a hash.
-    template <class Find>
-    void meet(std::span<const HashKey> keys, Find&& find) {
+    /// The words of one text, with their hashes and the keys of both, by feature.
+    void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
+              std::span<const std::string_view> words) {
         for (const HashKey key : keys) {
             const auto feature = static_cast<std::uint32_t>(key >> 32);
-            const auto h = static_cast<std::int32_t>(key);
-            if (first_[feature] == 0) add(feature, mark(h), find(h));
-            if (first_[feature] != mark(h)) clash(feature);
+            const auto place = static_cast<std::uint32_t>(key);
+            if (first_[feature] == 0) add(feature, mark(hashes[place]), words[place]);
+            if (first_[feature] != mark(hashes[place])) clash(feature);
         }
     }
 
