@@ -16,7 +16,7 @@ from surelearn import constraints, rules
 
 ROOT = Path(__file__).parents[1]
 THEORY = sorted((ROOT / "docs" / "theory").glob("*.md"))
-GUIDES = sorted((ROOT / "docs" / "howto").glob("*.md"))
+GUIDES = sorted((ROOT / "docs").glob("howto/*.md")) + sorted((ROOT / "docs").glob("tutorial/*.md"))
 
 
 @pytest.mark.parametrize("name", surelearn.__all__)
