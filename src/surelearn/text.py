@@ -57,9 +57,9 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
     --------
     >>> vectorizer = HashingVectorizer(n_features=16, norm=None, keep_names=True)
     >>> vectorizer.transform(["to be or not to be"]).toarray()[0].nonzero()[0]
-    array([ 0,  1,  5, 12])
-    >>> vectorizer.names([5, 6])
-    ['be', None]
+    array([ 4,  7, 11, 14])
+    >>> vectorizer.names([4, 5])
+    ['not', None]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
