@@ -161,6 +161,22 @@ def test_texts_from_anywhere(analyzer):
         assert_same(HashingVectorizer(analyzer=analyzer).transform(column), want), name
 
 
+def test_no_texts_are_no_rows():
+    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    chunks = pyarrow.chunked_array([], pyarrow.string())
+    nothing = [
+        [],
+        (),
+        np.array([], dtype=object),
+        pandas.Series([], dtype=object),
+        polars.Series([], dtype=polars.String),
+        pyarrow.array([], pyarrow.string()),
+        chunks,
+    ]
+    for none in nothing:
+        assert HashingVectorizer().transform(none).shape == (0, 2**20)
+
+
 def test_files_and_their_names(tmp_path):
     paths = [tmp_path / str(i) for i in range(len(DOCS))]
     for path, text in zip(paths, DOCS, strict=True):
@@ -193,8 +209,12 @@ def test_callables_go_the_way_of_scikit_learn():
         {"strip_accents": lambda text: text.replace("b", "B")},
         {"dtype": np.int64, "norm": None},
     ):
-        ours = HashingVectorizer(**options).transform(texts)
-        assert_same(ours, ScikitLearns(**options).transform(texts))
+        theirs = ScikitLearns(**options).transform(texts)
+        assert_same(HashingVectorizer(**options).transform(texts), theirs)
+        column = pytest.importorskip("pyarrow").array(texts)
+        assert_same(HashingVectorizer(**options).transform(column), theirs)
+        one = HashingVectorizer(**options).row(texts[0])
+        assert one[1].tolist() == theirs[0].indices.tolist()
 
 
 @given(texts=TEXTS, binary=st.booleans(), norm=st.sampled_from([None, "l1", "l2"]))

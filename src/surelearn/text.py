@@ -133,40 +133,36 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
             none = sparse.csr_matrix((0, self.n_features), dtype=self.dtype)
             return _align_api_if_sparse(none)
         hasher = self._hasher()
-        if hasher is None:
-            return self._by_scikit_learn(texts)
-        made = self._texts(texts)
-        if made is None:
+        made = None if hasher is None else self._texts(texts)
+        if hasher is None or made is None:
             return self._by_scikit_learn(texts)
         threads = 1 if self.n_jobs is None else _check.threads("n_jobs", self.n_jobs)
-        single = np.dtype(self.dtype) == np.float32
-        run = hasher.transform32 if single else hasher.transform64
-        starts, features, values, failed = run(made, threads)
-        if failed >= 0:  # a lone surrogate: scikit-learn has words for it
-            self._by_scikit_learn([texts[failed]])
-        if starts[-1] <= np.iinfo(np.int32).max:
-            starts = starts.astype(np.int32)
+        starts, features, values = self._hashed(hasher, made, texts, threads=threads)
         shape = (len(texts), self.n_features)
         return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
 
-    def row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]:
+    def row(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """One text the shortest way: its row as (start and end, features, values).
 
         For settings that have been used and are not changed any more.
         """
         hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
-        if hasher is None:
-            X = self.transform([text])
-            return X.indptr, X.indices, X.data
-        made = _core.texts_of([text], self.lowercase) if text.isascii() else self._texts([text])
-        if made is None:
+        plain = text.isascii() and not callable(self.strip_accents)
+        made = _core.texts_of([text], self.lowercase) if plain else self._texts([text])
+        if hasher is None or made is None:
             X = self._by_scikit_learn([text])
             return X.indptr, X.indices, X.data
-        run = hasher.transform32 if self.dtype == np.float32 else hasher.transform64
-        starts, features, values, failed = run(made, 1)
-        if failed >= 0:
-            self._by_scikit_learn([text])
-        return starts.astype(np.int32), features, values
+        return self._hashed(hasher, made, [text])
+
+    def _hashed(
+        self, hasher: _core.Hasher, made: _core.Texts, sources: Any, *, threads: int = 1
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        run = hasher.transform32 if np.dtype(self.dtype) == np.float32 else hasher.transform64
+        starts, features, values, failed = run(made, threads)
+        if failed >= 0:  # a lone surrogate: scikit-learn has words for it
+            self._by_scikit_learn([sources[failed]])
+        small = starts[-1] <= np.iinfo(np.int32).max
+        return starts.astype(np.int32) if small else starts, features, values
 
     def names(self, features: Iterable[int]) -> list[str | None]:
         """The first n-gram met in each of these features; None where there was none.
@@ -282,20 +278,19 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
     def _texts(self, sources: Any) -> _core.Texts | None:
         """The texts as the core reads them; None: one is too long for it."""
         clean = self.build_preprocessor()
-        if isinstance(sources, _Arrow):
+        by_hand = callable(self.strip_accents)
+        if isinstance(sources, _Arrow) and not by_hand:
             made = sources.texts(lower=self.lowercase)
         else:
             if self.input != "content" or not _all_str(sources):
                 sources = [self._decoded(i, source) for i, source in enumerate(sources)]
-            if callable(self.strip_accents):
-                sources = [clean(text) for text in sources]
-            made = _core.texts_of(sources, self.lowercase and not callable(self.strip_accents))
+            sources = [clean(text) for text in sources] if by_hand else sources
+            made = _core.texts_of(sources, self.lowercase and not by_hand)
         if made.longest > _LONGEST:
             return None
         others = made.others()
-        if others and not callable(self.strip_accents):
-            for i in others:
-                made.replace(i, clean(sources[i]))
+        for i in others if not by_hand else ():
+            made.replace(i, clean(sources[i]))
         if others:
             _use_alphabets(self._hasher())
         return made
@@ -372,6 +367,8 @@ def _sources(X: Any) -> Any:
         return X
     if isinstance(X, np.ndarray):
         return X.tolist()
+    if hasattr(X, "__len__") and len(X) == 0:
+        return []
     module = type(X).__module__.partition(".")[0]
     if module == "polars":
         X = X.to_arrow()
@@ -386,8 +383,8 @@ def _sources(X: Any) -> Any:
     return list(X)
 
 
-def _all_str(sources: list[Any]) -> bool:
-    return set(map(type, sources)) <= {str}
+def _all_str(sources: Any) -> bool:
+    return isinstance(sources, list) and set(map(type, sources)) <= {str}
 
 
 def _use_alphabets(hasher: _core.Hasher | None) -> None:
