@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
-from surelearn import FormatError, SureClassifier, SureTextClassifier, load
+from surelearn import FormatError, SureClassifier, SureTextClassifier, load, tune
 from surelearn.text import HashingVectorizer
 
 WORDS = ["good", "fine", "bad", "dull", "film", "plot", "naïve", "ΑΣ", "the"]
@@ -89,6 +89,22 @@ def test_everything_of_the_classifier_is_there(options):
     clf, vectorizer, plain = pair({}, **options)
     assert state(clf.fit(texts, y)) == state(plain.fit(vectorizer.transform(texts), y))
     assert clf.score(texts, y) == plain.score(vectorizer.transform(texts), y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_texts_are_tuned_as_they_are_fitted(n_classes):
+    texts, y = corpus(120)
+    kept = np.isin(y, ["a", "b", "c"][:n_classes])
+    texts, y = [t for t, k in zip(texts, kept, strict=True) if k], y[kept]
+    base = SureTextClassifier(random_state=0, passes=3, ngram_range=(1, 2))
+    best, table = tune(
+        base, texts, y, {"rule": ["arow", "probit", "pa1"], "average": [False, True]}
+    )
+    alone = clone(base).set_params(**table.parameters[0]).fit(texts, y)
+    assert state(best) == state(alone)
+    assert best.explain("good film").to_dict() == alone.explain("good film").to_dict()
+    assert best.projection_ == "precision"
+    assert not hasattr(base, "vectorizer_")
 
 
 def test_reading_does_not_name_anything():

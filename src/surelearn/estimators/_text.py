@@ -263,9 +263,6 @@ verbose
         rows = _core.Rows.csr(starts, features, values, self.vectorizer_.n_features)
         return rows, self.vectorizer_.n_features, True
 
-    def _makes_sparse(self, X: Any) -> bool:
-        return True
-
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("_reader", None)
