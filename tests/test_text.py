@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -64,6 +65,26 @@ def assert_same(ours, theirs):
 def test_rows_are_those_of_scikit_learn(texts, options, n_jobs):
     ours = HashingVectorizer(**options, n_jobs=n_jobs).transform(texts)
     assert_same(ours, ScikitLearns(**options).transform(texts))
+
+
+@given(
+    texts=st.lists(
+        st.text(st.one_of(LETTERS, st.characters(categories=["Cs"])), max_size=20),
+        min_size=1,
+        max_size=4,
+    ),
+    options=OPTIONS,
+    keep_names=st.booleans(),
+)
+def test_surrogates_are_as_scikit_learn_has_them(texts, options, keep_names):
+    ours = HashingVectorizer(**options, keep_names=keep_names, n_jobs=2)
+    try:
+        theirs = ScikitLearns(**options).transform(texts)
+    except UnicodeEncodeError as error:
+        with pytest.raises(UnicodeEncodeError, match=re.escape(error.reason)):
+            ours.transform(texts)
+    else:
+        assert_same(ours.transform(texts), theirs)
 
 
 @given(
