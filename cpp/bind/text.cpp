@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 
 #include "bind.hpp"
 #include "surelearn/hashing.hpp"
@@ -165,29 +164,24 @@ void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
         features.push_back(self.names->feature(i));
         words += self.names->word(i);
         ends.push_back(static_cast<std::int64_t>(words.size()));
-        shared.push_back(self.names->shared(self.names->feature(i)) ? 1 : 0);
+        shared.push_back(self.names->shared(i) ? 1 : 0);
     }
     return std::tuple(give(std::move(features)), give(std::move(ends)),
                       nb::bytes(words.data(), words.size()), give(std::move(shared)));
 }
 
-/// The word of each feature, or None; one look at all of them, since few are asked for at a time.
+/// The word of each feature, or None.
 [[nodiscard]] nb::typed<nb::list, nb::object> find_names(
     Hasher& self, const std::vector<std::int64_t>& features) {
     const std::lock_guard<std::mutex> lock(self.naming);
-    std::unordered_map<std::int64_t, std::size_t> place;
-    for (const std::int64_t feature : features) place[feature] = no_text;
-    for (std::size_t i = 0; self.names && i < self.names->size(); ++i) {
-        const auto found = place.find(self.names->feature(i));
-        if (found != place.end()) found->second = i;
-    }
     nb::typed<nb::list, nb::object> words;
     for (const std::int64_t feature : features) {
-        const std::size_t i = place[feature];
-        if (i == no_text) {
+        const bool there = self.names && feature >= 0 && feature < self.counting.n_features;
+        const auto word =
+            there ? self.names->word_of(static_cast<std::uint32_t>(feature)) : std::string_view{};
+        if (word.empty()) {
             words.append(nb::none());
         } else {
-            const std::string_view word = self.names->word(i);
             words.append(nb::str(word.data(), word.size()));
         }
     }
@@ -197,12 +191,12 @@ void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
 void restore_names(Hasher& self, const Vector<std::int64_t>& features,
                    const Vector<std::int64_t>& ends, const nb::bytes& words,
                    const Vector<std::uint8_t>& shared) {
-    Names names(self.counting.n_features);
+    Names names;
     std::size_t begin = 0;
     for (std::size_t i = 0; i < features.shape(0); ++i) {
         const auto end = static_cast<std::size_t>(ends.data()[i]);
         const auto feature = static_cast<std::uint64_t>(features.data()[i]);
-        if (end < begin || end > words.size() || feature >= names.n_features()) {
+        if (end < begin || end > words.size() || feature >= self.counting.n_features) {
             throw nb::index_error("names do not fit the features");
         }
         names.restore(static_cast<std::uint32_t>(feature), {words.c_str() + begin, end - begin},
@@ -237,7 +231,7 @@ void bind_text(nb::module_& m) {
         .def("transform32", &transform<float>, nb::arg("texts"), nb::arg("threads"),
              "(starts of rows, features, values, place of a text without UTF-8 or -1)")
         .def("transform64", &transform<double>, nb::arg("texts"), nb::arg("threads"))
-        .def("keep_names", [](Hasher& self) { self.names.emplace(self.counting.n_features); })
+        .def("keep_names", [](Hasher& self) { self.names.emplace(); })
         .def_prop_ro("n_names", [](Hasher& self) { return self.names ? self.names->size() : 0; })
         .def_prop_ro("clashes", [](Hasher& self) { return self.names ? self.names->clashes() : 0; })
         .def("find_names", &find_names, nb::arg("features"), "The word of each feature, or None.")

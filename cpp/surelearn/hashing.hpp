@@ -73,8 +73,7 @@ template <class T>
                                                        std::size_t threads, Names* names) {
     const std::size_t n = std::max<std::size_t>(1, std::min(threads, texts.size()));
     std::vector<HashedPart<T>> parts(n);
-    std::vector<Names> met;
-    for (std::size_t p = 1; p < n && names != nullptr; ++p) met.emplace_back(names->n_features());
+    std::vector<Names> met(names == nullptr ? 0 : n - 1);
     for (std::size_t p = 0; p < n; ++p) parts[p].begin = texts.size() * p / n;
     in_parts(n, n, [&](std::size_t first, std::size_t last) {
         for (std::size_t p = first; p < last; ++p) {
