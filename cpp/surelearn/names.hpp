@@ -1,12 +1,12 @@
 // Room 1, names: which word a hashed feature stands for. Knows no text.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "surelearn/counts.hpp"
@@ -18,7 +18,7 @@ namespace surelearn {
 /// Takes memory for what was met, however many features there are.
 class Names {
 public:
-    Names() : table_(least) {}
+    Names() : table_(least), name_(least) {}
 
     /// The words of one text, with their hashes and the keys of both, by feature.
     void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
@@ -28,18 +28,17 @@ public:
             const bool again = i > 0 && keys[i] >> 32 == keys[i - 1] >> 32 &&
                                hashes[place] == hashes[static_cast<std::uint32_t>(keys[i - 1])];
             if (again) continue;  // a word that is there more than once
-            const Entry& entry = at(static_cast<std::uint32_t>(keys[i] >> 32), hashes[place],
-                                    [&] { return words[place]; });
-            if (entry.hash != hashes[place]) clash(entry.name);
+            add({static_cast<std::uint32_t>(keys[i] >> 32), hashes[place]},
+                [&] { return words[place]; });
         }
     }
 
     /// What was met elsewhere, after all that was met here.
     void absorb(const Names& later) {
         for (std::size_t i = 0; i < later.size(); ++i) {
-            const Entry& theirs = *later.find(later.feature(i));
-            const Entry& entry = at(theirs.feature, theirs.hash, [&] { return later.word(i); });
-            if (entry.hash != theirs.hash || later.shared(i)) clash(entry.name);
+            const Entry& entry = later.table_[later.find(later.feature(i))];
+            const std::size_t own = add(entry, [&] { return later.word(i); });
+            if (later.shared(i)) clash(own);
         }
     }
 
@@ -47,8 +46,9 @@ public:
     void restore(std::uint32_t feature, std::string_view word, bool shared) {
         std::string padded(word);
         padded.append(hash_padding, '\0');
-        const Entry& entry = at(feature, murmur3(padded.data(), word.size()), [&] { return word; });
-        if (shared) clash(entry.name);
+        const Entry entry{feature, murmur3(padded.data(), word.size())};
+        const std::size_t own = add(entry, [&] { return word; });
+        if (shared) clash(own);
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return features_.size(); }
@@ -64,8 +64,8 @@ public:
 
     /// The word of a feature; empty where none was met, as no word is.
     [[nodiscard]] std::string_view word_of(std::uint32_t feature) const noexcept {
-        const Entry* const entry = find(feature);
-        return entry->name == none ? std::string_view{} : word(entry->name);
+        const std::size_t i = find(feature);
+        return table_[i].feature == none ? std::string_view{} : word(name_[i]);
     }
 
 private:
@@ -73,55 +73,59 @@ private:
     static constexpr std::size_t least = 1024;
 
     struct Entry {
-        std::uint32_t feature = 0;
+        std::uint32_t feature = none;
         std::int32_t hash = 0;  ///< of the first word; tells it from others as far as 32 bits can
-        std::uint32_t name = none;  ///< its place among the names
     };
 
-    /// The entry of a feature, or the free one where it belongs.
-    [[nodiscard]] const Entry* find(std::uint32_t feature) const noexcept {
+    /// The place of a feature in the table, or the free one where it belongs.
+    [[nodiscard]] std::size_t find(std::uint32_t feature) const noexcept {
         const std::size_t mask = table_.size() - 1;
-        // Features of one text come in order: spread by their low bits they lie near each other.
-        std::size_t i = feature & mask;
-        while (table_[i].name != none && table_[i].feature != feature) i = (i + 1) & mask;
-        return &table_[i];
+        std::size_t i = feature & mask;  // features of a text ascend, and so does memory
+        while (table_[i].feature != feature && table_[i].feature != none) i = (i + 1) & mask;
+        return i;
     }
 
-    /// The entry of a feature, made with its first word where there is none.
+    /// Meets a word; gives the place of its feature in the table.
     template <class Word>
-    const Entry& at(std::uint32_t feature, std::int32_t hash, Word&& word) {
-        const Entry* entry = find(feature);
-        if (entry->name != none) return *entry;
+    std::size_t add(const Entry& entry, Word&& word) {
+        std::size_t i = find(entry.feature);
+        if (table_[i].feature != none) {
+            if (table_[i].hash != entry.hash) clash(i);
+            return i;
+        }
         if (2 * size() >= table_.size()) {
             grow();
-            entry = find(feature);
+            i = find(entry.feature);
         }
-        Entry& free = table_[static_cast<std::size_t>(entry - table_.data())];
-        free = {feature, hash, static_cast<std::uint32_t>(size())};
-        features_.push_back(feature);
+        table_[i] = entry;
+        name_[i] = static_cast<std::uint32_t>(size());
+        features_.push_back(entry.feature);
         bytes_.append(word());
         ends_.push_back(bytes_.size());
         shared_.push_back(false);
-        return free;
+        return i;
     }
 
     void grow() {
-        std::vector<Entry> old(2 * table_.size());
-        old.swap(table_);
-        for (const Entry& entry : old) {
-            if (entry.name != none) {
-                table_[static_cast<std::size_t>(find(entry.feature) - table_.data())] = entry;
-            }
+        const std::size_t size = 2 * table_.size();
+        const auto old = std::exchange(table_, std::vector<Entry>(size));
+        const auto names = std::exchange(name_, std::vector<std::uint32_t>(size));
+        for (std::size_t i = 0; i < old.size(); ++i) {
+            if (old[i].feature == none) continue;
+            const std::size_t at = find(old[i].feature);
+            table_[at] = old[i];
+            name_[at] = names[i];
         }
     }
 
-    void clash(std::uint32_t name) {
-        if (shared_[name]) return;
-        shared_[name] = true;
+    void clash(std::size_t i) {
+        if (shared_[name_[i]]) return;
+        shared_[name_[i]] = true;
         ++clashes_;
     }
 
     std::vector<Entry> table_;  ///< open addressing, a power of two in size, at most half full
+    std::vector<std::uint32_t> name_;      ///< of each entry of the table its place below
     std::vector<std::uint32_t> features_;  ///< in the order they were met
     std::vector<bool> shared_;
     std::vector<std::uint64_t> ends_;  ///< of their words
