@@ -6,6 +6,8 @@ import io
 import pickle
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -234,7 +236,7 @@ def test_callables_go_the_way_of_scikit_learn():
         assert_same(HashingVectorizer(**options).transform(texts), theirs)
         column = pytest.importorskip("pyarrow").array(texts)
         assert_same(HashingVectorizer(**options).transform(column), theirs)
-        one = HashingVectorizer(**options).row(texts[0])
+        one = HashingVectorizer(**options)._row(texts[0])
         assert one[1].tolist() == theirs[0].indices.tolist()
 
 
@@ -373,3 +375,83 @@ def test_warnings_are_those_of_scikit_learn():
 def test_scikit_learn_accepts_it(check):
     """Its other checks hand in numbers."""
     check("HashingVectorizer", HashingVectorizer())
+
+
+# ------------------------------------------------------------------ rough handling
+
+
+def test_surrogates_in_no_ngram_do_no_harm():
+    texts = ["\ud83d", "abc", "\ud83d\ud83d", " \ud83d  "]
+    options = {"analyzer": "char", "ngram_range": (4, 5)}
+    assert_same(
+        HashingVectorizer(**options).transform(texts), ScikitLearns(**options).transform(texts)
+    )
+
+
+def test_a_large_bound_costs_nothing():
+    for analyzer in ("char", "char_wb", "word"):
+        options = {"analyzer": analyzer, "ngram_range": (1, 10**9)}
+        ours = HashingVectorizer(**options).transform(["ab cd ef"])
+        assert_same(ours, ScikitLearns(**options).transform(["ab cd ef"]))
+
+
+def test_it_can_be_looked_at():
+    plain = HashingVectorizer()
+    assert "n_names_" not in [name for name in dir(plain) if hasattr(plain, name)]
+    assert "HashingVectorizer" in plain._repr_html_()
+
+
+def test_a_list_may_change_while_it_is_read():
+    texts = [f"word{i} abc " * 200 for i in range(300)]
+    want = HashingVectorizer().transform(texts)
+    for _ in range(5):
+        again, found = list(texts), []
+        reader = Thread(target=lambda own, out: out.append(HashingVectorizer().transform(own)),
+                        args=(again, found))  # fmt: skip
+        reader.start()
+        again.clear()
+        reader.join()
+        assert found[0].shape[0] in (0, 300)
+        assert found[0].shape[0] == 0 or (found[0] != want).nnz == 0
+
+
+def test_threads_share_one_from_its_first_text_on():
+    texts = [f"naïve wörd{i} über " * 50 for i in range(40)]
+    want = HashingVectorizer().transform(texts)
+    shared = HashingVectorizer(keep_names=True)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: shared.transform(texts), range(16)))
+    for one in found:
+        assert_same(one, want)
+    assert shared.n_names_ == 42
+
+
+def test_names_of_refused_texts_are_not_kept():
+    vectorizer = HashingVectorizer(analyzer="char", keep_names=True)
+    vectorizer.transform(["ab"])
+    with pytest.raises(UnicodeEncodeError, match="surrogates"):
+        vectorizer.transform(["xyz", "\ud800"])
+    assert vectorizer.n_names_ == 2
+
+
+def test_paths_in_a_column_are_paths(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    (tmp_path / "a").write_text("some words")
+    ours = HashingVectorizer(input="filename").transform(pandas.Series([str(tmp_path / "a")]))
+    assert_same(ours, ScikitLearns().transform(["some words"]))
+
+
+def test_columns_of_other_things():
+    polars, pyarrow = map(pytest.importorskip, ("polars", "pyarrow"))
+    for column in (polars.Series([12, 13]), pyarrow.array([True]), pyarrow.array([1.5])):
+        with pytest.raises(TypeError, match="text 0 must be str or bytes, got"):
+            HashingVectorizer().transform(column)
+    for column in (polars.Series([b"ab \xe9cc"]), pyarrow.array([b"ab \xe9cc"])):
+        ours = HashingVectorizer(encoding="latin-1").transform(column)
+        assert_same(ours, ScikitLearns(encoding="latin-1").transform([b"ab \xe9cc"]))
+
+
+def test_settings_of_other_types():
+    options = {"lowercase": np.False_, "n_features": np.int64(32), "stop_words": [1, "de"]}
+    ours = HashingVectorizer(**options, n_jobs=np.int64(2)).transform(["Ab de CC"])
+    assert_same(ours, ScikitLearns(**options).transform(["Ab de CC"]))

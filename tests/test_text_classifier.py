@@ -24,6 +24,7 @@ SETTINGS = [
     {"analyzer": "char_wb", "ngram_range": (2, 4), "norm": None},
     {"analyzer": "char", "ngram_range": (1, 3), "strip_accents": "unicode"},
     {"log_counts": False, "lowercase": False, "n_features": 16},
+    {"analyzer": "char_wb", "ngram_range": (1, 2)},
 ]
 
 
@@ -140,13 +141,13 @@ def test_a_model_is_explained_in_words():
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("multiclass", ["joint", "ovo"])
+@pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
 def test_what_words_say_adds_up_to_the_margin(settings, n_classes, multiclass):
     texts, y = corpus()
     kept = np.isin(y, ["a", "b", "c"][:n_classes])
     texts, y = [t for t, k in zip(texts, kept, strict=True) if k], y[kept]
     clf = SureTextClassifier(**settings, multiclass=multiclass, random_state=0, fit_intercept=False)
-    if multiclass == "ovo":
+    if multiclass != "joint":
         clf.set_params(decoding="scores")
     clf.fit(texts, y)
     for text in (*texts[:10], "Good\n\n  good  NAÏVE ΑΣ the end", "unheard"):
@@ -185,7 +186,43 @@ def test_a_text_that_grows_is_shown_small():
     assert clf.explain("ISTANBUL").text == "ISTANBUL"
 
 
+def test_marks_are_where_the_words_are_when_letters_come_and_go():
+    clf = SureTextClassifier(strip_accents="unicode").fit(["good", "bad"], [0, 1])
+    table = clf.explain("\ufb01 good e\u0301 bad")
+    assert [table.text[a:b] for a, b in table.units] == ["fi", "good", "bad"]
+
+
 # ------------------------------------------------------------------ kept
+
+
+def test_changed_settings_are_not_saved_nor_learnt_with(tmp_path):
+    clf = SureTextClassifier(random_state=0).fit(["good film", "bad film"], ["a", "b"])
+    clf.set_params(lowercase=False)
+    with pytest.raises(ValueError, match="lowercase must stay True in a fitted model, got False"):
+        clf.save(tmp_path / "m.sure")
+    with pytest.raises(ValueError, match="lowercase must stay True in a fitted model, got False"):
+        clf.learn_one("GOOD", "a")
+
+
+def test_a_list_of_stop_words_is_taken_as_it_was():
+    words = ["film"]
+    clf = SureTextClassifier(stop_words=words).fit(["good film", "bad film"], ["a", "b"])
+    words.append("good")
+    assert clf.decision_function(["good film"]) != clf.decision_function([""])
+    with pytest.raises(ValueError, match="stop_words must stay"):
+        clf.partial_fit(["good"], ["a"])
+
+
+def test_one_text_goes_the_short_way():
+    clf = SureTextClassifier().fit(["good film", "bad film"], ["a", "b"])
+    clf.learn_one("fine", "a")
+    assert clf._kept_method() is not None
+
+
+def test_numbers_of_numpy_can_be_saved(tmp_path):
+    clf = SureTextClassifier(n_features=np.int64(32), ngram_range=(np.int64(1), np.int64(2)))
+    clf.fit(["good film", "bad film"], ["a", "b"]).save(tmp_path / "m.sure")
+    assert state(load(tmp_path / "m.sure")) == state(clf)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -216,6 +253,9 @@ def test_one_file_has_it_all(tmp_path, settings):
         {"word_ends": np.array([3, 2, 9], np.int64)},
         {"word_ends": np.array([3, 6, 2**50], np.int64)},
         {"words": np.full(9, 255, np.uint8)},
+        {"words": np.frombuffer("onétwsix".encode(), np.uint8)},
+        {"word_clashes": np.array([0, 0, 7], np.uint8)},
+        {"words": np.zeros(20, np.uint8)},
         {"words": np.zeros((3, 3), np.float32)},
     ],
 )
@@ -259,6 +299,8 @@ def _metadata(path):
         (lambda clf: clf.set_params(ngram_range=(2, 1)).fit(["a"], ["a"]), ValueError, "lower"),
         (lambda clf: clf.set_params(lowercase=False).partial_fit(["a"], ["a"]), ValueError,
          "lowercase must stay True in a fitted model, got False"),
+        (lambda clf: clf.partial_fit(["new words"], ["a", "b"]), ValueError, "one label"),
+        (lambda clf: clf.partial_fit(["new"], ["a"], sample_weight=[-1]), ValueError, "sample_we"),
         (lambda clf: clf.partial_fit(np.eye(2), ["a", "b"]), ValueError, "must have one dimension"),
     ],
 )  # fmt: skip
@@ -269,6 +311,7 @@ def test_bad_input_leaves_the_model_as_it_was(call, error, message):
         call(clf)
     assert state(clf) == before[0]
     assert clf.vectorizer_ is before[1]
+    assert clf.vectorizer_.n_names_ == 3
 
 
 def test_an_untrained_one_says_so():

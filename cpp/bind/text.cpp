@@ -56,10 +56,12 @@ struct Texts {
 };
 
 [[nodiscard]] Texts texts_of(const nb::typed<nb::list, nb::str>& list, bool lower) {
+    // A copy of the list: another thread may change it while its texts are read.
+    const nb::tuple owned(list);
     Texts result;
-    result.owners.emplace_back(list);
-    result.texts.reserve(list.size());
-    for (const nb::handle text : list) result.texts.push_back(text_of(text, lower));
+    result.owners.emplace_back(owned);
+    result.texts.reserve(owned.size());
+    for (const nb::handle text : owned) result.texts.push_back(text_of(text, lower));
     return result;
 }
 
@@ -147,6 +149,8 @@ template <class T>
 void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
                    const Vector<std::int64_t>& word_ends, const Vector<std::int64_t>& spaces,
                    const Vector<std::int64_t>& space_ends) {
+    const std::lock_guard<std::mutex> lock(self.naming);
+    if (self.words) return;  // another thread may be reading them
     self.words.emplace(view(words), view(word_ends));
     self.spaces.emplace(view(spaces), view(space_ends));
     self.analysis.words = &*self.words;
@@ -203,6 +207,7 @@ void restore_names(Hasher& self, const Vector<std::int64_t>& features,
                       shared.data()[i] != 0);
         begin = end;
     }
+    const std::lock_guard<std::mutex> lock(self.naming);
     self.names.emplace(std::move(names));
 }
 
@@ -232,8 +237,16 @@ void bind_text(nb::module_& m) {
              "(starts of rows, features, values, place of a text without UTF-8 or -1)")
         .def("transform64", &transform<double>, nb::arg("texts"), nb::arg("threads"))
         .def("keep_names", [](Hasher& self) { self.names.emplace(); })
-        .def_prop_ro("n_names", [](Hasher& self) { return self.names ? self.names->size() : 0; })
-        .def_prop_ro("clashes", [](Hasher& self) { return self.names ? self.names->clashes() : 0; })
+        .def_prop_ro("n_names",
+                     [](Hasher& self) {
+                         const std::lock_guard<std::mutex> lock(self.naming);
+                         return self.names ? self.names->size() : 0;
+                     })
+        .def_prop_ro("clashes",
+                     [](Hasher& self) {
+                         const std::lock_guard<std::mutex> lock(self.naming);
+                         return self.names ? self.names->clashes() : 0;
+                     })
         .def("find_names", &find_names, nb::arg("features"), "The word of each feature, or None.")
         .def("names", &names_of, "(features, ends, words, clashes) in the order they were met.")
         .def("restore_names", &restore_names, nb::arg("features"), nb::arg("ends"),

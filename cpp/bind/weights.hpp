@@ -145,6 +145,7 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
                                                          const Rows& rows, std::int32_t y,
                                                          double weight) {
     check_width(model, rows);
+    if (rows.size() != 1) throw nb::value_error("one row expected");
     const Method method = method_of(rule, scheme, covariance);
     std::vector<std::uint8_t> known(model.shape().n_columns, 1);
     const Targets targets{{&y, 1}, {&weight, 1}, {}, known};

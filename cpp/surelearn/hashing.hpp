@@ -73,17 +73,22 @@ template <class T>
                                                        std::size_t threads, Names* names) {
     const std::size_t n = std::max<std::size_t>(1, std::min(threads, texts.size()));
     std::vector<HashedPart<T>> parts(n);
-    std::vector<Names> met(names == nullptr ? 0 : n - 1);
+    // Names are taken over only if every text could be read. Words always can be.
+    std::vector<Names> met(names == nullptr ? 0 : n);
+    const bool at_once = analysis.unit == Analysis::Unit::word;
     for (std::size_t p = 0; p < n; ++p) parts[p].begin = texts.size() * p / n;
     in_parts(n, n, [&](std::size_t first, std::size_t last) {
         for (std::size_t p = first; p < last; ++p) {
             const std::size_t end = p + 1 < n ? parts[p + 1].begin : texts.size();
-            Names* const own = names == nullptr || p == 0 ? names : &met[p - 1];
+            Names* const own = names == nullptr || (p == 0 && at_once) ? names : &met[p];
             const auto part = texts.subspan(parts[p].begin, end - parts[p].begin);
             parts[p].failed = hash_texts(part, analysis, counting, parts[p].rows, own);
         }
     });
-    for (const Names& later : met) names->absorb(later);
+    const auto sound = [](const HashedPart<T>& part) { return part.failed == no_text; };
+    if (std::ranges::all_of(parts, sound)) {
+        for (const Names& later : met) names->absorb(later);
+    }
     return parts;
 }
 

@@ -169,8 +169,10 @@ public:
             return true;
         }
         if (how_.unit == Analysis::Unit::character) {
-            if (!spell(text)) return false;
-            each_of_characters({0, static_cast<std::uint32_t>(ends_.size() - 1)}, f);
+            const bool sound = spell(text);
+            const auto n = static_cast<std::uint32_t>(ends_.size() - 1);
+            if (!sound && n >= how_.least) return false;  // one that is in no n-gram does no harm
+            each_of_characters({0, n}, f);
             return true;
         }
         if (!spell_words(text)) return false;
@@ -287,6 +289,7 @@ private:
     [[nodiscard]] bool spell(const Text& text) {
         grow(4 * text.size);
         ends_.assign(1, 0);
+        bool sound = true;
         for (std::size_t i = 0; i < text.size; ++i) {
             std::uint32_t c = text.at(i);
             if (how_.spaces->has(c)) {
@@ -294,9 +297,9 @@ private:
                 while (i + 1 < text.size && how_.spaces->has(text.at(i + 1))) ++i;
                 if (i > first) c = ' ';
             }
-            if (!put(c, text.lower)) return false;
+            sound = put(c, text.lower) && sound;
         }
-        return true;
+        return sound;
     }
 
     /// Each word with a blank on either side, as tokens of characters.
@@ -322,19 +325,19 @@ private:
         return true;
     }
 
-    /// Spells one more character.
+    /// Spells one more character; false for a surrogate, which cannot be spelled.
     [[nodiscard]] bool put(std::uint32_t c, bool lower) {
-        if (detail::is_surrogate(c)) return false;
         if (lower && c >= 'A' && c <= 'Z') c |= 0x20;
         const std::uint32_t end = ends_.back();
         ends_.push_back(end + static_cast<std::uint32_t>(detail::put_utf8(c, &bytes_[end])));
-        return true;
+        return !detail::is_surrogate(c);
     }
 
     /// N-grams of a run of characters.
     template <class F>
     void each_of_characters(Stretch run, F&& f) const {
-        for (std::size_t size = how_.least; size <= how_.most; ++size) {
+        const std::size_t most = std::min<std::size_t>(how_.most, run.end - run.begin);
+        for (std::size_t size = how_.least; size <= most; ++size) {
             for (std::size_t i = run.begin; i + size <= run.end; ++i) {
                 f(bytes_.data() + ends_[i], std::size_t{ends_[i + size] - ends_[i]});
             }

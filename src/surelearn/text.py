@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from numbers import Integral
+from threading import RLock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +14,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer as _ScikitLearns
 from sklearn.preprocessing import normalize
-from sklearn.utils import _align_api_if_sparse
 
 from surelearn import _check, _core
 
+try:
+    from sklearn.utils import _align_api_if_sparse
+except ImportError:  # scikit-learn 1.8 has one kind of sparse matrix
+
+    def _align_api_if_sparse(X: Any) -> Any:
+        return X
+
+
 __all__ = ["HashingVectorizer"]
+
+#: Held while a vectorizer makes what it keeps: threads may share one from its first text on.
+_MAKING = RLock()
 
 _UNITS = {"word": 0, "char": 1, "char_wb": 2}
 _NORMS = {None: 0, "l1": 1, "l2": 2}
@@ -66,7 +78,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         **_ScikitLearns._parameter_constraints,
         "log_counts": ["boolean"],
         "keep_names": ["boolean"],
-        "n_jobs": [None, int],
+        "n_jobs": [None, Integral],
     }
 
     def __init__(
@@ -128,7 +140,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         sparse matrix of shape (n_samples, n_features)
         """
         self._check(X)
-        texts = _sources(X)
+        texts = _sources(X) if self.input == "content" else list(X)
         if len(texts) == 0:
             none = sparse.csr_matrix((0, self.n_features), dtype=self.dtype)
             return _align_api_if_sparse(none)
@@ -141,14 +153,14 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         shape = (len(texts), self.n_features)
         return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
 
-    def row(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _row(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """One text the shortest way: its row as (start and end, features, values).
 
         For settings that have been used and are not changed any more.
         """
         hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
-        plain = text.isascii() and not callable(self.strip_accents)
-        made = _core.texts_of([text], self.lowercase) if plain else self._texts([text])
+        plain = text.isascii() and len(text) <= _LONGEST and not callable(self.strip_accents)
+        made = _core.texts_of([text], bool(self.lowercase)) if plain else self._texts([text])
         if hasher is None or made is None:
             X = self._by_scikit_learn([text])
             return X.indptr, X.indices, X.data
@@ -161,6 +173,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         starts, features, values, failed = run(made, threads)
         if failed >= 0:  # a lone surrogate: scikit-learn has words for it
             self._by_scikit_learn([sources[failed]])
+            raise ValueError(f"text {failed} must have no lone surrogate, got one.")
         small = starts[-1] <= np.iinfo(np.int32).max
         return starts.astype(np.int32) if small else starts, features, values
 
@@ -173,28 +186,31 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         found: list[Any] = hasher.find_names([int(feature) for feature in features])
         return found
 
-    def words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
+    def _words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
         """All names: features in the order they were met, ends of their words, the words in UTF-8,
         and in which another one was met."""
         features, ends, words, shared = self._naming().names()
         return features, ends, words, shared
 
-    def restore_words(
+    def _restore_words(
         self,
         features: NDArray[np.int64],
         ends: NDArray[np.int64],
-        words: Any,
+        words: NDArray[np.uint8],
         shared: NDArray[np.uint8],
     ) -> None:
-        """Take over what `words` gave of another one with the same settings."""
-        n = len(features)
-        kinds = [np.asarray(part).dtype for part in (features, ends, words, shared)]
-        if kinds != [np.int64, np.int64, np.uint8, np.uint8] and not isinstance(words, bytes):
-            raise TypeError(f"words must be integers and bytes, got {kinds}.")
-        if not (len(ends) == len(shared) == n and len(np.unique(features)) == n):
-            raise ValueError("features, ends and clashes must be as many, got others.")
-        text = bytes(words)
+        """Take over what `_words` gave of another one with the same settings."""
+        kinds = [part.dtype for part in (features, ends, words, shared)]
+        if kinds != [np.int64, np.int64, np.uint8, np.uint8] or words.ndim != 1:
+            raise TypeError(f"words must be rows of integers and bytes, got {kinds}.")
+        n, text = len(features), words.tobytes()
+        if not (len(ends) == len(shared) == n == len(np.unique(features))):
+            raise ValueError("places, ends and clashes must be as many, got others.")
+        if (ends[-1] if n else 0) != len(text) or (shared > 1).any():
+            raise ValueError("words must end with the last one, and clash or not.")
         text.decode("utf-8")
+        if (words[ends[:-1]] & 0xC0 == 0x80).any():
+            raise ValueError("words must end where a letter does.")
         self._naming().restore_names(
             np.ascontiguousarray(features, np.int64),
             np.ascontiguousarray(ends, np.int64),
@@ -205,12 +221,17 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
     @property
     def n_names_(self) -> int:
         """How many features have been met."""
-        return self._naming().n_names
+        return self._counted().n_names
 
     @property
     def n_clashes_(self) -> int:
         """In how many of them another n-gram was met after the first."""
-        return self._naming().clashes
+        return self._counted().clashes
+
+    def _counted(self) -> _core.Hasher:
+        if not self.keep_names:  # an attribute that is not there
+            raise AttributeError(f"keep_names must be True for this, got {self.keep_names!r}.")
+        return self._naming()
 
     # ---------------------------------------------------------------- internals
 
@@ -226,7 +247,8 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _is_native(self) -> bool:
         """Whether the core makes the n-grams."""
-        by_hand = callable(self.analyzer) or self.preprocessor or self.tokenizer
+        functions = (self.preprocessor, self.tokenizer)
+        by_hand = callable(self.analyzer) or any(function is not None for function in functions)
         word = self.analyzer == "word"
         return (
             not by_hand
@@ -242,27 +264,27 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         stop = self.get_stop_words() if self.analyzer == "word" else None
         settings = (
             _UNITS[self.analyzer],
-            *self.ngram_range,
-            tuple(sorted(stop or ())),
-            self.n_features,
+            *map(int, self.ngram_range),
+            frozenset(word for word in stop or () if isinstance(word, str) and _is_utf8(word)),
+            int(self.n_features),
             bool(self.alternate_sign),
             bool(self.binary),
             bool(self.log_counts),
             _NORMS[self.norm],
             bool(self.keep_names),
         )
-        kept = self.__dict__.get("_kept")
-        if kept is None or kept[0] != settings:
-            kept = settings, self._new_hasher(settings, stop)
-            self._kept = kept
+        with _MAKING:
+            kept = self.__dict__.get("_kept")
+            if kept is None or kept[0] != settings:
+                kept = settings, self._new_hasher(settings, stop)
+                self._kept = kept
         return kept[1]
 
     def _new_hasher(self, settings: tuple[Any, ...], stop: Iterable[str] | None) -> _core.Hasher:
         if stop is not None:  # with scikit-learn's warning if they do not survive the tokenizer
             self.build_analyzer()
         unit, least, most, words, *rest, keep_names = settings
-        encoded = [word for word in words if isinstance(word, str) and _is_utf8(word)]
-        hasher = _core.Hasher(unit, least, most, encoded, *rest)
+        hasher = _core.Hasher(unit, least, most, list(words), *rest)
         if keep_names:
             hasher.keep_names()
         if unit != _UNITS["word"]:
@@ -280,20 +302,18 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         clean = self.build_preprocessor()
         by_hand = callable(self.strip_accents)
         if isinstance(sources, _Arrow) and not by_hand:
-            made = sources.texts(lower=self.lowercase)
+            made = sources.texts(lower=bool(self.lowercase))
         else:
             if self.input != "content" or not _all_str(sources):
                 sources = [self._decoded(i, source) for i, source in enumerate(sources)]
             sources = [clean(text) for text in sources] if by_hand else sources
-            made = _core.texts_of(sources, self.lowercase and not by_hand)
-        if made.longest > _LONGEST:
-            return None
+            made = _core.texts_of(sources, bool(self.lowercase) and not by_hand)
         others = made.others()
         for i in others if not by_hand else ():
             made.replace(i, clean(sources[i]))
         if others:
             _use_alphabets(self._hasher())
-        return made
+        return made if made.longest <= _LONGEST else None
 
     def _decoded(self, i: int, source: Any) -> str:
         """A text from whatever `input` says it is in."""
@@ -364,7 +384,7 @@ class _Arrow:
 def _sources(X: Any) -> Any:
     """Texts that have a number and a place: a list, or an Arrow array."""
     if isinstance(X, list):
-        return X
+        return list(X)  # another thread may change it
     if isinstance(X, np.ndarray):
         return X.tolist()
     if hasattr(X, "__len__") and len(X) == 0:
@@ -378,8 +398,10 @@ def _sources(X: Any) -> Any:
             return X.tolist()
         X = own.__arrow_array__()
     if type(X).__module__.startswith("pyarrow"):
-        X = X.cast("large_string") if str(X.type) not in ("string", "large_string") else X
-        return _Arrow(X)
+        kind = str(X.type)
+        if kind.startswith("dictionary<values=string") or kind == "string_view":
+            X = X.cast("large_string")
+        return _Arrow(X) if str(X.type) in ("string", "large_string") else X.to_pylist()
     return list(X)
 
 
@@ -389,7 +411,8 @@ def _all_str(sources: Any) -> bool:
 
 def _use_alphabets(hasher: _core.Hasher | None) -> None:
     if hasher is not None and not hasher.has_alphabets:
-        hasher.use_alphabets(*_alphabets())
+        with _MAKING:
+            hasher.use_alphabets(*_alphabets())
 
 
 def _is_utf8(word: str) -> bool:

@@ -83,7 +83,8 @@ def texts(X: object) -> None:
     if isinstance(X, str | bytes):
         raise ValueError("Iterable over raw text documents expected, string object received.")
     if hasattr(X, "columns"):  # a frame, whose items are the names of its columns
-        raise ValueError(f"texts must be one column, got a frame with columns {list(X.columns)}.")
+        columns = list(getattr(X, "column_names", X.columns))
+        raise ValueError(f"texts must be one column, got a frame with columns {columns}.")
     shape = getattr(X, "shape", (0,))
     if len(shape) != 1:
         raise ValueError(f"texts must have one dimension, got shape {shape}.")

@@ -287,6 +287,9 @@ class Linear(BaseEstimator):  # type: ignore[misc]
             of_model(subject, limit) if row is None else of_row(subject, *self._entries(row), limit)
         )
 
+    def _check_settings(self) -> None:
+        """Refuse a change of what belongs to the rows that were learnt."""
+
     def _feature_names(self, names: Any, n_features: int) -> Any:
         """What to call features: something that gives the names of an array of their numbers."""
         named = _check.names(names, n_features)

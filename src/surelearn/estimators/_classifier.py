@@ -339,6 +339,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         params = self.get_params(deep=False)
         plan = Plan.of(params)
         labels = as_labels([y])
+        if not self._fresh:
+            self._check_settings()
         model = self._present(plan, n_features, is_sparse)
         _check.one_kind(model.classes, labels)
         plan.check_classes(joined(model.classes, labels), model)
@@ -349,15 +351,15 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         self._absorb(model, plan, Batch(row, None, labels, weights))
         if plan.can_be_kept and self._model.weights is not None:
             method = self._model.method(plan.how)
-            self._kept = (list(params.values()), method, self._model.layout)
+            self._kept = (list(params), list(params.values()), method, self._model.layout)
 
     def _kept_method(self) -> Method | None:
         """The method of the last row, if nothing has changed that it depends on."""
         kept = self.__dict__.get("_kept")
-        if kept is None or self._model.layout is not kept[2]:
+        if kept is None or self._model.layout is not kept[3]:
             return None
-        values = map(self.__dict__.get, _PARAMETERS)
-        return kept[1] if all(map(operator.is_, values, kept[0])) else None
+        values = map(self.__dict__.get, kept[0])
+        return kept[2] if all(map(operator.is_, values, kept[1])) else None
 
     def _absorb(self, model: Model, plan: Plan, batch: Batch) -> None:
         """Learn a batch, classes that are new in it too."""
@@ -367,9 +369,6 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
 
     def _publish(self, model: Model) -> None:
         self._model = model
-
-
-_PARAMETERS = tuple(SureClassifier().get_params(deep=False))
 
 
 def _place(model: Model, y: Any) -> int | None:

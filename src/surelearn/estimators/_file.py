@@ -72,6 +72,7 @@ def _checked(estimator: Linear) -> dict[str, Any]:
     params = estimator.get_params(deep=False)
     plan = Plan.of(params)
     plan.check_fits(estimator._model)
+    estimator._check_settings()
     if not isinstance(params["multiclass"], str | Code):  # a matrix can be changed in place
         params["multiclass"] = getattr(estimator._model.multiclass, "matrix", None)
     return params
@@ -154,7 +155,7 @@ def _plain(name: str, value: Any) -> Any:
     if name == "multiclass" and not isinstance(value, str):
         return np.asarray(value).tolist()
     if name in ("ngram_range", "stop_words") and not isinstance(value, str | None):
-        return list(value)
+        return [_scalar(item) for item in value]
     if name == "cost" and value is not None:
         return np.asarray(value, dtype=np.float64).tolist()
     if name == "dtype":
@@ -365,19 +366,20 @@ def _words_out(estimator: SureTextClassifier) -> dict[str, NDArray[Any]]:
     """The words of a text classifier: their places, they themselves, which of them clash."""
     if not estimator.vectorizer_.keep_names:
         return {}
-    places, ends, words, shared = estimator.vectorizer_.words()
+    places, ends, words, shared = estimator.vectorizer_._words()
     text = np.frombuffer(words, dtype=np.uint8)
     return {"word_places": places, "word_ends": ends, "words": text, "word_clashes": shared}
 
 
 def _take_words(estimator: SureTextClassifier, tensors: save.Tensors) -> None:
     """Make the vectorizer of a loaded text classifier, with the words of its file."""
-    estimator.make_vectorizer()
-    if not estimator.keep_names:
-        return
     try:
-        parts = [tensors[name] for name in ("word_places", "word_ends", "words", "word_clashes")]
-        estimator.vectorizer_.restore_words(*parts)
+        estimator._make_vectorizer()
+        estimator.vectorizer_.fit([])
+        _check.same("n_features", estimator._model.layout.n_features, estimator.n_features)
+        if estimator.keep_names:
+            names = ("word_places", "word_ends", "words", "word_clashes")
+            estimator.vectorizer_._restore_words(*(tensors[name] for name in names))
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise FormatError(f"words must be texts, each with its place and end: {error}") from None
 

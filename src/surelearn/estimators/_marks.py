@@ -39,6 +39,8 @@ class Pieces(NamedTuple):
         places = Counter(gram.feature for gram in self.grams)
         scores = np.zeros(len(self.units))
         for gram in self.grams:
+            if gram.first == gram.last:  # of no word at all
+                continue
             own = shares.get(gram.feature, 0.0) / places[gram.feature]
             scores[gram.first : gram.last] += own / (gram.last - gram.first)
         return scores
@@ -64,8 +66,15 @@ def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
     names: dict[int, str] = {}
     for (_, _, gram), j in zip(spelled, features, strict=True):
         names.setdefault(j, gram)
-    # Making letters small may make a text longer; then the small one is shown.
-    return Pieces(text if len(clean) == len(text) else clean, units, grams, names)
+    return Pieces(
+        text if _letter_by_letter(vectorizer, text, clean) else clean, units, grams, names
+    )
+
+
+def _letter_by_letter(vectorizer: HashingVectorizer, text: str, clean: str) -> bool:
+    """Whether a place in one is the same in the other: small letters may be more, or fewer."""
+    preprocess = vectorizer.build_preprocessor()
+    return len(text) == len(clean) and all(map(str.__eq__, map(preprocess, text), clean))
 
 
 def _words(vectorizer: HashingVectorizer, text: str) -> list[tuple[int, int]]:
@@ -99,8 +108,9 @@ def _within_words(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[in
         padded = f" {match.group()} "
         for n in range(least, most + 1):
             for i in range(max(1, len(padded) - n + 1)):
-                first = max(begin, begin + i - 1)
-                yield first, min(end, begin + i - 1 + n), padded[i : i + n]
+                # A blank alone belongs to the letter beside it.
+                first = min(max(begin, begin + i - 1), end - 1)
+                yield first, max(first + 1, min(end, begin + i - 1 + n)), padded[i : i + n]
             if n >= len(padded):
                 break
 

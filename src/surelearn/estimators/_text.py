@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -9,9 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
+from surelearn.estimators._base import as_labels
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
+from surelearn.estimators._model import Batch
 from surelearn.text import HashingVectorizer
 
 #: Parameters that are the vectorizer's.
@@ -30,6 +33,10 @@ _VECTORIZER = (
 
 class SureTextClassifier(SureClassifier):
     r"""A `SureClassifier` over hashed words that takes texts and explains itself in words.
+
+    Where that class takes rows, this one takes texts: `fit`, `partial_fit`, `predict` and the like
+    a list of str or bytes or a column of pandas, polars or Arrow; `learn_one`, `predict_one` and
+    `explain` one str.
 
     Parameters
     ----------
@@ -187,13 +194,27 @@ verbose
 
     # ---------------------------------------------------------------- internals
 
-    def make_vectorizer(self) -> None:
+    def _make_vectorizer(self) -> None:
         """A vectorizer of these settings that has not read anything; for `fit` and `load`."""
+        params = self._vectorizer_params()
+        if isinstance(self.stop_words, list):  # which can be changed in place
+            params["stop_words"] = list(self.stop_words)
         self.__dict__.pop("_reader", None)
-        self.vectorizer_ = HashingVectorizer(
-            **self._vectorizer_params(), alternate_sign=False, dtype=np.float32
-        )
-        self.n_features_in_ = self.n_features
+        self.vectorizer_ = HashingVectorizer(**params, alternate_sign=False, dtype=np.float32)
+        self.n_features_in_ = int(self.n_features) if isinstance(self.n_features, Integral) else 0
+
+    def _check_settings(self) -> None:
+        for name, value in self._vectorizer_params().items():
+            _check.same(name, getattr(self.vectorizer_, name), value)
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
+        """Labels are looked at before any word is met."""
+        _check.texts(X)
+        X = X if hasattr(X, "__len__") else list(X)
+        labels = as_labels(y)
+        _check.one_label_a_row(len(labels), len(X))
+        _check.sample_weight(sample_weight, len(labels))
+        return super()._batch(X, y, sample_weight, reset=reset)
 
     def _vectorizer_params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _VECTORIZER}
@@ -216,7 +237,7 @@ verbose
         return super()._feature_names(names, n_features)
 
     def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        _, features, values = self._reading().row(_check.one_text("row", row))
+        _, features, values = self._reading()._row(_check.one_text("row", row))
         return features.astype(np.int64), values.astype(np.float64)
 
     def _verdict(self, text: str) -> Verdict:
@@ -228,7 +249,7 @@ verbose
         scores = self._class_scores(model, self._one(text)[0])[0]
         if len(model.classes) == 2:
             shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
-        elif model.code is not None:
+        elif model.code is not None and model.code.kind != "ovr":
             shares = model.code.matrix.astype(np.float64) @ shares
         best = int(scores.argmax())
         rival = int(np.where(np.arange(len(scores)) == best, -np.inf, scores).argmax())
@@ -243,10 +264,9 @@ verbose
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """Texts as rows of hashed words."""
         if reset:
-            self.make_vectorizer()
+            self._make_vectorizer()
         elif learning:
-            for name, value in self._vectorizer_params().items():
-                _check.same(name, getattr(self.vectorizer_, name), value)
+            self._check_settings()
         vectorizer = self._reading(learning=learning)
         vectorizer.n_jobs = self.n_jobs
         rows = vectorizer.transform(X)
@@ -259,7 +279,7 @@ verbose
         text = _check.one_text(name, x)
         if self._fresh and learning:
             self._validated([text], reset=True, learning=True)
-        starts, features, values = self._reading(learning=learning).row(text)
+        starts, features, values = self._reading(learning=learning)._row(text)
         rows = _core.Rows.csr(starts, features, values, self.vectorizer_.n_features)
         return rows, self.vectorizer_.n_features, True
 
@@ -277,7 +297,7 @@ verbose
 
 
 def _touched(table: Explanation) -> Explanation:
-    """Without places that no word has moved: most of a million are."""
+    """Without places that no word has moved, which most are."""
     kept = table.mean != 0
     return Explanation({name: getattr(table, name)[kept] for name in table.columns})
 
