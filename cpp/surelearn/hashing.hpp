@@ -24,12 +24,13 @@ inline constexpr std::size_t no_text = std::numeric_limits<std::size_t>::max();
 /// Room for as many features as texts of this length commonly have: memory that is not used is not
 /// taken from anybody, and growing copies all that is there.
 template <class T>
-void reserve(std::span<const Text> texts, CountRows<T>& rows) {
+void reserve(std::span<const Text> texts, const Analysis& analysis, CountRows<T>& rows) {
     std::size_t size = 0;
     for (const Text& text : texts) size += text.size;
-    rows.ends.reserve(texts.size());
-    rows.features.reserve(size / 6);
-    rows.values.reserve(size / 6);
+    const std::size_t sizes = std::min<std::size_t>(analysis.most - analysis.least + 1, 4);
+    rows.ends.reserve(texts.size() + 1);
+    rows.features.reserve(sizes * size / 6);
+    rows.values.reserve(sizes * size / 6);
 }
 
 /// Rows of some texts, in their order. Ends before a text that cannot be encoded, and gives its
@@ -41,13 +42,14 @@ template <class T>
     Counter<T> counter(counting);
     std::vector<std::int32_t> hashes;
     std::vector<std::string_view> words;
-    reserve(texts, rows);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         hashes.clear();
         words.clear();
         const bool encoded = grams.each(texts[i], [&](const char* bytes, std::size_t size) {
             hashes.push_back(murmur3(bytes, size));
-            if (names != nullptr) words.emplace_back(bytes, size);
+            if (names == nullptr) return;
+            words.emplace_back(bytes, size);
+            names->expect(bucket(hashes.back(), counting.n_features));
         });
         if (!encoded) return i;
         counter.add(hashes, rows);
@@ -82,6 +84,8 @@ template <class T>
             const std::size_t end = p + 1 < n ? parts[p + 1].begin : texts.size();
             Names* const own = names == nullptr || (p == 0 && at_once) ? names : &met[p];
             const auto part = texts.subspan(parts[p].begin, end - parts[p].begin);
+            // The first will hold what the others find, too.
+            reserve(p == 0 ? texts : part, analysis, parts[p].rows);
             parts[p].failed = hash_texts(part, analysis, counting, parts[p].rows, own);
         }
     });

@@ -20,14 +20,16 @@ class Names {
 public:
     Names() : table_(least), name_(least) {}
 
+    /// Asks memory for what is known of a feature, which `meet` will want to know soon.
+    void expect(std::uint32_t feature) const noexcept {
+        __builtin_prefetch(&table_[feature & (table_.size() - 1)]);
+    }
+
     /// The words of one text, with their hashes and the keys of both, by feature.
     void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
               std::span<const std::string_view> words) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto place = static_cast<std::uint32_t>(keys[i]);
-            const bool again = i > 0 && keys[i] >> 32 == keys[i - 1] >> 32 &&
-                               hashes[place] == hashes[static_cast<std::uint32_t>(keys[i - 1])];
-            if (again) continue;  // a word that is there more than once
             add({static_cast<std::uint32_t>(keys[i] >> 32), hashes[place]},
                 [&] { return words[place]; });
         }
