@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -63,16 +64,12 @@ class Code:
     kind: str = "custom"
 
     def __post_init__(self) -> None:
-        known = {"ovr": _rest_matrix, "ovo": _pairs_matrix}.get(str(self.kind))
-        given = np.asarray(self.matrix) if known is not None else None
-        if known is not None and given is not None and given.ndim == 2 and len(given) >= 2:
-            matrix = known(len(given))
-            if np.array_equal(matrix, given):  # sound by its making, and costly to look through
-                matrix.setflags(write=False)
-                object.__setattr__(self, "matrix", matrix)
-                return
-        object.__setattr__(self, "matrix", _checks.coding_matrix(self.matrix))
-        _checks.kind(self.kind, known is None)
+        make = {"ovr": _rest_matrix, "ovo": _pairs_matrix}.get(str(self.kind))
+        matrix = None if make is None else _if_made_by(make, self.matrix)
+        if matrix is None:
+            matrix = _checks.coding_matrix(self.matrix)
+            _checks.kind(self.kind, make is None)
+        object.__setattr__(self, "matrix", matrix)
 
     @property
     def n_classes(self) -> int:
@@ -113,6 +110,17 @@ class Code:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies are made anew, since a copied array could be written to."""
         return Code, (self.matrix, self.kind)
+
+
+def _if_made_by(make: Callable[[int], Matrix], given: object) -> Matrix | None:
+    """The matrix that `make` gives for so many classes, if this is it: sound by its making, and
+    costly to look through where classes are many."""
+    table = np.asarray(given)
+    matrix = make(len(table)) if table.ndim == 2 and len(table) >= 2 else None
+    if matrix is None or not np.array_equal(matrix, table):
+        return None
+    matrix.setflags(write=False)
+    return matrix
 
 
 def one_vs_rest(n_classes: int) -> Code:

@@ -14,7 +14,18 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._table import word
-from surelearn.plot._look import COLOURS, DPI, FONT, GREY, head, need_matplotlib, plain, quiet, root
+from surelearn.plot._look import (
+    COLOURS,
+    DPI,
+    FONT,
+    GREY,
+    blank,
+    head,
+    need_matplotlib,
+    plain,
+    quiet,
+    root,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,10 +196,7 @@ class ExplanationDisplay:
         -------
         self
         """
-        need_matplotlib("ExplanationDisplay.save")
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=self._size(), layout="constrained")
+        figure = blank("ExplanationDisplay.save", self._size())
         self.plot(figure.subplots(), title=title)
         figure.savefig(path, dpi=DPI)
         return self

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state, shuffle
 
 from surelearn import _check
-from surelearn.plot._look import DPI, FONT, head, look, need_matplotlib, quiet, root
+from surelearn.plot._look import DPI, FONT, blank, head, look, need_matplotlib, quiet, root
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,10 +231,7 @@ class LearningCurveDisplay:
         -------
         self
         """
-        need_matplotlib("LearningCurveDisplay.save")
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 5), layout="constrained")
+        figure = blank("LearningCurveDisplay.save", (8, 5))
         self.plot(figure.subplots(), title=title, unit=unit)
         figure.savefig(path, dpi=DPI)
         return self

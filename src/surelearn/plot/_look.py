@@ -25,6 +25,14 @@ def need_matplotlib(who: str) -> None:
         ) from error
 
 
+def blank(who: str, size: tuple[float, float]) -> Figure:
+    """A figure to be saved, which no window and no pyplot knows of."""
+    need_matplotlib(who)
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained")
+
+
 def look(place: int) -> dict[str, Any]:
     """Colour and marker of a learner."""
     return {"color": COLOURS[place % len(COLOURS)], "marker": _MARKERS[place % len(_MARKERS)]}

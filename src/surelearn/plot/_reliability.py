@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.plot._look import DPI, FONT, GREY, look, need_matplotlib, plain, quiet, root
+from surelearn.plot._look import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,10 +104,7 @@ class ReliabilityDisplay:
         -------
         self
         """
-        need_matplotlib("ReliabilityDisplay.save")
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=self._size(), layout="constrained")
+        figure = blank("ReliabilityDisplay.save", self._size())
         _give_room(figure)
         self.plot(figure.subplots(2, 2))
         figure.savefig(path, dpi=DPI)

@@ -13,7 +13,18 @@ from surelearn import _check
 from surelearn.estimators import Standings
 from surelearn.estimators._table import word
 from surelearn.estimators._tune import described
-from surelearn.plot._look import COLOURS, DPI, FONT, GREY, head, need_matplotlib, plain, quiet, root
+from surelearn.plot._look import (
+    COLOURS,
+    DPI,
+    FONT,
+    GREY,
+    blank,
+    head,
+    need_matplotlib,
+    plain,
+    quiet,
+    root,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,10 +135,7 @@ class TuningDisplay:
         -------
         self
         """
-        need_matplotlib("TuningDisplay.save")
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=_size(len(self.names_)), layout="constrained")
+        figure = blank("TuningDisplay.save", _size(len(self.names_)))
         self.plot(figure.subplots(), title=title)
         figure.savefig(path, dpi=DPI)
         return self
