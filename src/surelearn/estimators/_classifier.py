@@ -112,8 +112,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     n_updates_ : int
         Rows that moved the weights.
     mistakes_ : ndarray of int
-        Mistakes made before each update, one entry a pass. With reductions by the sum of margins,
-        all pairs by votes; of equals none is right.
+        Mistakes made before each update, one entry a pass; of equal scores none is right. With
+        reductions by ``decoding="auto"``, whatever `decoding` is.
     temperature_ : float
         After `calibrate`: what every standard deviation is multiplied by.
 
