@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, rules, text
+    from surelearn import constraints, datasets, plot, probability, read, rules, text
     from surelearn._check import FormatError
     from surelearn.estimators import SureClassifier, SureTextClassifier, load, tune
 
@@ -27,6 +27,7 @@ _HOMES = {
     "datasets": "",
     "plot": "",
     "probability": "",
+    "read": "",
     "rules": "",
     "text": "",
 }
@@ -40,6 +41,7 @@ __all__ = [
     "load",
     "plot",
     "probability",
+    "read",
     "rules",
     "text",
     "tune",
