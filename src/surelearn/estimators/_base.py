@@ -18,6 +18,7 @@ from surelearn.decode import Code, one_vs_rest
 from surelearn.estimators import _reduce
 from surelearn.estimators._explain import Explanation, Subject, of_model, of_row
 from surelearn.estimators._model import Model
+from surelearn.estimators._position import StreamPosition
 from surelearn.weights import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
@@ -45,6 +46,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     decoding: str
     n_features_in_: int
     temperature_: float
+    stream_: StreamPosition
     _model: Model
 
     # ------------------------------------------------------------------- fitted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
 from surelearn.estimators._model import Batch
+from surelearn.estimators._stream import Features
 from surelearn.text import HashingVectorizer
 
 #: Parameters that are the vectorizer's.
@@ -215,6 +216,22 @@ verbose
         _check.one_label_a_row(len(labels), len(X))
         _check.sample_weight(sample_weight, len(labels))
         return super()._batch(X, y, sample_weight, reset=reset)
+
+    def _stream_shell(self) -> Self:
+        shell = super()._stream_shell()
+        shell._make_vectorizer()
+        shell.vectorizer_._check([])
+        return shell
+
+    def _features(self, X: Any) -> Features:
+        """Texts of a stream as rows of hashed words."""
+        _check.only_texts(X)
+        arrays, names = self.vectorizer_._apart(X)
+        return Features(arrays, self.vectorizer_.n_features, names)
+
+    def _meet(self, names: _core.Names) -> None:
+        """Take over the words that were met in texts of a stream."""
+        self.vectorizer_._meet(names)
 
     def _vectorizer_params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _VECTORIZER}
