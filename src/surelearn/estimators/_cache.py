@@ -113,8 +113,8 @@ class Cache:
         self.is_whole = False
 
 
-def _bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
-    return array.reshape(-1).view(np.uint8)
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _own_folder() -> tuple[Path, FileIO]:

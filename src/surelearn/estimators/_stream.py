@@ -70,12 +70,11 @@ class Features(NamedTuple):
 
     def rows(self) -> _core.Rows:
         """As the core reads them, looked through."""
-        arrays: Any = self.arrays
-        rows = (
-            _core.Rows.csr(*arrays, self.n_features)
-            if self.is_sparse
-            else _core.Rows.dense(*arrays)
-        )
+        if self.is_sparse:
+            starts, features, values = self.arrays
+            rows = _core.Rows.csr(starts, features, values, self.n_features)
+        else:
+            rows = _core.Rows.dense(self.arrays[0])
         _check.sound_rows(rows.fault)
         return rows
 

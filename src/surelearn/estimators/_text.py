@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
 from surelearn.estimators._base import as_labels
@@ -15,6 +16,7 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
 from surelearn.estimators._model import Batch
+from surelearn.estimators._plan import given_weight
 from surelearn.estimators._stream import Features
 from surelearn.text import HashingVectorizer
 
@@ -214,8 +216,14 @@ verbose
         X = X if hasattr(X, "__len__") else list(X)
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), len(X))
-        _check.sample_weight(sample_weight, len(labels))
-        return super()._batch(X, y, sample_weight, reset=reset)
+        given = _check.sample_weight(sample_weight, len(labels))
+        weight = given_weight(_check.class_weight(self.class_weight), labels, given)
+        if weight is None or weight.all() or not weight.any():
+            return super()._batch(X, y, sample_weight, reset=reset)
+        kept = np.flatnonzero(weight)  # the words of others must not be met
+        texts = X.take(kept) if hasattr(X, "to_pylist") else _safe_indexing(X, kept)
+        left = None if given is None else given[kept]
+        return super()._batch(texts, labels[kept], left, reset=reset)._replace(numbers=kept)
 
     def _stream_shell(self) -> Self:
         shell = super()._stream_shell()
