@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, rules, text
+    from surelearn import constraints, datasets, plot, probability, read, rules, text
     from surelearn._check import FormatError
     from surelearn.estimators import SureClassifier, SureTextClassifier, load, tune
     from surelearn.evaluation import evaluate
@@ -31,6 +31,7 @@ _HOMES = {
     "datasets": "",
     "plot": "",
     "probability": "",
+    "read": "",
     "rules": "",
     "text": "",
 }
@@ -46,6 +47,7 @@ __all__ = [
     "plot",
     "predict",
     "probability",
+    "read",
     "rules",
     "text",
     "tune",

@@ -358,7 +358,7 @@ class _Arrow:
     """An Arrow array of strings, in one piece or in several."""
 
     def __init__(self, array: Any) -> None:
-        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow
 
         chunks = array.chunks if isinstance(array, pyarrow.ChunkedArray) else [array]
         self._array = pyarrow.concat_arrays(chunks) if len(chunks) != 1 else chunks[0]

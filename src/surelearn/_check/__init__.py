@@ -45,6 +45,7 @@ from surelearn._check._rows import (
     texts,
 )
 from surelearn._check._values import (
+    BadInput,
     FormatError,
     choice,
     count,
@@ -63,6 +64,7 @@ from surelearn._check._values import (
 )
 
 __all__ = [
+    "BadInput",
     "FormatError",
     "choice",
     "class_weight",

@@ -1,0 +1,10 @@
+"""Room 1, files: records from files, streams and frames, in batches; must not know estimators.
+
+`batches` is the one function: it takes whatever holds the records and gives a `Source`.
+"""
+
+from surelearn._check import BadInput
+from surelearn.read._batch import Batch, Labels, Place, Source
+from surelearn.read._source import batches
+
+__all__ = ["BadInput", "Batch", "Labels", "Place", "Source", "batches"]

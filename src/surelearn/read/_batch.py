@@ -1,0 +1,137 @@
+"""What readers give: some records at a time, and where the next ones begin."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.read._files import File
+
+
+class Labels(NamedTuple):
+    """Labels as places in a list of those that occur, so that each is looked at once.
+
+    Parameters
+    ----------
+    codes : ndarray of int32 of shape (n_rows,)
+    values : ndarray
+        The labels that occur, in the order they are met.
+    """
+
+    codes: NDArray[np.int32]
+    values: NDArray[Any]
+
+    def take(self, rows: NDArray[Any]) -> Labels:
+        """The labels of some rows."""
+        return Labels(self.codes[rows], self.values)
+
+
+class Place(NamedTuple):
+    """A place between two records of a source, so that reading can go on from it.
+
+    Parameters
+    ----------
+    file : int
+        Number of the file.
+    at : int
+        Bytes (line formats, after decompression) or rows (tables) of this file that are before it.
+    line : int
+        Lines or rows of this file that are before it.
+    """
+
+    file: int = 0
+    at: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some records in their order.
+
+    Parameters
+    ----------
+    X : pyarrow.StringArray, scipy.sparse.csr_array or ndarray
+        Texts; the rows of svmlight and Vowpal Wabbit text; columns of numbers.
+    labels : Labels or None
+        None: the records have none.
+    weight : ndarray of float64 of shape (n_rows,) or None
+    n_bad : int
+        Records that were left out because they could not be read.
+    """
+
+    X: Any
+    labels: Labels | None = None
+    weight: NDArray[np.float64] | None = None
+    n_bad: int = 0
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0] if hasattr(self.X, "shape") else len(self.X))
+
+    @cached_property
+    def y(self) -> NDArray[Any] | None:
+        """The label of each record."""
+        return None if self.labels is None else self.labels.values[self.labels.codes]
+
+
+class Block(Protocol):
+    """Records that have been read but not yet looked into."""
+
+    @property
+    def end(self) -> Place:
+        """Where the next block begins."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the source that went into it, as they lie on the disk."""
+
+    def parse(self) -> Batch:
+        """Look into them. May be called in any thread."""
+
+
+class Source(ABC):
+    """Records that can be gone through, again and again but for standard input.
+
+    Attributes
+    ----------
+    name : str
+        Of the files, as errors and files name them.
+    n_bytes : int or None
+        Bytes of all of it on the disk; None: nobody knows.
+    can_restart : bool
+        Whether it can be gone through more than once.
+    """
+
+    def __init__(self, files: Sequence[File]) -> None:
+        self.files = list(files)
+
+    @property
+    def names(self) -> list[str]:
+        return [file.name for file in self.files]
+
+    @property
+    def name(self) -> str:
+        first, *others = self.names
+        return f"{first} and {len(others)} more" if others else first
+
+    @property
+    def n_bytes(self) -> int | None:
+        sizes = [file.size for file in self.files]
+        return None if None in sizes else sum(filter(None, sizes))
+
+    @property
+    def can_restart(self) -> bool:
+        return not any(file.is_stdin for file in self.files)
+
+    @abstractmethod
+    def blocks(self, start: Place | None = None) -> Iterator[Block]:
+        """What there is to read, from a place on."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        for block in self.blocks():
+            yield block.parse()

@@ -1,0 +1,190 @@
+"""Which columns of a record are its text, label, weight and features, and what they must hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check import BadInput
+from surelearn.read._batch import Batch, Labels
+
+if TYPE_CHECKING:
+    import pyarrow
+
+#: What a label may be: the name of its kind, its type in Python and in Arrow.
+_KINDS: dict[str, tuple[type, str]] = {
+    "a text": (str, "string"),
+    "true or false": (bool, "bool_"),
+    "a whole number": (int, "int64"),
+    "a number": (float, "float64"),
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that a user named; None: those that are called so, if they are there."""
+
+    text: str | None = None
+    label: str | None = None
+    weight: str | None = None
+    features: tuple[str, ...] | None = None
+
+    def among(self, names: Sequence[str], numbers: Iterable[str], where: str) -> Columns:
+        """The columns to read of those that there are, `numbers` being the ones of numbers."""
+        given = [self.text, self.label, self.weight, *(self.features or ())]
+        for name in filter(None, given):
+            if name not in names:
+                listed = ", ".join(map(repr, names)) or "none"
+                raise BadInput(f"{where} must have a column {name!r}, got {listed}.")
+        text = self.text or ("text" if "text" in names and self.features is None else None)
+        label = self.label or ("label" if "label" in names else None)
+        if text is not None and self.features is not None:
+            raise BadInput(f"text or features must be named, not both, got {text!r} and features.")
+        taken = {text, label, self.weight}
+        features = self.features or tuple(name for name in numbers if name not in taken)
+        if text is None and not features:
+            listed = ", ".join(map(repr, names)) or "none"
+            raise BadInput(f"{where} must have a column 'text', or name another, got {listed}.")
+        return Columns(text, label, self.weight, () if text is not None else features)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read."""
+
+    text: str | None
+    label: str | None
+    weight: str | None
+    features: tuple[str, ...]
+    kind: str = "a text"  # of the labels
+
+    def schema(self) -> pyarrow.Schema:
+        """Their types."""
+        import pyarrow
+
+        fields: dict[str, Any] = {name: pyarrow.float64() for name in self.features}
+        if self.text is not None:
+            fields[self.text] = pyarrow.string()
+        if self.label is not None:
+            fields[self.label] = getattr(pyarrow, _KINDS[self.kind][1])()
+        if self.weight is not None:
+            fields[self.weight] = pyarrow.float64()
+        return pyarrow.schema(fields)
+
+    def fault(self, record: Mapping[str, Any]) -> str | None:
+        """What is wrong with a record, in the words of an error; None: nothing."""
+        if self.text is not None and (found := _not(record, self.text, str)) is not None:
+            return f"{self.text!r} must be a text, got {found}"
+        if self.label is not None:
+            found = _not(record, self.label, _KINDS[self.kind][0])
+            if found is not None:
+                return f"{self.label!r} must be {self.kind}, got {found}"
+        if self.weight is not None:
+            found = _not_number(record, self.weight, low=0.0)
+            if found is not None:
+                return f"{self.weight!r} must be a number of at least 0, got {found}"
+        for name in self.features:
+            if (found := _not_number(record, name)) is not None:
+                return f"{name!r} must be a number, got {found}"
+        return None
+
+
+def kind_of(label: Any) -> str | None:
+    """The kind of a label; None: it cannot be one."""
+    for kind, (type_, _) in _KINDS.items():
+        if type(label) is type_:
+            return kind
+    return None
+
+
+def _not(record: Mapping[str, Any], name: str, type_: type) -> str | None:
+    """How to name the value of a column if it is not of a type."""
+    if type_ is float:
+        return _not_number(record, name)
+    value: Any = record.get(name)
+    fits = type(value) is type_
+    if type_ is str:
+        fits = fits and _is_utf8(value)
+    elif type_ is int:
+        fits = fits and -(2**63) <= value < 2**63
+    return None if fits else shown(value, there=name in record)
+
+
+def _not_number(record: Mapping[str, Any], name: str, low: float = -math.inf) -> str | None:
+    value: Any = record.get(name)
+    number = type(value) in (int, float) and abs(value) < 1e308
+    return None if number and value >= low else shown(value, there=name in record)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(value: Any, *, there: bool = True) -> str:
+    """A value as errors show it."""
+    if value is None:
+        return "null" if there else "none"
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def batch_of(table: Any, columns: Columns, *, n_bad: int = 0) -> Batch:
+    """The batch of a table that has no faults, in the types of the schema."""
+    if columns.text is not None:
+        X: Any = one_piece(table.column(columns.text))
+    else:
+        X = np.column_stack([_numbers(table, name) for name in columns.features])
+    label = None if columns.label is None else labels_of(one_piece(table.column(columns.label)))
+    weight = None if columns.weight is None else _numbers(table, columns.weight)
+    return Batch(X, label, weight, n_bad)
+
+
+def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
+    """Which rows of a table have a fault."""
+    bad = np.zeros(table.num_rows, dtype=bool)
+    for name in filter(None, (columns.text, columns.label)):
+        column = table.column(name)
+        if column.null_count:
+            bad |= column.is_null().to_numpy()
+        if str(column.type) == "double":
+            bad |= ~np.isfinite(_numbers(table, name))
+    if columns.weight is not None:
+        bad |= ~(_numbers(table, columns.weight) >= 0)
+        bad |= ~(_numbers(table, columns.weight) < 1e308)
+    for name in columns.features:
+        bad |= ~(np.abs(_numbers(table, name)) < 1e308)
+    return bad
+
+
+def _numbers(table: Any, name: str) -> NDArray[np.float64]:
+    """A column of numbers, NaN where there is none."""
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+
+
+def labels_of(column: Any) -> Labels:
+    """A column of labels as places in the list of those that occur."""
+    coded = column.dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    return Labels(
+        coded.indices.to_numpy(), np.array(values, dtype=str if _all_str(values) else None)
+    )
+
+
+def _all_str(values: list[Any]) -> bool:
+    return all(type(value) is str for value in values)
+
+
+def one_piece(column: Any) -> Any:
+    """A column without chunks."""
+    if not hasattr(column, "chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

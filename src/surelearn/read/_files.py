@@ -1,0 +1,196 @@
+"""Where bytes come from: names, globs, compression, filesystems, standard input."""
+
+from __future__ import annotations
+
+import glob
+import lzma
+import os
+import select
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from surelearn._check import BadInput
+
+#: Endings of compressed files; Arrow decodes all but xz, which Python does.
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".xz": "xz"}
+
+#: Standard input, as users write it.
+STDIN = "-"
+
+
+class File:
+    """One file of a source, wherever it lies.
+
+    Parameters
+    ----------
+    path : str
+    filesystem : pyarrow.fs.FileSystem or None
+        None: this machine's.
+    """
+
+    def __init__(self, path: str, filesystem: Any = None) -> None:
+        self.path = path
+        self.filesystem = filesystem
+        self.is_stdin = path == STDIN and filesystem is None
+        self.name = "standard input" if self.is_stdin else path
+        self.compression = COMPRESSED.get(os.path.splitext(path)[1].lower())
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on the disk; None if nobody knows."""
+        if self.is_stdin:
+            return None
+        if self.filesystem is None:
+            return os.path.getsize(self.path)
+        size = self.filesystem.get_file_info(self.path).size
+        return None if size is None else int(size)
+
+    def raw(self) -> Any:
+        """The bytes on the disk."""
+        if self.filesystem is not None:
+            return self.filesystem.open_input_file(self.path)
+        return open(self.path, "rb", buffering=0)
+
+    def open(self) -> Stream:
+        """The bytes of the text."""
+        if self.is_stdin:
+            return Arriving()
+        raw = self.raw()
+        if self.compression is None:
+            return Stream(self.name, raw, raw)
+        if self.compression == "xz":
+            return Stream(self.name, lzma.open(raw), raw)
+        import pyarrow
+
+        return Stream(self.name, pyarrow.CompressedInputStream(raw, self.compression), raw)
+
+
+class Stream:
+    """An open file."""
+
+    def __init__(self, name: str, stream: Any, raw: Any) -> None:
+        self.name = name
+        self._stream = stream
+        self._raw = raw
+
+    @property
+    def consumed(self) -> int:
+        """Bytes on the disk that have been read so far."""
+        return int(self._raw.tell())
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer at the end only."""
+        parts: list[bytes] = []
+        while size > 0 and (part := self._some(size)):
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def skip(self, size: int) -> None:
+        """Go on after so many bytes; a compressed text has to be read for that."""
+        if self._stream is self._raw:
+            self._raw.seek(size)
+        while (
+            self._stream is not self._raw and size > 0 and (part := self._some(min(size, 1 << 20)))
+        ):
+            size -= len(part)
+
+    def _some(self, size: int) -> bytes:
+        try:
+            return bytes(self._stream.read(size))
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            if self._stream is self._raw:
+                raise
+            raise BadInput(f"{self.name} must be soundly compressed, got damage: {error}") from None
+
+    def close(self) -> None:
+        self._stream.close()
+        self._raw.close()
+
+
+class Arriving(Stream):
+    """Standard input: gives what is there without waiting for a whole block of it."""
+
+    def __init__(self) -> None:
+        super().__init__("standard input", sys.stdin.buffer, None)
+        self._consumed = 0
+
+    @property
+    def consumed(self) -> int:
+        return self._consumed
+
+    def read(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size > 0 and (not parts or self._more()):
+            part = self._stream.read1(size)
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+        read = b"".join(parts)
+        self._consumed += len(read)
+        return read
+
+    def _more(self) -> bool:
+        """Whether bytes are there already."""
+        try:
+            return bool(select.select([self._stream], [], [], 0)[0])
+        except (OSError, ValueError):  # not a thing that can be waited for
+            return False
+
+    def close(self) -> None:
+        """Left open: it is not ours."""
+
+
+def files_of(source: Any, filesystem: Any = None) -> list[File]:
+    """The files behind names, globs and addresses, in their order; globs sorted by name."""
+    names = [source] if isinstance(source, str | os.PathLike) else list(source)
+    found = [file for name in names for file in _named(os.fspath(name), filesystem)]
+    if not found:
+        raise BadInput("source must name at least one file, got an empty list.")
+    return found
+
+
+def _named(name: str, filesystem: Any) -> Iterable[File]:
+    if filesystem is None and "://" in name:
+        filesystem, name = _address(name)
+    filesystem = None if filesystem is None else _as_arrow(filesystem)
+    if name == STDIN and filesystem is None:
+        return [File(STDIN)]
+    there = os.path.exists(name) if filesystem is None else _is_file(filesystem, name)
+    if there or not glob.has_magic(name):
+        return [File(name, filesystem)]
+    if filesystem is not None:
+        raise BadInput(f"source must name files one by one on a filesystem, got {name!r}.")
+    names = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
+    if not names:
+        raise FileNotFoundError(f"source must match at least one file, got {name!r}.")
+    return [File(path) for path in names]
+
+
+def _address(uri: str) -> tuple[Any, str]:
+    """The filesystem of an address, Arrow's own where there is one."""
+    from pyarrow import ArrowInvalid, ArrowNotImplementedError, fs
+
+    try:
+        filesystem, path = fs.FileSystem.from_uri(uri)
+    except (ArrowInvalid, ArrowNotImplementedError):
+        import fsspec
+
+        filesystem, path = fsspec.core.url_to_fs(uri)
+    return filesystem, path
+
+
+def _as_arrow(filesystem: Any) -> Any:
+    from pyarrow import fs
+
+    if isinstance(filesystem, fs.FileSystem):
+        return filesystem
+    return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+
+
+def _is_file(filesystem: Any, path: str) -> bool:
+    from pyarrow import fs
+
+    return bool(filesystem.get_file_info(path).type == fs.FileType.File)

@@ -1,0 +1,133 @@
+"""Lines of JSON: parsed by pyarrow a block at a time, line by line only where that fails.
+
+pyarrow names rows of a block, cannot leave one out, and takes two records on a line or one over two
+lines for granted; so what it refuses, and what it counts otherwise than lines, is read again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from surelearn._check import BadInput
+from surelearn.read._batch import Batch
+from surelearn.read._columns import Columns, Wanted, batch_of, faulty, kind_of, shown
+from surelearn.read._lines import Lines
+
+
+class JsonLines:
+    """Reads records from lines of JSON.
+
+    Parameters
+    ----------
+    wanted : Wanted
+    head : Lines
+        The first lines of the source: they decide which columns there are, and the kind of label.
+    skip_bad : bool
+        Whether bad lines are left out and counted.
+    """
+
+    def __init__(self, wanted: Wanted, head: Lines, *, skip_bad: bool) -> None:
+        self._skip_bad = skip_bad
+        self.columns = self._found(wanted, head)
+        self._schema = self.columns.schema()
+
+    def _found(self, wanted: Wanted, head: Lines) -> Columns:
+        columns: Columns | None = None
+        for number, line in enumerate(head.data.split(b"\n"), start=head.first):
+            if not line.strip():
+                continue
+            record = _record(line)
+            if isinstance(record, str):
+                if self._skip_bad:
+                    continue
+                raise BadInput(f"{head.name}, line {number}: {record}.")
+            if columns is None:
+                numbers = [k for k, v in record.items() if type(v) in (int, float)]
+                columns = wanted.among(list(record), numbers, f"{head.name}, line {number},")
+            kind = None if columns.label is None else kind_of(record.get(columns.label))
+            if columns.label is None or kind is not None:
+                return columns if kind is None else replace(columns, kind=kind)
+        if columns is None:
+            raise BadInput(f"{head.name} must have at least one record, got none.")
+        return columns
+
+    def __call__(self, lines: bytes, name: str, first: int) -> Batch:
+        return self._quickly(lines) or self._one_by_one(lines, name, first)
+
+    def _quickly(self, lines: bytes) -> Batch | None:
+        """The batch if there is nothing unusual about the lines."""
+        import pyarrow
+        from pyarrow import json as arrow
+
+        try:
+            _as_text(lines).validate(full=True)
+            table = arrow.read_json(
+                pyarrow.BufferReader(lines),
+                arrow.ReadOptions(use_threads=False, block_size=len(lines) + 1),
+                arrow.ParseOptions(
+                    explicit_schema=self._schema, unexpected_field_behavior="ignore"
+                ),
+            )
+        except pyarrow.ArrowInvalid:
+            return None
+        n = table.num_rows
+        if n != _n_lines(lines) and n != _n_filled(lines):
+            return None
+        return None if faulty(table, self.columns).any() else batch_of(table, self.columns)
+
+    def _one_by_one(self, lines: bytes, name: str, first: int) -> Batch:
+        import pyarrow
+
+        records: list[dict[str, Any]] = []
+        n_bad = 0
+        for number, line in enumerate(lines.split(b"\n"), start=first):
+            if not line.strip():
+                continue
+            record = _record(line)
+            wrong = record if isinstance(record, str) else self.columns.fault(record)
+            if not isinstance(record, str) and wrong is None:
+                records.append(record)
+            elif self._skip_bad:
+                n_bad += 1
+            else:
+                raise BadInput(f"{name}, line {number}: {wrong}.")
+        names = self._schema.names
+        plain = [{column: record[column] for column in names} for record in records]
+        table = pyarrow.Table.from_pylist(plain, schema=self._schema)
+        return batch_of(table, self.columns, n_bad=n_bad)
+
+
+def _record(line: bytes) -> dict[str, Any] | str:
+    """The object of a line, or what is wrong with it."""
+    try:
+        record = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        byte = line[error.start]
+        return f"expected UTF-8, got byte 0x{byte:02x} at position {error.start}"
+    except (ValueError, RecursionError):
+        record = None
+    if isinstance(record, dict):
+        return record
+    return f"expected a JSON object, got {shown(line.decode().strip())}"
+
+
+def _as_text(lines: bytes) -> Any:
+    """The lines as one string of Arrow's, which is quick to say whether it is UTF-8."""
+    import pyarrow
+
+    ends = np.array([0, len(lines)], np.int64)
+    buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(lines)]
+    return pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers)
+
+
+def _n_lines(lines: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(lines, np.uint8) == 10)) + (lines[-1:] != b"\n")
+
+
+def _n_filled(lines: bytes) -> int:
+    """Lines that are not blank."""
+    return sum(1 for line in lines.split(b"\n") if line.strip())

@@ -1,0 +1,116 @@
+"""From what a user has to a `Source`: the format is guessed from the name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from surelearn._check import BadInput
+from surelearn.read._batch import Source
+from surelearn.read._columns import Wanted
+from surelearn.read._files import COMPRESSED, File, files_of
+from surelearn.read._jsonl import JsonLines
+from surelearn.read._lines import LineSource
+
+#: Formats and the endings of their files.
+FORMATS = {
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "svmlight": (".svm", ".svmlight", ".libsvm"),
+    "vw": (".vw",),
+}
+
+
+def batches(
+    source: Any,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    features: Sequence[str] | None = None,
+    format: str | None = None,
+    n_features: int | None = None,
+    skip_bad: bool = False,
+    filesystem: Any = None,
+) -> Source:
+    """Records in batches, from wherever they are.
+
+    Parameters
+    ----------
+    source : str, path, list of them, frame or Source
+        Files, globs and addresses such as ``"https://..."``; ``"-"`` is standard input. A frame of
+        pandas or polars, or a table of pyarrow. A `Source` is given back as it is.
+    text, label, weight : str, optional
+        Columns of the text, the label and the weight of a record. Default: ``"text"`` and
+        ``"label"`` if there are such columns, and no weights.
+    features : list of str, optional
+        Columns of numbers, in place of a text. Default where there is no text: all columns of
+        numbers but label and weight.
+    format : str, optional
+        ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"svmlight"`` or ``"vw"``.
+        Default: guessed from the name, before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or ``.xz``;
+        jsonl for standard input.
+    n_features : int, optional
+        Columns of the rows of svmlight (default: found by going through the files once) and of
+        Vowpal Wabbit text (default 2**18: names are hashed).
+    skip_bad : bool, default False
+        Whether to leave out records that cannot be read, and count them.
+    filesystem : filesystem of pyarrow or fsspec, optional
+        Where the files are. Default: this machine, or what their addresses say.
+
+    Returns
+    -------
+    Source
+        Iterating over it gives `Batch` after `Batch`; each time from the first record on.
+
+    Raises
+    ------
+    BadInput
+        For a record that cannot be read: names the file, the line and what was expected.
+    """
+    if isinstance(source, Source):
+        return source
+    wanted = Wanted(text, label, weight, None if features is None else tuple(features))
+    if not isinstance(source, str | os.PathLike | list | tuple):
+        return _frame(source, wanted, skip_bad)
+    files = files_of(source, filesystem)
+    kind = _format(files, format)
+    if kind == "jsonl":
+        return LineSource(files, partial(JsonLines, wanted, skip_bad=skip_bad))
+    raise NotImplementedError(kind)
+
+
+def _format(files: list[File], given: str | None) -> str:
+    """The one format of all files."""
+    if given is not None:
+        if given not in FORMATS:
+            raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {given!r}.")
+        return given
+    found = {_guess(file) for file in files}
+    if len(found) > 1:
+        raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
+    return found.pop()
+
+
+def _guess(file: File) -> str:
+    if file.is_stdin:
+        return "jsonl"
+    stem, ending = os.path.splitext(file.path.lower())
+    if ending in COMPRESSED:
+        ending = os.path.splitext(stem)[1]
+    for kind, endings in FORMATS.items():
+        if ending in endings:
+            return kind
+    raise BadInput(
+        f"{file.name} must have an ending that tells its format, such as .jsonl, got {ending!r}. "
+        f"Name the format: {', '.join(FORMATS)}."
+    )
+
+
+def _frame(frame: Any, wanted: Wanted, skip_bad: bool) -> Source:
+    raise NotImplementedError
