@@ -365,7 +365,7 @@ def test_refusals(clf, digits):
     with pytest.raises(TypeError, match="of the kind known so far, such as 0, got 'one'"):
         evaluate(clf, X[:1], ["one"])
     with pytest.raises(TypeError, match="of the kind known so far, such as 'a', got 0"):
-        evaluate(clf, X[:1], y[:1], rival=Oracle(["a", "b"], answers=[0]))
+        evaluate(clf, X[:1], y[:1], rival=SureClassifier().fit(X[:2], ["a", "b"]))
     with pytest.raises(TypeError, match=r"rows in memory need no reading, got \['label'\]"):
         evaluate(clf, X[:1], y[:1], label="y")
     with pytest.raises(NotFittedError, match=r"model must be a fitted classifier, got SureCl"):

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -82,16 +82,16 @@ def predict(
     """
     if keep is not None:
         reading["label"] = keep  # any column can be read as labels are
-    for batch, judged in judged_batches(model, source, reading):
-        kept = batch.y if keep is not None else None
+    for judged in judged_batches([model], source, reading):
+        (own,) = judged.judgements
         yield Prediction(
-            judged.labels,
-            of_label(model, judged),
-            judged.sureness,
-            judged.probabilities,
-            kept,
-            batch.n_bytes,
-            batch.n_bad,
+            own.labels,
+            of_label(model, own),
+            own.sureness,
+            own.probabilities,
+            judged.batch.y if keep is not None else None,
+            judged.n_bytes,
+            judged.batch.n_bad,
         )
 
 
@@ -105,27 +105,29 @@ def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
     return of_own
 
 
-def judged_batches(
-    model: Any, source: Any, reading: dict[str, Any]
-) -> Iterator[tuple[Batch, Judgement]]:
-    """Each batch of a source with what the model says of it."""
-    for batch in batches(model, source, reading):
-        yield batch, judge(model, batch.X)
+class Judged(NamedTuple):
+    """A batch with what each model says of it."""
+
+    batch: Batch
+    n_bytes: int
+    judgements: list[Judgement]
 
 
-def batches(model: Any, source: Any, reading: dict[str, Any]) -> Iterator[Batch]:
-    """The batches of a source that have rows, of the kind and width that the model knows."""
+def judged_batches(models: Sequence[Any], source: Any, reading: dict[str, Any]) -> Iterator[Judged]:
+    """The batches of a source that have rows, read as the first model needs them."""
     from surelearn import read
 
     if isinstance(source, read.Source):
         if reading:
             raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
     else:
-        source = read.batches(source, **_width(model), **reading)
-    for batch in source:
-        _check_kind(model, batch.X)
+        source = read.batches(source, **{**_width(models[0]), **reading})
+    for block in source.blocks():
+        batch = block.parse()
+        for model in models:
+            _check_kind(model, batch.X)
         if len(batch):
-            yield batch
+            yield Judged(batch, block.n_bytes, [judge(model, batch.X) for model in models])
 
 
 def _width(model: Any) -> dict[str, int]:

@@ -59,9 +59,8 @@ def sureness(model: Model, places: NDArray[np.int64], mean: Array, spread: Array
     if mean.ndim == 1:
         gap, variance = np.abs(mean), spread
     else:
-        joint = model.code is None
-        code = np.eye(mean.shape[1]) if joint else model.code.matrix.astype(np.float64)
-        scores = mean if joint else mean @ code.T
+        code = np.eye(mean.shape[1]) if model.code is None else model.code.matrix.astype(np.float64)
+        scores = mean if model.code is None else mean @ code.T
         others = np.where(np.arange(len(code)) == places[:, None], -np.inf, scores)
         g = code[places] - code[others.argmax(axis=1)]
         gap = (g * mean).sum(axis=1)

@@ -15,7 +15,7 @@ from surelearn.estimators._base import as_labels
 from surelearn.estimators._judge import Judgement, judge, why_unsure
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._result import Evaluation
-from surelearn.prediction import batches, of_label
+from surelearn.prediction import judged_batches, of_label
 from surelearn.probability import Bins, entropy
 
 #: Rows in memory that are judged at a time.
@@ -26,10 +26,19 @@ _LEAST = float(np.finfo(np.float64).eps)
 
 
 class _Piece(NamedTuple):
-    X: Any
-    y: NDArray[Any]
-    n_bytes: int
-    n_bad: int
+    """Some rows: their labels, those that occur and the place of each among them, and what each
+    model says."""
+
+    values: NDArray[Any]
+    codes: NDArray[Any]
+    judgements: list[Judgement]
+    n_bytes: int = 0
+    n_bad: int = 0
+
+    @property
+    def y(self) -> NDArray[Any]:
+        labels: NDArray[Any] = self.values[self.codes]
+        return labels
 
 
 def evaluate(
@@ -74,17 +83,17 @@ def evaluate(
     """
     if y is not None and reading:
         raise TypeError(f"rows in memory need no reading, got {sorted(reading)}.")
-    _check_fitted("model", model)
-    if rival is not None:
-        _check_fitted("rival", rival)
-    pieces = _of_source(model, X, reading) if y is None else _of_memory(X, y)
+    models = [model] if rival is None else [model, rival]
+    for name, classifier in zip(("model", "rival"), models, strict=False):
+        _check_fitted(name, classifier)
+    pieces = _of_source(models, X, reading) if y is None else _of_memory(models, X, y)
     tally = _Tally(model)
     duel = np.zeros((2, 2), dtype=np.int64)
     for piece in pieces:
-        right = tally.add(piece, judge(model, piece.X))
+        right = tally.add(piece)
         if rival is not None:
-            _check.one_kind(rival.classes_, piece.y)
-            also = judge(rival, piece.X).labels == piece.y
+            _check.one_kind(rival.classes_, piece.values)
+            also = piece.judgements[1].labels == piece.y
             np.add.at(duel, (right.astype(int), also.astype(int)), 1)
         if progress is not None:
             progress(tally.n, tally.n_bytes)
@@ -104,14 +113,16 @@ def _comparison(duel: NDArray[np.int64]) -> Comparison:
 # ------------------------------------------------------------------------ pieces
 
 
-def _of_source(model: Any, source: Any, reading: dict[str, Any]) -> Iterator[_Piece]:
-    for batch in batches(model, source, reading):
-        if batch.y is None:
+def _of_source(models: list[Any], source: Any, reading: dict[str, Any]) -> Iterator[_Piece]:
+    for judged in judged_batches(models, source, reading):
+        labels = judged.batch.labels
+        if labels is None:
             raise ValueError("source must have labels, got none. Name their column with label=.")
-        yield _Piece(batch.X, as_labels(batch.y), batch.n_bytes, batch.n_bad)
+        values = as_labels(labels.values)
+        yield _Piece(values, labels.codes, judged.judgements, judged.n_bytes, judged.batch.n_bad)
 
 
-def _of_memory(X: Any, y: Any) -> Iterator[_Piece]:
+def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[_Piece]:
     labels = as_labels(y)
     if sparse.issparse(X):
         X = X.tocsr()
@@ -122,7 +133,8 @@ def _of_memory(X: Any, y: Any) -> Iterator[_Piece]:
     rows = getattr(X, "iloc", X)  # where pandas counts rows
     for first in range(0, n, _BLOCK):
         some = slice(first, first + _BLOCK)
-        yield _Piece(rows[some], labels[some], 0, 0)
+        values, codes = np.unique(labels[some], return_inverse=True)
+        yield _Piece(values, codes, [judge(model, rows[some]) for model in models])
 
 
 # ------------------------------------------------------------------------- sums
@@ -141,13 +153,14 @@ class _Tally:
         self._why_not = why_unsure(model)
         self._log_loss = self._brier = 0.0
 
-    def add(self, piece: _Piece, judged: Judgement) -> NDArray[np.bool_]:
+    def add(self, piece: _Piece) -> NDArray[np.bool_]:
         """Take in some rows; which of them were right."""
-        _check.one_kind(self._classes, piece.y)
-        self.n += len(piece.y)
+        _check.one_kind(self._classes, piece.values)
+        judged = piece.judgements[0]
+        self.n += len(piece.codes)
         self.n_bytes += piece.n_bytes
         self.n_bad += piece.n_bad
-        lines = self._lines_of(piece.y)
+        lines = self._lines_of(piece.values)[piece.codes]
         columns = np.searchsorted(self._classes, judged.labels)
         np.add.at(self._confusion, (lines, columns), 1)
         right: NDArray[np.bool_] = lines == columns
@@ -157,16 +170,15 @@ class _Tally:
             self._lose(judged.probabilities, lines)
         return right
 
-    def _lines_of(self, y: NDArray[Any]) -> NDArray[np.int64]:
+    def _lines_of(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """The line of each label in the table; new ones get a line at its end."""
-        distinct, places = np.unique(y, return_inverse=True)
-        lines = [self._lines.setdefault(label, len(self._lines)) for label in distinct.tolist()]
+        lines = [self._lines.setdefault(label, len(self._lines)) for label in labels.tolist()]
         missing = len(self._lines) - len(self._confusion)
         if missing > 0:
             # Twice as many as there are, so that many new ones are not copied each time.
             more = max(missing, len(self._confusion))
             self._confusion = np.pad(self._confusion, ((0, more), (0, 0)))
-        return np.asarray(lines, dtype=np.int64)[places]
+        return np.asarray(lines, dtype=np.int64)
 
     def _lose(self, p: NDArray[np.float64], lines: NDArray[np.int64]) -> None:
         """What a label that is not known has is the probability 0."""

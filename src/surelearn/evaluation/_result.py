@@ -102,7 +102,7 @@ class Evaluation:
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
-        return self.confusion.sum(axis=1)
+        return np.asarray(self.confusion.sum(axis=1))
 
     @cached_property
     def _right(self) -> NDArray[np.int64]:
