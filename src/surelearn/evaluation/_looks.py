@@ -79,8 +79,10 @@ def _lines(found: Evaluation) -> list[str]:
     """The confusion table: names to the left, numbers to the right of their columns."""
     names = [word(str(label), _WIDEST) for label in found.labels.tolist()]
     heads = names[: len(found.classes)]
-    columns = [[head, *map(str, column)] for head, column in zip(heads, found.confusion.T.tolist(),
-               strict=True)]  # fmt: skip
+    columns = [
+        [head, *(str(times or ".") for times in column)]
+        for head, column in zip(heads, found.confusion.T.tolist(), strict=True)
+    ]
     wide = [max(map(len, column)) for column in columns]
     first = max(map(len, names))
     lines = []
