@@ -183,7 +183,13 @@ def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
     from rich.table import Table
 
     title = "Accuracy on the test texts, and training time"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,  # so that no line is folded where a machine is slow
+    )
     table.add_column("learner", overflow="fold")
     table.add_column("rule", overflow="fold")
     for passes in _PASSES:

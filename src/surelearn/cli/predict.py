@@ -58,15 +58,16 @@ def predict(
         _check_apart(output, [str(model), *files])
     loaded = surelearn.load(model)
     asked = _options.reading(text=text, features=features, format=format, skip_bad=skip_bad)
+    lines = _Lines(loaded.classes_, keep, proba)
     n_bad = 0
     with _opened(output) as out:
         for batch in surelearn.predict(loaded, files, keep=keep, **asked):
-            lines = _Lines(loaded.classes_, keep, proba).of(batch)
-            out.write("".join(lines).encode("utf-8", "backslashreplace"))
+            out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
             out.flush()  # who reads a stream waits for it
             n_bad += batch.n_bad
     if n_bad:
-        typer.echo(f"surelearn: {n_bad:,} bad rows were left out.", err=True)
+        rows = "row was" if n_bad == 1 else "rows were"
+        typer.echo(f"surelearn: {n_bad:,} bad {rows} left out.", err=True)
 
 
 def _check_apart(output: Path, inputs: list[str]) -> None:

@@ -54,7 +54,7 @@ class Comparison:
     model_only: int
     rival_only: int
     neither: int
-    names: tuple[str, str] = ("the model", "its rival")
+    names: tuple[str, str] = ("The model", "its rival")
 
     @property
     def n(self) -> int:
@@ -90,9 +90,9 @@ class Comparison:
 
     def __str__(self) -> str:
         first, second = self.names
-        head = f"{first} is right on {_percent(self.accuracy)} of rows"
         return (
-            f"{head[0].upper()}{head[1:]}, {second} on {_percent(self.rival_accuracy)}.\n"
+            f"{first} is right on {_percent(self.accuracy)} of rows, {second} on "
+            f"{_percent(self.rival_accuracy)}.\n"
             f"It is right where {second} is wrong {_times(self.model_only)}, the other way "
             f"{_times(self.rival_only)}: {_p(self.p_value)}."
         )
