@@ -6,6 +6,9 @@ import pickle
 import re
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -339,3 +342,14 @@ def test_an_untrained_one_says_so():
 def test_scikit_learn_accepts_it(check):
     """Its other checks hand in numbers."""
     check("SureTextClassifier", SureTextClassifier())
+
+
+def test_words_of_texts_without_weight_are_not_met():
+    """Promise 5: they change nothing, names neither."""
+    texts, labels = ["good film", "bad film", "strange"], ["pos", "neg", "pos"]
+    plain = SureTextClassifier(random_state=0).partial_fit(texts[:2], labels[:2])
+    for kind in (list, np.array, pandas.Series, pyarrow.array, polars.Series):
+        weighted = SureTextClassifier(random_state=0)
+        weighted.partial_fit(kind(texts), labels, sample_weight=[1, 1, 0])
+        assert weighted.vectorizer_.n_names_ == plain.vectorizer_.n_names_ == 3
+        assert weighted.coef_.tobytes() == plain.coef_.tobytes()

@@ -133,6 +133,23 @@ template <class T>
             give(std::move(rows.values)), failed};
 }
 
+/// The rows of some texts and the names met in them, which are nobody's yet: for threads that read
+/// ahead of each other.
+[[nodiscard]] auto transform_apart(const Hasher& self, const Texts& texts) {
+    auto names = self.names ? std::make_unique<Names>() : nullptr;
+    std::vector<HashedPart<float>> parts;
+    {
+        const nb::gil_scoped_release release;
+        parts = hash_in_parts<float>(texts.texts, self.analysis, self.counting, 1, names.get());
+        auto& ends = parts[0].rows.ends;
+        ends.insert(ends.begin(), 0);
+    }
+    auto& [begin, rows, failed] = parts[0];
+    return std::tuple(give(std::move(rows.ends)), give(std::move(rows.features)),
+                      give(std::move(rows.values)),
+                      failed == no_text ? -1 : static_cast<std::int64_t>(failed), std::move(names));
+}
+
 [[nodiscard]] std::unique_ptr<Hasher> make(int unit, std::size_t least, std::size_t most,
                                            const std::vector<std::string>& stop,
                                            std::uint32_t n_features, bool signs, bool binary,
@@ -225,6 +242,7 @@ void bind_text(nb::module_& m) {
           nb::arg("bytes").noconvert(), nb::arg("lower"), "Texts in UTF-8, one after the other.");
     m.def("texts_in", &texts_in<std::int64_t>, nb::arg("offsets").noconvert(),
           nb::arg("bytes").noconvert(), nb::arg("lower"));
+    nb::class_<Names>(m, "Names", "Names that were met apart.");
     nb::class_<Hasher>(m, "Hasher", "Texts to rows of hashed n-grams.")
         .def(nb::new_(&make), nb::arg("unit"), nb::arg("least"), nb::arg("most"), nb::arg("stop"),
              nb::arg("n_features"), nb::arg("signs"), nb::arg("binary"), nb::arg("logarithmic"),
@@ -236,6 +254,15 @@ void bind_text(nb::module_& m) {
         .def("transform32", &transform<float>, nb::arg("texts"), nb::arg("threads"),
              "(starts of rows, features, values, place of a text without UTF-8 or -1)")
         .def("transform64", &transform<double>, nb::arg("texts"), nb::arg("threads"))
+        .def("transform_apart", &transform_apart, nb::arg("texts"),
+             "The same in one thread, and the names met, which are left to `meet`.")
+        .def(
+            "meet",
+            [](Hasher& self, const Names& names) {
+                const std::lock_guard<std::mutex> lock(self.naming);
+                if (self.names) self.names->absorb(names);
+            },
+            nb::arg("names"), "Take over names that were met apart, after all that are here.")
         .def("keep_names", [](Hasher& self) { self.names.emplace(); })
         .def_prop_ro("n_names",
                      [](Hasher& self) {

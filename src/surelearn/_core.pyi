@@ -365,6 +365,9 @@ def texts_in(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order=
 @overload
 def texts_in(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: bool) -> Texts: ...
 
+class Names:
+    """Names that were met apart."""
+
 class Hasher:
     """Texts to rows of hashed n-grams."""
 
@@ -382,6 +385,12 @@ class Hasher:
         """
 
     def transform64(self, texts: Texts, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], int]: ...
+
+    def transform_apart(self, texts: Texts) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, Names]:
+        """The same in one thread, and the names met, which are left to `meet`."""
+
+    def meet(self, names: Names) -> None:
+        """Take over names that were met apart, after all that are here."""
 
     def keep_names(self) -> None: ...
 

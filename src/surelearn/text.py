@@ -153,6 +153,25 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         shape = (len(texts), self.n_features)
         return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
 
+    def _apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
+        """Rows in float32 as (starts, features, values), and the names met in them.
+
+        They are kept when `_meet` is handed them: threads may read ahead in any order. For settings
+        that have been checked.
+        """
+        texts = _sources(X)
+        hasher = self._hasher()
+        made = None if hasher is None or len(texts) == 0 else self._texts(texts)
+        if hasher is None or made is None:
+            rows = self._by_scikit_learn(texts) if len(texts) else self.transform(texts)
+            return (rows.indptr, rows.indices, rows.data.astype(np.float32)), None
+        starts, features, values, failed, names = hasher.transform_apart(made)
+        self._refuse_surrogates(texts, failed)
+        return (_narrow(starts), features, values), names
+
+    def _meet(self, names: _core.Names) -> None:
+        self._naming().meet(names)
+
     def _row(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """One text the shortest way: its row as (start and end, features, values).
 
@@ -171,11 +190,13 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         run = hasher.transform32 if np.dtype(self.dtype) == np.float32 else hasher.transform64
         starts, features, values, failed = run(made, threads)
-        if failed >= 0:  # a lone surrogate: scikit-learn has words for it
+        self._refuse_surrogates(sources, failed)
+        return _narrow(starts), features, values
+
+    def _refuse_surrogates(self, sources: Any, failed: int) -> None:
+        if failed >= 0:  # scikit-learn has words for it
             self._by_scikit_learn([sources[failed]])
             raise ValueError(f"text {failed} must have no lone surrogate, got one.")
-        small = starts[-1] <= np.iinfo(np.int32).max
-        return starts.astype(np.int32) if small else starts, features, values
 
     def names(self, features: Iterable[int]) -> list[str | None]:
         """The first n-gram met in each of these features; None where there was none.
@@ -403,6 +424,11 @@ def _sources(X: Any) -> Any:
             X = X.cast("large_string")
         return _Arrow(X) if str(X.type) in ("string", "large_string") else X.to_pylist()
     return list(X)
+
+
+def _narrow(starts: NDArray[np.int64]) -> NDArray[Any]:
+    """In the type of the features, which most matrices are small enough for."""
+    return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts
 
 
 def _all_str(sources: Any) -> bool:

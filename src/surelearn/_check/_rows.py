@@ -90,6 +90,18 @@ def texts(X: object) -> None:
         raise ValueError(f"texts must have one dimension, got shape {shape}.")
 
 
+def only_texts(X: object) -> None:
+    """Refuse records of numbers where texts are learnt."""
+    if hasattr(X, "shape"):
+        raise ValueError("records must have a text, got rows of numbers. Use SureClassifier.")
+
+
+def no_texts(X: object) -> None:
+    """Refuse texts where rows of numbers are learnt."""
+    if not hasattr(X, "shape"):
+        raise ValueError("records must be rows of numbers, got texts. Use SureTextClassifier.")
+
+
 def text(value: object, i: int) -> str:
     if not isinstance(value, str):
         raise TypeError(f"text {i} must be str or bytes, got {value!r}.")

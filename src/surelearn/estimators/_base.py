@@ -25,6 +25,7 @@ from surelearn.estimators._explain import (
     of_row,
 )
 from surelearn.estimators._model import Model
+from surelearn.estimators._position import StreamPosition
 from surelearn.weights import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
@@ -52,6 +53,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     decoding: str
     n_features_in_: int
     temperature_: float
+    stream_: StreamPosition
     _model: Model
 
     # ------------------------------------------------------------------- fitted

@@ -9,16 +9,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from surelearn import _check, _core, rules
 from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
 from surelearn.estimators._proba import Certain, one_or_many
+from surelearn.estimators._stream import Features, Options, StreamProgress, Training, train
+from surelearn.read import batches
 from surelearn.weights import Method, rows_of
 
 
@@ -114,6 +118,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     mistakes_ : ndarray of int
         Mistakes made before each update, one entry a pass; of equal scores none is right. With
         reductions by ``decoding="auto"``, whatever `decoding` is.
+    stream_ : StreamPosition
+        After `fit_stream`: where in its source training is, or has ended.
     temperature_ : float
         After `calibrate`: what every standard deviation is multiplied by.
 
@@ -193,7 +199,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         model = model.with_classes(classes)
         run(model, plan, batch, check_random_state(self.random_state))
         shell._model = model
-        shell.__dict__.pop("temperature_", None)
+        shell._forget()
         self._adopt(shell)
         return self
 
@@ -230,6 +236,74 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         if len(batch.y) or classes is not None:
             self._adopt(shell)
             self._absorb(model, plan, batch)
+        return self
+
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        passes: int | None = None,
+        classes: Any = None,
+        resume: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: int | str = "60s",
+        cache_bytes: int = 2**34,
+        progress: Callable[[StreamProgress], None] | None = None,
+        **reading: Any,
+    ) -> Self:
+        """Learn from files or a stream that need not fit in memory.
+
+        The first pass goes through the records in their order, and one pass is what `partial_fit`
+        learns from them. Later ones, where `shuffle` is on, go through the rows of each block of
+        about a megabyte in a new random order. Threads (`n_jobs`, None: as many as there are cores)
+        read ahead; they and the cache never change the result.
+
+        Parameters
+        ----------
+        source : str, path, list of them, frame or read.Source
+            As in `read.batches`: files of any known format, ``"-"`` for standard input, a frame.
+        passes : int, optional
+            Default: those of the estimator; one for standard input.
+        classes : array, optional
+            Labels to know from the first row on. Others are known from where they first appear.
+        resume : bool, default False
+            Whether to go on with what was learnt before: from `stream_` in the same source, which
+            may have grown at its end, or with all of a new one. What arrives on standard input is
+            always new.
+        checkpoint : path, optional
+            File to write the model to, whole or not at all: every `checkpoint_every`, at the end,
+            and when training ends before it by Ctrl-C or a record that cannot be read.
+        checkpoint_every : int or str, default "60s"
+            Rows, or a time such as ``"30s"`` or ``"10m"``.
+        cache_bytes : int, default 2**34
+            Room for the rows of the first pass on disk, in a temporary folder, so that later ones
+            need not read the source again. 0: none.
+        progress : function, optional
+            Is called with a `StreamProgress` after each block.
+        **reading
+            Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ...
+
+        Returns
+        -------
+        self
+            On an error in the first block the model is as it was; later, what was learnt is kept.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from surelearn import SureClassifier
+        >>> frame = pandas.DataFrame({"a": [0, 1], "b": [1, 0], "label": ["no", "yes"]})
+        >>> SureClassifier(random_state=0).fit_stream(frame).predict([[3.0, 1.0]])
+        array(['yes'], dtype='<U3')
+        """
+        found = batches(source, **reading)
+        if passes is None:
+            passes = self.passes if found.can_restart else 1
+        plan = Plan.of({**self.get_params(deep=False), "passes": passes})
+        room = _check.count("cache_bytes", cache_bytes, least=0)
+        options = Options(classes, _check.flag("resume", resume), room, progress)
+        training = Training(self, found, plan, options)
+        train(training, Checkpoint(self, checkpoint, checkpoint_every))
         return self
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
@@ -316,6 +390,26 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         if isinstance(self.class_weight, str):
             batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
         return batch, classes
+
+    def _forget(self) -> None:
+        """Drop what belongs to another model."""
+        for name in ("temperature_", "stream_"):
+            self.__dict__.pop(name, None)
+
+    def _stream_shell(self) -> Self:
+        """A twin that has learnt nothing, for the first block of a stream."""
+        shell = self._shell()
+        shell._forget()
+        for name in ("_model", "n_features_in_", "feature_names_in_"):
+            shell.__dict__.pop(name, None)
+        return shell
+
+    def _features(self, X: Any) -> Features:
+        """Rows of numbers of a stream."""
+        _check.no_texts(X)
+        X = self._validated(X, reset="n_features_in_" not in self.__dict__, learning=True)
+        arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
+        return Features(arrays, X.shape[1])
 
     def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
         layout = plan.layout(n_features)

@@ -23,6 +23,7 @@ from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._model import Model, n_columns_of
 from surelearn.estimators._plan import Plan
+from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._text import SureTextClassifier
 from surelearn.weights import Diagonal, Full, Layout
 
@@ -55,6 +56,8 @@ def write(estimator: Linear, path: str | os.PathLike[str]) -> None:
         settings["code"] = _code_out(model.code)
     if hasattr(estimator, "temperature_"):
         settings["temperature"] = estimator.temperature_
+    if hasattr(estimator, "stream_"):
+        settings["stream"] = estimator.stream_.plain()
     tensors: dict[str, NDArray[Any]] = {}
     if model.weights is not None:
         state = model.weights.state()
@@ -108,10 +111,13 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
         model = _model(fields, tensors, budget, multiclass=plan.multiclass)
         names = _names_in(tensors, model.layout.n_features)
         temperature = _temperature(fields)
+        stream = StreamPosition.of(fields.inner("stream")) if fields.has("stream") else None
     except (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError) as error:
         raise FormatError(f"{path} must be a sound model, got a damaged one: {error}") from None
     if temperature is not None:
         estimator.temperature_ = temperature
+    if stream is not None:
+        estimator.stream_ = stream
     estimator._model = model
     estimator.n_features_in_ = model.layout.n_features
     if names is not None:

@@ -167,6 +167,14 @@ class Model:
         targets = self.targets(how, batch, order=order, known=known)
         self.learn_span(how, batch, targets, (begin, end), report=report)
 
+    def learn_coded(
+        self, how: How, batch: Batch, *, order: NDArray[np.int64] | None = None
+    ) -> None:
+        """Learn rows of which `y` says the places of their classes, all of them known."""
+        cost = how.cost_of(self.classes)
+        targets = Targets(batch.y, batch.weight, order, self._all_known, cost, self._entries)
+        self.learn_span(how, batch, targets, (0, len(batch.y)))
+
     def targets(
         self,
         how: How,

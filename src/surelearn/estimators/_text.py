@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
 from surelearn.estimators._base import as_labels
@@ -15,6 +16,8 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
 from surelearn.estimators._model import Batch
+from surelearn.estimators._plan import given_weight
+from surelearn.estimators._stream import Features
 from surelearn.text import HashingVectorizer
 
 #: Parameters that are the vectorizer's.
@@ -217,8 +220,30 @@ verbose
         X = X if hasattr(X, "__len__") else list(X)
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), len(X))
-        _check.sample_weight(sample_weight, len(labels))
-        return super()._batch(X, y, sample_weight, reset=reset)
+        given = _check.sample_weight(sample_weight, len(labels))
+        weight = given_weight(_check.class_weight(self.class_weight), labels, given)
+        if weight is None or weight.all() or not weight.any():
+            return super()._batch(X, y, sample_weight, reset=reset)
+        kept = np.flatnonzero(weight)  # the words of others must not be met
+        texts = X.take(kept) if hasattr(X, "to_pylist") else _safe_indexing(X, kept)
+        left = None if given is None else given[kept]
+        return super()._batch(texts, labels[kept], left, reset=reset)._replace(numbers=kept)
+
+    def _stream_shell(self) -> Self:
+        shell = super()._stream_shell()
+        shell._make_vectorizer()
+        shell.vectorizer_._check([])
+        return shell
+
+    def _features(self, X: Any) -> Features:
+        """Texts of a stream as rows of hashed words."""
+        _check.only_texts(X)
+        arrays, names = self.vectorizer_._apart(X)
+        return Features(arrays, self.vectorizer_.n_features, names)
+
+    def _meet(self, names: _core.Names) -> None:
+        """Take over the words that were met in texts of a stream."""
+        self.vectorizer_._meet(names)
 
     def _vectorizer_params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _VECTORIZER}

@@ -5,6 +5,7 @@
 
 from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Labels, Place, Source
+from surelearn.read._files import STDIN_NAME
 from surelearn.read._source import batches
 
-__all__ = ["BadInput", "Batch", "Labels", "Place", "Source", "batches"]
+__all__ = ["STDIN_NAME", "BadInput", "Batch", "Labels", "Place", "Source", "batches"]

@@ -128,6 +128,15 @@ class Source(ABC):
     def can_restart(self) -> bool:
         return not any(file.is_stdin for file in self.files)
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What is read, by the keywords of `batches`; known after the first block."""
+        return {}
+
+    def end_of(self, file: int) -> int | None:
+        """The largest `at` of a place in a file, where that is quick to tell."""
+        return None
+
     @abstractmethod
     def blocks(self, start: Place | None = None) -> Iterator[Block]:
         """What there is to read, from a place on."""

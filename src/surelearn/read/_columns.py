@@ -63,6 +63,12 @@ class Columns:
     features: tuple[str, ...]
     kind: str = "a text"  # of the labels
 
+    def plain(self) -> dict[str, Any]:
+        """As keywords of `batches`."""
+        given = {"text": self.text, "label": self.label, "weight": self.weight}
+        plain: dict[str, Any] = {name: value for name, value in given.items() if value}
+        return plain | ({"features": list(self.features)} if self.features else {})
+
     def schema(self) -> pyarrow.Schema:
         """Their types."""
         import pyarrow

@@ -17,6 +17,7 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".xz"
 
 #: Standard input, as users write it.
 STDIN = "-"
+STDIN_NAME = "standard input"
 
 
 class File:
@@ -33,7 +34,7 @@ class File:
         self.path = path
         self.filesystem = filesystem
         self.is_stdin = path == STDIN and filesystem is None
-        self.name = "standard input" if self.is_stdin else path
+        self.name = STDIN_NAME if self.is_stdin else path
         self.compression = COMPRESSED.get(os.path.splitext(path)[1].lower())
 
     @property
@@ -113,7 +114,7 @@ class Arriving(Stream):
     """Standard input: gives what is there without waiting for a whole block of it."""
 
     def __init__(self) -> None:
-        super().__init__("standard input", sys.stdin.buffer, None)
+        super().__init__(STDIN_NAME, sys.stdin.buffer, None)
         self._consumed = 0
 
     @property

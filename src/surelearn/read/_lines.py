@@ -59,6 +59,14 @@ class LineSource(Source):
         self._make_reader = make_reader
         self._reader: Any = None
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {} if self._reader is None else self._reader.columns.plain()
+
+    def end_of(self, file: int) -> int | None:
+        found = self.files[file]
+        return found.size if found.compression is None else None
+
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._reader is None:

@@ -1,0 +1,105 @@
+"""When a model that is being trained is written to its file, and what Ctrl-C does meanwhile."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from surelearn import _check
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class _Saved(Protocol):
+    def save(self, path: Any) -> None: ...
+
+
+class Checkpoint:
+    """Writes an estimator now and then.
+
+    Parameters
+    ----------
+    estimator : object with ``save``
+    path : str, path or None
+        None: never.
+    every : int or str
+        Rows, or a time such as ``"30s"``, ``"10m"`` or ``"1h"``.
+    """
+
+    def __init__(self, estimator: _Saved, path: Any, every: int | str) -> None:
+        self._estimator = estimator
+        self._path = None if path is None else os.fspath(path)
+        self._rows, self._seconds = _interval(every)
+        self._written = 0, time.monotonic()
+        self._interrupted = False
+        self._waits = False
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """While it lasts, Ctrl-C ends training between two blocks, so that what is written is one
+        place in the source."""
+        here = threading.current_thread() is threading.main_thread()
+        if self._path is None or not here:
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While it lasts nothing is being learnt, and Ctrl-C ends training at once."""
+        self._waits = True
+        try:
+            self._end_if_interrupted()
+            yield
+        finally:
+            self._waits = False
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        self._interrupted = True
+        if self._waits:
+            raise KeyboardInterrupt
+
+    def _end_if_interrupted(self) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+
+    def step(self, rows: int) -> None:
+        """After each block, with the rows learnt so far: write if it is time."""
+        if self._path is None:
+            return
+        before, then = self._written
+        if rows - before >= self._rows or time.monotonic() - then >= self._seconds:
+            try:
+                self.write()
+            except OSError as error:  # the file is as it was, and what is learnt is still here
+                warnings.warn(
+                    f"{self._path} could not be written, training goes on: {error}", stacklevel=2
+                )
+            self._written = rows, time.monotonic()
+
+    def write(self) -> None:
+        if self._path is not None:
+            self._estimator.save(self._path)
+
+
+def _interval(every: int | str) -> tuple[float, float]:
+    """(rows, seconds) between two checkpoints, one of them without end."""
+    if isinstance(every, str):
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", every)
+        if found is None:
+            raise ValueError(
+                f"checkpoint_every must be rows or a time such as '30s' or '10m', got {every!r}."
+            )
+        return float("inf"), float(found[1]) * _UNITS[found[2]]
+    return float(_check.count("checkpoint_every", every)), float("inf")

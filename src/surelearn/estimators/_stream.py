@@ -1,0 +1,397 @@
+"""Learning from a source that need not fit in memory; must not know formats.
+
+Blocks are read and turned into rows by threads ahead of the learning, which goes through them in
+order. Only the estimator and its `StreamPosition` are state: threads and cache can be lost.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from surelearn import _check, _core
+from surelearn.estimators import _reduce
+from surelearn.estimators._ahead import ahead
+from surelearn.estimators._base import as_labels
+from surelearn.estimators._cache import Cache, Kept
+from surelearn.estimators._checkpoint import Checkpoint
+from surelearn.estimators._model import Batch, Model, Refused, joined
+from surelearn.estimators._plan import Plan, given_weight, times
+from surelearn.estimators._position import StreamPosition
+from surelearn.read import BadInput, Labels, Place, Source
+
+if TYPE_CHECKING:
+    from surelearn.estimators._classifier import SureClassifier
+
+
+class StreamProgress(NamedTuple):
+    """How far a pass over a source has come.
+
+    Parameters
+    ----------
+    number, passes : int
+        The pass, from 1, and how many there will be.
+    rows, mistakes : int
+        Of this pass so far.
+    n_bytes : int
+        Of the source that this pass has gone through, as they lie on the disk.
+    total : int or None
+        Bytes of the source; None where nobody knows.
+    n_bad : int
+        Records left out because they could not be read.
+    """
+
+    number: int
+    passes: int
+    rows: int
+    mistakes: int
+    n_bytes: int
+    total: int | None
+    n_bad: int
+
+
+class Features(NamedTuple):
+    """The rows of a block, in arrays that a cache can keep."""
+
+    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one table
+    n_features: int
+    names: _core.Names | None = None  # of words that were met in them
+
+    @property
+    def is_sparse(self) -> bool:
+        return len(self.arrays) > 1
+
+    def rows(self) -> _core.Rows:
+        """As the core reads them, looked through."""
+        if self.is_sparse:
+            starts, features, values = self.arrays
+            rows = _core.Rows.csr(starts, features, values, self.n_features)
+        else:
+            rows = _core.Rows.dense(self.arrays[0])
+        _check.sound_rows(rows.fault)
+        return rows
+
+
+class _Prepared(NamedTuple):
+    """A block that can be learnt."""
+
+    features: Features
+    rows: Any  # of the core; None where there are none
+    labels: Labels
+    weight: NDArray[np.float64] | None
+    end: Place
+    n_bytes: int
+    n_bad: int
+
+
+class _About(NamedTuple):
+    """What a cache need not write of a block."""
+
+    n_features: int
+    weighted: bool
+    end: Place
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to go through a source; see `SureClassifier.fit_stream`."""
+
+    classes: Any = None
+    resume: bool = False
+    cache_bytes: int = 2**34
+    progress: Callable[[StreamProgress], None] | None = None
+
+
+def train(training: Training, checkpoint: Checkpoint) -> None:
+    """All passes over a source, or what is left of them; the model is written in the end."""
+    try:
+        with checkpoint.watching():
+            for rows in training.steps(checkpoint.waiting):
+                checkpoint.step(rows)
+        training.check_end()
+    except BaseException:
+        if training.is_whole:  # also where a record cannot be read: what is learnt is kept
+            checkpoint.write()
+        raise
+    finally:
+        training.cache.close()
+    checkpoint.write()
+
+
+class Training:
+    """An estimator on its way through a source.
+
+    Parameters
+    ----------
+    estimator : SureClassifier
+    source : Source
+    plan : Plan
+    options : Options
+    """
+
+    def __init__(
+        self, estimator: SureClassifier, source: Source, plan: Plan, options: Options
+    ) -> None:
+        self._estimator = estimator
+        self._source = source
+        self._plan = plan
+        self._options = options
+        self._is_new = estimator._fresh or not options.resume
+        if not self._is_new:
+            estimator._check_settings()
+        # Learns in place of the estimator until the first block is found to be sound.
+        self._learner = estimator._stream_shell() if self._is_new else estimator
+        self._labels: dict[Any, int] = {}  # of rows in the cache, in the order they are met
+        self._bytes = 0
+        self._total = source.n_bytes
+        self.cache = Cache(options.cache_bytes if plan.passes > 1 else 0)
+        self.position = self._begin()
+        self.is_whole = False  # whether the model is as it was between two blocks
+
+    def _begin(self) -> StreamPosition:
+        """Where to begin, or to go on."""
+        random = check_random_state(self._estimator.random_state)
+        seed = int(random.randint(2**31 - 1))
+        names = tuple(self._source.names)
+        anew = StreamPosition(names, seed=seed, passes=self._plan.passes)
+        if self._is_new:
+            return anew
+        before: StreamPosition | None = self._estimator.__dict__.get("stream_")
+        if before is None or not before.goes_on_in(self._source):
+            if before is not None:
+                before.check_over(self._source)
+            self._estimator._model.mistakes.append(0)
+            return anew
+        before.check_in(self._source)
+        return replace(before, files=names, passes=self._plan.passes, ended=False)
+
+    # ------------------------------------------------------------------ passes
+
+    def steps(self, waiting: Callable[[], AbstractContextManager[None]]) -> Iterator[int]:
+        """Learn block after block; gives the rows learnt so far after each.
+
+        The next block is waited for within the context of `waiting`.
+        """
+        rows = 0
+        while True:
+            feed = self._feed()
+            while True:
+                with waiting():
+                    prepared = next(feed, None)
+                if prepared is None:
+                    break
+                self._step(prepared)
+                rows += len(prepared.labels.codes)
+                yield rows
+            self._end_pass()
+            if self.position.number >= self._plan.passes or not self._can_go_again():
+                return
+            self._next_pass()
+
+    def _feed(self) -> Iterator[_Prepared]:
+        """The blocks of this pass that are left."""
+        if self.cache.is_whole:
+            return ahead(self.cache.blocks(), self._cached, self._threads)
+        return self._read()
+
+    def _read(self) -> Iterator[_Prepared]:
+        blocks = iter(self._source.blocks(self.position.place))
+        if self._learner is not self._estimator:
+            # What the first rows are decides how the others are read.
+            for block in blocks:
+                prepared = self._prepare(block)
+                yield prepared
+                if len(prepared.labels.codes):
+                    break
+        yield from ahead(blocks, self._prepare, self._threads)
+
+    @property
+    def _threads(self) -> int:
+        return self._plan.how.threads
+
+    def _end_pass(self) -> None:
+        self.position = replace(self.position, ended=True)
+        self._show_position()
+        self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
+
+    def _can_go_again(self) -> bool:
+        if self._source.can_restart or self.cache.is_whole:
+            return True
+        warnings.warn(
+            f"passes must be 1 for {self._source.name}, which cannot be read again and did not fit "
+            f"in cache_bytes={self._options.cache_bytes}: one pass was made.",
+            stacklevel=2,
+        )
+        return False
+
+    def _next_pass(self) -> None:
+        self.position = self.position.next_pass()
+        self._estimator._model.mistakes.append(0)
+        self._bytes = 0
+
+    # ------------------------------------------------------------------ blocks
+
+    def _prepare(self, block: Any) -> _Prepared:
+        """A block as rows; in any thread."""
+        batch = block.parse()
+        if batch.labels is None:
+            raise BadInput(f"{self._source.name} must have a column of labels, got none.")
+        X, labels, weight = batch.X, batch.labels, batch.weight
+        as_labels(labels.values)
+        weight = self._given_weight(labels, weight)
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            X = X[kept] if hasattr(X, "shape") else X.take(kept)
+            labels, weight = labels.take(kept), weight[kept]
+        features = self._learner._features(X) if len(labels.codes) else Features((), 0)
+        rows = features.rows() if len(labels.codes) else None
+        return _Prepared(features, rows, labels, weight, block.end, block.n_bytes, batch.n_bad)
+
+    def _given_weight(
+        self, labels: Labels, weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        by_class = given_weight(self._plan.class_weight, labels.values, None)
+        return weight if by_class is None else times(by_class[labels.codes], weight)
+
+    def _cached(self, kept: Kept) -> _Prepared:
+        """A block of the cache as rows; in any thread."""
+        about: _About = kept.info
+        *arrays, codes, weight = self.cache.read(kept)
+        features = Features(tuple(arrays), about.n_features)
+        labels = Labels(codes, np.array(list(self._labels)))
+        given = weight if about.weighted else None
+        return _Prepared(features, features.rows(), labels, given, about.end, about.n_bytes, 0)
+
+    def _keep(self, prepared: _Prepared) -> None:
+        """Put a block into the cache, if it is to be gone through again."""
+        if self._plan.passes == 1 or self.cache.n_blocks != self.position.block:
+            return
+        features, _, labels, weight, end, n_bytes, _ = prepared
+        table = [self._labels.setdefault(v, len(self._labels)) for v in labels.values.tolist()]
+        codes = np.array(table, np.int32)[labels.codes]
+        arrays = (*features.arrays, codes, np.zeros(0) if weight is None else weight)
+        self.cache.add(arrays, _About(features.n_features, weight is not None, end, n_bytes))
+
+    # ---------------------------------------------------------------- learning
+
+    def _step(self, prepared: _Prepared) -> None:
+        """Learn one block."""
+        n = len(prepared.labels.codes)
+        self.is_whole = False
+        if n:
+            try:
+                self._learn(prepared)
+            except Refused as error:
+                row = self.position.rows + error.place
+                error.add_note(f"This is record {row} of {self._source.name}, counted from 0.")
+                self._estimator.__dict__.pop("stream_", None)
+                raise
+            self._keep(prepared)
+        self.position = self.position.after(prepared.end, n, prepared.n_bad)
+        self._bytes += prepared.n_bytes
+        self.is_whole = not self._estimator._fresh
+        self._show_position()
+        self._report()
+
+    def _show_position(self) -> None:
+        if not self._estimator._fresh:
+            columns = self._source.columns or self.position.columns
+            self.position = replace(self.position, columns=columns)
+            self._estimator.stream_ = self.position
+
+    def _learn(self, prepared: _Prepared) -> None:
+        features, labels = prepared.features, prepared.labels
+        model = self._model(features)
+        if self._learner is not self._estimator:
+            self._take_over()
+        if features.names is not None and self.position.number == 1:
+            self._estimator._meet(features.names)
+        places = [model.places.get(label) for label in labels.values.tolist()]
+        balanced = self._plan.class_weight == "balanced"
+        if None in places or (balanced and self.position.number == 1):
+            self._learn_new(model, prepared)
+            return
+        codes = np.array(places, np.int32)[labels.codes]
+        weight = _balanced(model, codes, prepared.weight) if balanced else prepared.weight
+        batch = Batch(prepared.rows, None, codes, weight)
+        before = model.counts.copy()
+        model.learn_coded(self._plan.how, batch, order=self._order(len(codes)))
+        if self.position.number > 1:  # a row counts once, however often it was learnt
+            model.counts[:] = before
+        self._estimator._publish(model)
+
+    def _model(self, features: Features) -> Model:
+        """The model to go on with, which knows the classes that were declared."""
+        learner = self._learner
+        model = learner._present(self._plan, learner.n_features_in_, features.is_sparse)
+        if self._options.classes is None:
+            return model
+        declared = as_labels(self._options.classes, "classes")
+        _check.one_kind(model.classes, declared)
+        every = joined(model.classes, declared)
+        self._plan.check_classes(every, model)
+        return model.with_classes(every)
+
+    def _take_over(self) -> None:
+        self._estimator._adopt(self._learner)
+        self._learner = self._estimator
+
+    def _learn_new(self, model: Model, prepared: _Prepared) -> None:
+        """Learn a block in which classes appear."""
+        y = prepared.labels.values[prepared.labels.codes]
+        _check.one_kind(model.classes, y)
+        every = joined(model.classes, y)
+        self._plan.check_classes(every, model)
+        if _reduce.is_fixed(self._plan.multiclass):
+            model = model.with_classes(every)
+        self._estimator._absorb(model, self._plan, Batch(prepared.rows, None, y, prepared.weight))
+
+    def _order(self, n: int) -> NDArray[np.int64] | None:
+        """The order of a block's rows: a new one in each pass but the first."""
+        if self.position.number == 1 or not self._plan.shuffle:
+            return None
+        key = [self.position.seed, self.position.number, self.position.block]
+        return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
+
+    # -------------------------------------------------------------- what is said
+
+    def _report(self) -> None:
+        if self._options.progress is None:
+            return
+        position, mistakes = self.position, self._estimator._model.mistakes
+        self._options.progress(
+            StreamProgress(
+                position.number,
+                self._plan.passes,
+                position.rows,
+                mistakes[-1] if mistakes else 0,
+                self._bytes,
+                self._total,
+                position.n_bad,
+            )
+        )
+
+    def check_end(self) -> None:
+        """Refuse a source that nothing could be learnt from."""
+        if self._estimator._fresh or (self._is_new and self.position.rows == 0):
+            bad = self.position.n_bad
+            read = f"{bad} that could not be read" if bad else "none"
+            raise BadInput(f"{self._source.name} must have at least one record, got {read}.")
+        if self._is_new and self._source.can_restart:
+            _check.two_classes(self._estimator._model.classes, "fit_stream")
+
+
+def _balanced(
+    model: Model, codes: NDArray[np.int32], weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Weight n / (K n_y) of each row, from the counts of the first pass."""
+    of_class = model.counts.sum() / (np.count_nonzero(model.counts) * model.counts)
+    return times(of_class[codes], weight)
