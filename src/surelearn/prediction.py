@@ -7,14 +7,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
+from surelearn.estimators._ahead import ahead
 from surelearn.estimators._judge import Judgement, judge
 
 if TYPE_CHECKING:
@@ -64,7 +66,8 @@ def predict(
     keep : str, optional
         A column to carry along, such as one of names or numbers of rows.
     **reading
-        Further keywords of `read.batches`, such as `text` and `format`.
+        Further keywords of `read.batches`, such as `text` and `format`. The columns are those that
+        `fit_stream` has read, if it has, where nothing else is said.
 
     Yields
     ------
@@ -82,7 +85,7 @@ def predict(
     """
     if keep is not None:
         reading["label"] = keep  # any column can be read as labels are
-    for judged in judged_batches([model], source, reading):
+    for judged in judged_batches([model], source, reading, labelled=False):
         (own,) = judged.judgements
         yield Prediction(
             own.labels,
@@ -113,28 +116,49 @@ class Judged(NamedTuple):
     judgements: list[Judgement]
 
 
-def judged_batches(models: Sequence[Any], source: Any, reading: dict[str, Any]) -> Iterator[Judged]:
-    """The batches of a source that have rows, read as the first model needs them."""
+def judged_batches(
+    models: Sequence[Any], source: Any, reading: dict[str, Any], *, labelled: bool
+) -> Iterator[Judged]:
+    """The batches of a source, read as the first model needs them.
+
+    Threads (`n_jobs` of that model, None: as many as there are cores) read and judge ahead.
+    """
     from surelearn import read
 
     if isinstance(source, read.Source):
         if reading:
             raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
     else:
-        source = read.batches(source, **{**_width(models[0]), **reading})
-    for block in source.blocks():
+        reading = {**_defaults(models[0], reading, labelled), **reading}
+        source = read.batches(source, **reading)
+
+    def work(block: Any) -> Judged:
         batch = block.parse()
         for model in models:
             _check_kind(model, batch.X)
-        if len(batch):
-            yield Judged(batch, block.n_bytes, [judge(model, batch.X) for model in models])
+        say = judge if len(batch) else _nothing
+        return Judged(batch, block.n_bytes, [say(model, batch.X) for model in models])
+
+    threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
+    yield from ahead(source.blocks(), work, threads)
 
 
-def _width(model: Any) -> dict[str, int]:
-    """Rows of numbers that end early are as wide as those that were learnt."""
-    if isinstance(model, SureTextClassifier) or not hasattr(model, "n_features_in_"):
-        return {}
-    return {"n_features": int(model.n_features_in_)}
+def _nothing(model: Any, X: Any) -> Judgement:
+    """What is said of a batch in which nothing could be read."""
+    return Judgement(model.classes_[:0], None, None)
+
+
+def _defaults(model: Any, reading: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
+    """How rows are read where nobody says it: with the columns and the width that were learnt."""
+    wanted = ["label"] if labelled else []
+    if not reading.keys() & {"text", "features"}:
+        wanted += ["text", "features"]
+    columns = model.stream_.columns if hasattr(model, "stream_") else {}
+    found = {name: columns[name] for name in wanted if name in columns and name not in reading}
+    if hasattr(model, "n_features_in_") and not isinstance(model, SureTextClassifier):
+        # Rows of numbers that end early are as wide as those that were learnt.
+        found["n_features"] = int(model.n_features_in_)
+    return found
 
 
 def _check_kind(model: Any, X: Any) -> None:

@@ -76,9 +76,10 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
     vectorizer = getattr(model, "vectorizer_", None)
     if vectorizer is not None and vectorizer.keep_names:
         facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
-    for name in ("temperature", "stream"):
-        if hasattr(model, f"{name}_"):
-            facts[name] = _plain(getattr(model, f"{name}_"))
+    if hasattr(model, "temperature_"):
+        facts["temperature"] = float(model.temperature_)
+    if hasattr(model, "stream_"):
+        facts["stream"] = model.stream_.plain()
     counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
     facts["classes"] = [{"label": label, "rows": count} for label, count in counts]
     return facts
@@ -92,21 +93,25 @@ def _version(path: Path) -> str:
     return str(settings.get("version", "unknown"))
 
 
-def _plain(value: Any) -> Any:
-    """As JSON can hold it."""
-    return json.loads(json.dumps(value, default=str))
-
-
 def _shown(name: str, value: Any) -> str:
     if name == "bytes":
         return _size(value)
     if name == "mistakes":
         return ", ".join(f"{count:,}" for count in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    if name == "stream":
+        return _stream(value)
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _stream(position: dict[str, Any]) -> str:
+    """Where training is in its source, or has ended."""
+    first, *others = position["files"]
+    source = f"{first} and {len(others)} more" if others else first
+    left_out = f", {position['n_bad']:,} bad ones left out" if position["n_bad"] else ""
+    end = "the end" if position["ended"] else f"row {position['rows']:,}"
+    return f"{source}, at {end} of pass {position['number']} of {position['passes']}{left_out}"
 
 
 def _size(n_bytes: float) -> str:

@@ -65,7 +65,8 @@ def evaluate(
     progress : callable, optional
         Called after each batch with the numbers of rows and of bytes so far.
     **reading
-        Keywords of `read.batches`, such as `text`, `label` and `format`.
+        Keywords of `read.batches`, such as `text`, `label` and `format`. The columns are those that
+        `fit_stream` has read, if it has, where nothing else is said.
 
     Returns
     -------
@@ -114,7 +115,7 @@ def _comparison(duel: NDArray[np.int64]) -> Comparison:
 
 
 def _of_source(models: list[Any], source: Any, reading: dict[str, Any]) -> Iterator[_Piece]:
-    for judged in judged_batches(models, source, reading):
+    for judged in judged_batches(models, source, reading, labelled=True):
         labels = judged.batch.labels
         if labels is None:
             raise ValueError("source must have labels, got none. Name their column with label=.")
