@@ -272,7 +272,7 @@ def test_a_comparison_in_words():
     found = Comparison(700, 120, 1, 79)
     assert str(found) == (
         "The model is right on 91.1 % of rows, its rival on 77.9 %.\n"
-        "It is right where its rival is wrong 120 times, the other way once: p < 0.0001."
+        "It alone is right 120 times, its rival alone once: p < 0.0001."
     )
 
 
@@ -304,9 +304,7 @@ def test_the_text_of_few_classes():
     assert "1 label that the model does not know, on 30 rows: new 0." in lines
     assert "         class 0  class 1  class 2" in lines
     assert "new 0          9       10       11" in lines
-    assert lines[-1:] == [
-        "It is right where its rival is wrong 2 times, the other way 3 times: p = 1."
-    ]
+    assert lines[-1:] == ["It alone is right 2 times, its rival alone 3 times: p = 1."]
 
 
 def test_the_text_of_many_classes_lists_mistakes():

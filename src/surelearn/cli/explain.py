@@ -50,7 +50,16 @@ def explain(
         return
     if text is not None:
         typer.echo(f"{_verdict(loaded, text)}\n")
+        found = _narrow(found)
     typer.echo(str(found))
+
+
+def _narrow(found: Explanation) -> Explanation:
+    """With the columns that fit in a terminal."""
+    from surelearn.estimators import Explanation
+
+    kept = [name for name in found.columns if name not in ("probability", "variance")]
+    return Explanation({name: getattr(found, name) for name in kept})
 
 
 def _known(classes: list[Any], label: str) -> Any:

@@ -47,7 +47,7 @@ class Comparison:
     --------
     >>> print(Comparison(700, 120, 80, 100, names=("A", "B")))
     A is right on 82.0 % of rows, B on 78.0 %.
-    It is right where B is wrong 120 times, the other way 80 times: p = 0.0057.
+    It alone is right 120 times, B alone 80 times: p = 0.0057.
     """
 
     both: int
@@ -93,7 +93,7 @@ class Comparison:
         return (
             f"{first} is right on {_percent(self.accuracy)} of rows, {second} on "
             f"{_percent(self.rival_accuracy)}.\n"
-            f"It is right where {second} is wrong {_times(self.model_only)}, the other way "
+            f"It alone is right {_times(self.model_only)}, {second} alone "
             f"{_times(self.rival_only)}: {_p(self.p_value)}."
         )
 
