@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import surelearn
 from surelearn import constraints, rules
+from surelearn.cli._app import app
 
 ROOT = Path(__file__).parents[1]
 THEORY = sorted((ROOT / "docs" / "theory").glob("*.md"))
@@ -120,23 +124,66 @@ def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in [*GUIDES, *THEORY] if "```python" in page.read_text()],
+    [page for page in [*GUIDES, *THEORY] if re.search("```(python|console)", page.read_text())],
     ids=lambda page: page.stem,
 )
 def test_guides_work_and_show_what_is_printed(page, tmp_path, monkeypatch):
-    """Every block of Python runs; a block of text after it is what it prints."""
+    """Every block of Python runs; a block of text after it is what it prints. Every command of a
+    console runs; what is below it is what it prints."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```(python|text)\n(.*?)```", page.read_text(), re.DOTALL)
+    blocks = re.findall(r"```(python|text|console)\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
     scope: dict[str, object] = {}
     printed = ""
     for kind, block in blocks:
-        if kind == "text":
+        if kind == "console":
+            for command, shown in transcript(block):
+                assert said(command, tmp_path) == shown, command
+        elif kind == "text":
             assert printed == block
-            continue
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(block, scope)
-        printed = out.getvalue()
+        else:
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(block, scope)
+            printed = out.getvalue()
+
+
+def transcript(block):
+    """The commands of a console, after ``$``, with what each prints."""
+    assert block.startswith("$ "), block
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, shown = re.fullmatch(r"((?:.*\\\n)*.*\n)((?s:.*))", part).groups()
+        yield command.replace("\\\n", " ").strip(), shown
+
+
+def said(command, folder):
+    """What a command prints; in this process unless it needs a shell."""
+    words = shlex.split(command)
+    if words[0] == "surelearn" and not {"|", "<", ">"} & set(words):
+        return CliRunner().invoke(app, words[1:], prog_name="surelearn").output
+    started = folder / "surelearn"
+    started.write_text(f"#!{sys.executable}\nfrom surelearn.cli import main; main()\n")
+    started.chmod(0o755)
+    path = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    run = subprocess.run(
+        command, shell=True, capture_output=True, text=True, env=path, check=False, cwd=folder
+    )
+    return run.stdout + run.stderr
+
+
+def test_transcripts_are_taken_apart():
+    block = "$ one \\\n  two\nout $ put\n\n$ three\n$ four\nlast\n"
+    assert list(transcript(block)) == [
+        ("one    two", "out $ put\n\n"),
+        ("three", ""),
+        ("four", "last\n"),
+    ]
+
+
+def test_every_command_is_in_the_guide():
+    page = (ROOT / "docs" / "howto" / "command_line.md").read_text()
+    ran = {command.split()[1] for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+           for command, _ in transcript(block) if command.startswith("surelearn ")}  # fmt: skip
+    assert ran >= {"predict", "evaluate", "explain", "info"}
 
 
 def test_links_between_pages_lead_somewhere():

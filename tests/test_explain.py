@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from scipy.special import ndtr
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import strategies
-from surelearn import SureClassifier, load, rules
+from surelearn import SureClassifier, SureTextClassifier, load, rules
 
 MODEL = ("feature", "label", "mean", "deviation", "probability")
 ROW = ("feature", "label", "value", "mean", "deviation", "probability", "margin", "variance")
@@ -378,3 +379,51 @@ def test_bad_rows(row, error, pattern):
     clf, _ = fitted()
     with pytest.raises(error, match=pattern):
         clf.explain(row)
+
+
+# ---------------------------------------------------------------------- one label
+
+
+@pytest.mark.parametrize("settings", [{}, {"covariance": "full"}, {"multiclass": "ovr"}], ids=str)
+def test_one_of_many_labels(settings):
+    X, y = load_iris(return_X_y=True)
+    clf = SureClassifier(random_state=0, **settings).fit(X, y)
+    table = clf.explain(label=1)
+    every = [row for row in clf.explain(top=None) if row.label == 1]
+    assert list(table) == sorted(every, key=lambda row: -row.mean)
+    assert list(clf.explain(label=1, top=2)) == list(table)[:2]
+    shares = clf.explain(X[70], label=1)
+    assert list(shares) == [row for row in clf.explain(X[70]) if row.label == 1]
+
+
+@pytest.mark.parametrize("rule", ["stdev", "pa1"])
+def test_each_of_two_labels(rule):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], np.array(["no", "yes"])[y[:100]]
+    clf = SureClassifier(rule, random_state=0).fit(X, y)
+    yes, no = clf.explain(label="yes", top=None), clf.explain(label="no", top=None)
+    assert set(yes.label) == {"yes"}
+    assert set(no.label) == {"no"}
+    assert (np.diff(yes.mean) <= 0).all()
+    assert dict(zip(yes.feature, yes.mean, strict=True)) == dict(
+        zip(no.feature, -no.mean, strict=True)
+    )
+    assert clf.explain(X[0], label="no").margin.sum() == pytest.approx(
+        -clf.decision_function(X[:1])[0]
+    )
+
+
+def test_labels_that_have_no_weights():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"label must be one of 0, 1, 2, got 'setosa'\."):
+        SureClassifier(random_state=0).fit(X, y).explain(label="setosa")
+    pairs = SureClassifier(multiclass="ovo", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="label needs weights for each class, got problems, and 1"):
+        pairs.explain(label=1)
+
+
+def test_words_of_one_label():
+    texts = ["fine film", "dull film", "odd film", "fine fine", "dull", "odd"]
+    clf = SureTextClassifier(random_state=0).fit(texts, ["good", "bad", "odd"] * 2)
+    assert clf.explain(label="bad", top=1).feature.tolist() == ["dull"]
+    assert set(clf.explain("dull and odd", label="odd").label) == {"odd"}

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from surelearn import constraints, datasets, plot, probability, read, rules, text
     from surelearn._check import FormatError
     from surelearn.estimators import SureClassifier, SureTextClassifier, load, tune
+    from surelearn.evaluation import evaluate
+    from surelearn.prediction import predict
 
 __version__ = "0.1.0"
 
@@ -21,7 +23,9 @@ _HOMES = {
     "FormatError": "surelearn._check",
     "SureClassifier": "surelearn.estimators",
     "SureTextClassifier": "surelearn.estimators",
+    "evaluate": "surelearn.evaluation",
     "load": "surelearn.estimators",
+    "predict": "surelearn.prediction",
     "tune": "surelearn.estimators",
     "constraints": "",
     "datasets": "",
@@ -38,8 +42,10 @@ __all__ = [
     "SureTextClassifier",
     "constraints",
     "datasets",
+    "evaluate",
     "load",
     "plot",
+    "predict",
     "probability",
     "read",
     "rules",

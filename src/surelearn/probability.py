@@ -226,10 +226,15 @@ class Reliability:
         Mean of the normalised entropy.
     error : float
         Wrong predictions / all rows.
+    calibration_error : float
+        Mean distance between the probability of predictions and how often they are right, over the
+        bins as they are filled: 0 where probabilities can be taken at their word.
 
     References
     ----------
-    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7.
+    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7. The
+    calibration error: Guo, Pleiss, Sun & Weinberger 2017, On Calibration of Modern Neural Networks,
+    eq. 3.
     """
 
     edges: Array
@@ -244,6 +249,12 @@ class Reliability:
     @property
     def error(self) -> float:
         return float(self.error_share.sum())
+
+    @property
+    def calibration_error(self) -> float:
+        share = self.count / max(1, self.count.sum())
+        apart = np.abs(1.0 - self.conditional_error - self.mean_probability)
+        return float(np.nansum(share * apart))
 
     def __str__(self) -> str:
         lines = ["   bin         count  mean prob  error share  error in bin"]
@@ -308,31 +319,57 @@ def reliability(
     else:
         predicted = _check.known_labels(y_pred, labels, len(rows), "y_pred")
     confidence = rows[np.arange(len(rows)), predicted]
-    return _statistics(confidence, predicted != truth, bins, _mean(entropy(rows)))
+    table = Bins(bins)
+    table.add(confidence, predicted != truth, entropy(rows))
+    return table.reliability()
 
 
-def _statistics(
-    confidence: Array, wrong: NDArray[np.bool_], bins: int, entropy: float
-) -> Reliability:
-    edges = np.arange(bins + 1) / bins
-    place = np.minimum(np.searchsorted(edges, confidence, side="right") - 1, bins - 1)
-    count = np.bincount(place, minlength=bins)
-    errors = np.bincount(place[wrong], minlength=bins)
-    some = np.where(count > 0, count, np.nan)
-    return Reliability(
-        edges=edges,
-        count=count,
-        mean_probability=np.bincount(place, weights=confidence, minlength=bins) / some,
-        error_share=errors / max(1, len(confidence)),
-        conditional_error=errors / some,
-        right_probability=_mean(confidence[~wrong]),
-        wrong_probability=_mean(confidence[wrong]),
-        entropy=entropy,
-    )
+class Bins:
+    """What a `Reliability` is made of, summed over batches of predictions.
+
+    >>> bins = Bins(2)
+    >>> bins.add(np.array([0.9, 0.8]), np.array([False, True]), np.array([0.5, 0.7]))
+    >>> bins.reliability().error
+    0.5
+    """
+
+    def __init__(self, bins: int) -> None:
+        self._edges = np.arange(bins + 1) / bins
+        # For right and wrong predictions: how many in each bin, and their probabilities.
+        self._count = np.zeros((2, bins), dtype=np.int64)
+        self._probability = np.zeros((2, bins))
+        self._entropy = 0.0
+
+    def add(self, confidence: Array, wrong: NDArray[np.bool_], entropy: Array) -> None:
+        """Take in the probability of each prediction, whether it is wrong, each row's entropy."""
+        bins = len(self._edges) - 1
+        bin_of = np.minimum(np.searchsorted(self._edges, confidence, side="right") - 1, bins - 1)
+        for side, rows in enumerate((~wrong, wrong)):
+            self._count[side] += np.bincount(bin_of[rows], minlength=bins)
+            self._probability[side] += np.bincount(bin_of[rows], confidence[rows], bins)
+        self._entropy += float(entropy.sum())
+
+    def reliability(self) -> Reliability:
+        count, errors = self._count.sum(axis=0), self._count[1]
+        some, n = np.where(count > 0, count, np.nan), count.sum()
+        right, wrong = (
+            _ratio(total, number)
+            for total, number in zip(self._probability.sum(1), self._count.sum(1), strict=True)
+        )
+        return Reliability(
+            edges=self._edges,
+            count=count,
+            mean_probability=self._probability.sum(axis=0) / some,
+            error_share=errors / max(1, n),
+            conditional_error=errors / some,
+            right_probability=right,
+            wrong_probability=wrong,
+            entropy=_ratio(self._entropy, n),
+        )
 
 
-def _mean(values: Array) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+def _ratio(total: float, number: int) -> float:
+    return float(total / number) if number else float("nan")
 
 
 def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float:

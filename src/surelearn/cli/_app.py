@@ -5,20 +5,83 @@ Imports no more than typer needs: ``surelearn --help`` waits for every module na
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import sys
+from contextlib import suppress
+from typing import Annotated, Any
 
 import rich  # noqa: F401  (sub-commands print with it: better missed here than midway)
 import typer
+from typer.core import TyperGroup
 
 from surelearn import __version__
 from surelearn.cli.demo import demo
+from surelearn.cli.evaluate import evaluate
+from surelearn.cli.explain import explain
+from surelearn.cli.info import info
+from surelearn.cli.predict import predict
+
+#: Which extra has a module that may be missing.
+_EXTRAS = {"pyarrow": "files", "fsspec": "files", "matplotlib": "plot", "numba": "numba"}
+
+#: What a shell says of a process that wrote to a pipe nobody reads.
+_NOBODY_READS = 128 + 13
+
+
+class _Commands(TyperGroup):
+    """Sub-commands whose errors are one line, without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        if hasattr(sys.stdout, "reconfigure"):  # letters that a terminal lacks are spelled out
+            sys.stdout.reconfigure(errors="backslashreplace")
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_output()
+            raise typer.Exit(_NOBODY_READS) from None
+        except (ImportError, OSError, TypeError, ValueError) as error:
+            line = _line(error)
+            if line is None:
+                raise
+            typer.echo(f"surelearn: {line}", err=True)
+            raise typer.Exit(1) from None
+        return result
+
+
+def _line(error: Exception) -> str | None:
+    """An error in one line; None if it is a fault of ours."""
+    text = str(error)
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        name = error.name.partition(".")[0]
+        if name not in _EXTRAS:
+            return None
+        extra = _EXTRAS[name]
+        text = f"this needs {name}, which is not installed. Run: pip install 'surelearn[{extra}]'"
+    elif isinstance(error, ImportError) and "pip install" not in text:
+        return None
+    elif isinstance(error, OSError) and error.strerror and error.filename is not None:
+        text = f"{os.fspath(error.filename)}: {error.strerror}."
+    return " ".join(text.split())
+
+
+def _forget_output() -> None:
+    """Else the interpreter tries once more to write what nobody reads, and complains."""
+    with suppress(OSError, ValueError):  # not a real file, as in a test
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command()(predict)
+app.command()(evaluate)
+app.command()(explain)
+app.command()(info)
 app.command()(demo)
 
 
@@ -28,7 +91,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-# A callback makes this a group also while there is one sub-command only.
 @app.callback()
 def _surelearn(
     version: Annotated[

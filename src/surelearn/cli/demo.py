@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from surelearn.cli._options import check_picture
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from surelearn import SureTextClassifier, rules
     from surelearn.plot import LearningCurveDisplay
 
-_ENDINGS = (".png", ".svg", ".pdf")
 _PASSES = (1, 5)
 _N_ORDERS = 8
 _N_TEXTS = 6
@@ -62,7 +63,7 @@ def demo(
     The texts are the docstrings of the installed numpy, scipy, scikit-learn and Python itself, so
     nothing is downloaded. Takes about ten seconds.
     """
-    _check_output(output)
+    check_picture(output, "--output")
     from rich.console import Console
 
     # Docstrings are full of brackets and colons that are no markup.
@@ -77,18 +78,6 @@ def demo(
         _report(console, data, runs)
         last = _picture(progress, data, chosen, output=output, seed=seed)
     console.print(last, soft_wrap=True)
-
-
-def _check_output(output: Path) -> None:
-    """Refuse before the work what could not be written after it."""
-    if output.suffix.lower() not in _ENDINGS:
-        raise typer.BadParameter(
-            f"output must end in .png, .svg or .pdf, got '{output}'.", param_hint="--output"
-        )
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(
-            f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
-        )
 
 
 # --------------------------------------------------------------------- learning
@@ -194,7 +183,13 @@ def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
     from rich.table import Table
 
     title = "Accuracy on the test texts, and training time"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,  # so that no line is folded where a machine is slow
+    )
     table.add_column("learner", overflow="fold")
     table.add_column("rule", overflow="fold")
     for passes in _PASSES:

@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from surelearn import _check, _core, rules
 from surelearn.decode import Code, one_vs_rest
 from surelearn.estimators import _reduce
-from surelearn.estimators._explain import Explanation, Subject, of_model, of_row
+from surelearn.estimators._explain import (
+    Explanation,
+    Subject,
+    about,
+    of_label,
+    of_model,
+    of_row,
+)
 from surelearn.estimators._model import Model
 from surelearn.estimators._position import StreamPosition
 from surelearn.weights import rows_of, rows_of_dict
@@ -237,7 +244,12 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def explain(
-        self, row: Any = None, *, top: int | Literal["auto"] | None = "auto", names: Any = None
+        self,
+        row: Any = None,
+        *,
+        label: Any = None,
+        top: int | Literal["auto"] | None = "auto",
+        names: Any = None,
     ) -> Explanation:
         r"""What the model knows, as a table: its surest weights, or what they say of one row.
 
@@ -251,6 +263,10 @@ class Linear(BaseEstimator):  # type: ignore[misc]
             sign. With it the row's margin: the share of each non-zero feature and the intercept in
             the mean and the variance of every class score (two classes: of the one margin), largest
             share of the mean first. The shares add up to what `margin` gives.
+        label : label, optional
+            Only what is said of this label: of the model the weights that speak for it, largest
+            mean first, of a row the shares of its score. With two classes what speaks for one
+            speaks against the other.
         top : int or None, default "auto"
             How many rows to list; None: all. ``"auto"`` lists 20 weights of a model, and everything
             of a row. What is not listed of a row is summed up under the name ``"(others)"``.
@@ -285,9 +301,11 @@ class Linear(BaseEstimator):  # type: ignore[misc]
             model.layout.n_features,
             self._feature_names(names, model.layout.n_features),
         )
-        return (
-            of_model(subject, limit) if row is None else of_row(subject, *self._entries(row), limit)
-        )
+        if label is not None:
+            subject = about(subject, model.classes, label)
+        if row is not None:
+            return of_row(subject, *self._entries(row), limit)
+        return of_model(subject, limit) if label is None else of_label(subject, limit)
 
     def _check_settings(self) -> None:
         """Refuse a change of what belongs to the rows that were learnt."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from surelearn import _check
 from surelearn.estimators import _shares
 from surelearn.estimators._table import Table, word
 
@@ -71,6 +72,31 @@ class Subject(NamedTuple):
     labels: NDArray[Any]  # what each column of the weights speaks for
     n_features: int
     names: NDArray[Any] | None
+
+
+def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
+    """What the weights say of one label; with two classes the first has the negative ones."""
+    places = [place for place, known in enumerate(classes.tolist()) if known == label]
+    if not places:
+        raise ValueError(f"label must be one of {_check.listing(classes.tolist())}, got {label!r}.")
+    if len(classes) == 2:
+        means = subject.means if places[0] else -subject.means
+        return subject._replace(means=means, labels=classes[places])
+    if len(subject.labels) != len(classes) or subject.labels.tolist() != classes.tolist():
+        raise ValueError(f"label needs weights for each class, got problems, and {label!r}.")
+    means, variances = subject.means, subject.variances
+    if variances is not None and variances.shape != means.shape:  # full: the block of this label
+        own = slice(places[0] * means.shape[1], (places[0] + 1) * means.shape[1])
+        variances = variances[own, own]
+    elif variances is not None:
+        variances = variances[places]
+    return subject._replace(means=means[places], variances=variances, labels=classes[places])
+
+
+def of_label(subject: Subject, top: int | None) -> Explanation:
+    """The weights that speak for the one label of the subject, the largest first."""
+    weights = _shares.largest(subject.means, subject.variances, top)
+    return Explanation({**_places(subject, weights), **_beliefs(weights)})
 
 
 def of_model(subject: Subject, top: int | None) -> Explanation:

@@ -179,10 +179,7 @@ n_problems)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
     def _proba(self, model: Model, X: Any) -> Array:
-        mean, spread = self._spread(model, self._rows(X))
-        if spread.ndim == 3:
-            return probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
-        return _label_probabilities(model.code, mean, spread)
+        return probabilities(model.code, *self._spread(model, self._rows(X)))
 
     def _winners(self, model: Model, rows: _core.Rows) -> NDArray[np.int64]:
         """The place of the class with the largest score of each row; the first of equals."""
@@ -224,6 +221,13 @@ n_problems)
         is_margin = spread.ndim == 1 or model.code is not None
         spread = spread + (noise if is_margin else 0.5 * noise)
         return mean, np.minimum(spread * tau**2, np.finfo(np.float64).max)
+
+
+def probabilities(code: decode.Code | None, mean: Array, spread: Array) -> Array:
+    """Exact ones, or sampled ones where scores depend on each other."""
+    if spread.ndim == 3:
+        return probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
+    return _label_probabilities(code, mean, spread)
 
 
 def _label_probabilities(

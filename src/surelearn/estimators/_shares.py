@@ -68,6 +68,14 @@ def surest(means: NDArray[Any], variances: NDArray[Any] | None, top: int | None 
     return found.take(order[:top])
 
 
+def largest(means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None) -> Weights:
+    """The weights of one column from the largest mean down; equals by feature."""
+    own = None if variances is None else diagonal(means, variances)
+    features = _largest(means[0].astype(np.float64), top)
+    found = _read(means, own, np.zeros_like(features), features)
+    return found.take(np.lexsort((found.feature, -found.mean)))
+
+
 def shares(
     means: NDArray[Any],
     variances: NDArray[Any] | None,

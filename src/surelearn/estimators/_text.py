@@ -155,6 +155,7 @@ verbose
         self,
         row: Any = None,
         *,
+        label: Any = None,
         top: int | Literal["auto"] | None = "auto",
         names: Any = None,
     ) -> Explanation:
@@ -166,6 +167,9 @@ verbose
             Without it the model is explained: words in the order of the probability of their sign.
             With it a text: what each of its n-grams and the intercept add to the mean and the
             variance of every class score.
+        label : label, optional
+            Only what is said of this label: of the model the words that speak for it, largest
+            weight first, of a text the shares of its score.
         top : int or None, default "auto"
             How many rows to list; None: all. ``"auto"`` lists 20 words of a model, and everything
             of a text.
@@ -188,11 +192,11 @@ verbose
         ['dull', 'intercept', 'plot']
         """
         if row is None:
-            return _touched(super().explain(top=top, names=names))
+            return _touched(super().explain(label=label, top=top, names=names))
         text = _check.one_text("row", row)
         pieces = pieces_of(self._reading(), text)
         named = _Words(pieces.names) if names is None else names
-        table = super().explain(text, top=top, names=named)
+        table = super().explain(text, label=label, top=top, names=named)
         return TextExplanation(table, pieces, self._verdict(text))
 
     # ---------------------------------------------------------------- internals

@@ -3,9 +3,16 @@
 Matplotlib is imported by the functions that draw, so that computing does without it.
 """
 
+from surelearn.plot._confusion import ConfusionDisplay
 from surelearn.plot._explanation import ExplanationDisplay
 from surelearn.plot._learning import LearningCurveDisplay
 from surelearn.plot._reliability import ReliabilityDisplay
 from surelearn.plot._tuning import TuningDisplay
 
-__all__ = ["ExplanationDisplay", "LearningCurveDisplay", "ReliabilityDisplay", "TuningDisplay"]
+__all__ = [
+    "ConfusionDisplay",
+    "ExplanationDisplay",
+    "LearningCurveDisplay",
+    "ReliabilityDisplay",
+    "TuningDisplay",
+]

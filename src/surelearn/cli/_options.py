@@ -1,0 +1,63 @@
+"""What several commands ask for, and in which words; must not know what they do with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+_ENDINGS = (".png", ".svg", ".pdf")
+
+Model = Annotated[Path, typer.Argument(help="A saved model.", metavar="MODEL", show_default=False)]
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        help="jsonl, csv, tsv, parquet, arrow, svmlight or vw; .gz and the like are fine; "
+        "- is standard input.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+Text = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column of texts, if it is not 'text'.")
+]
+Label = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column of labels, if it is not 'label'.")
+]
+Features = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,...", help="Columns of numbers, for a model without texts."),
+]
+Format = Annotated[
+    str | None, typer.Option(metavar="FORMAT", help="Of the files, if names do not tell.")
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and count them.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
+
+
+def reading(**asked: Any) -> dict[str, Any]:
+    """What was asked for, as keywords of `read.batches`."""
+    if asked.get("features") is not None:
+        asked["features"] = asked["features"].split(",")
+    return {name: value for name, value in asked.items() if value not in (None, False)}
+
+
+def check_picture(path: Path, option: str) -> None:
+    """Refuse before the work what could not be written after it."""
+    name = option.removeprefix("--")
+    if path.suffix.lower() not in _ENDINGS:
+        raise typer.BadParameter(
+            f"{name} must end in .png, .svg or .pdf, got '{path}'.", param_hint=option
+        )
+    if not path.absolute().parent.is_dir():
+        raise typer.BadParameter(
+            f"{name} must be in a folder that exists, got '{path}'.", param_hint=option
+        )
+
+
+def print_json(found: dict[str, Any]) -> None:
+    typer.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))

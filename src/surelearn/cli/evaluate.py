@@ -1,0 +1,80 @@
+"""`surelearn evaluate`: how good a model is; must not know how that is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surelearn.cli import _options
+from surelearn.cli._options import Features, Files, Format, Json, Label, Model, SkipBad, Text
+
+if TYPE_CHECKING:
+    from surelearn.evaluation import Evaluation
+
+
+def evaluate(
+    model: Model,
+    files: Files,
+    *,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="A second model, to compare with on the same rows."),
+    ] = None,
+    text: Text = None,
+    label: Label = None,
+    features: Features = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Draw the confusion table: .png, .svg or .pdf."),
+    ] = None,
+) -> None:
+    """Judge a model by rows with known labels, or compare two.
+
+    Prints accuracy, scores of each label, losses, calibration and the confusion table. With
+    --against also McNemar's test: whether one model is better by more than chance.
+
+    \b
+    Examples:
+      surelearn evaluate reviews.sure test.jsonl
+      surelearn evaluate new.sure test.parquet --against old.sure
+      surelearn evaluate reviews.sure test.jsonl --picture confusion.png
+      zcat log.jsonl.gz | surelearn evaluate reviews.sure - --label topic --json
+    """
+    if picture is not None:
+        _options.check_picture(picture, "--picture")
+        from surelearn.plot._look import need_matplotlib
+
+        need_matplotlib("--picture")
+    import surelearn
+
+    found = surelearn.evaluate(
+        surelearn.load(model),
+        files,
+        rival=None if against is None else surelearn.load(against),
+        **_options.reading(
+            text=text, label=label, features=features, format=format, skip_bad=skip_bad
+        ),
+    )
+    if found.comparison is not None and against is not None:
+        names = str(model), str(against)
+        found = replace(found, comparison=replace(found.comparison, names=names))
+    if as_json:
+        _options.print_json(found.to_dict())
+    else:
+        typer.echo(str(found))
+    if picture is not None:
+        _draw(found, picture, quiet=as_json)
+
+
+def _draw(found: Evaluation, picture: Path, *, quiet: bool) -> None:
+    from surelearn.plot import ConfusionDisplay
+
+    ConfusionDisplay.from_evaluation(found).save(picture)
+    if not quiet:
+        typer.echo(f"\nThe picture is in {picture}.")

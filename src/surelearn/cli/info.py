@@ -1,0 +1,139 @@
+"""`surelearn info`: what is in a file; must not know how it is kept there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from surelearn.cli import _options
+from surelearn.cli._options import Json, Model
+
+_NAMES = {
+    "file": "file",
+    "bytes": "size",
+    "version": "written by surelearn",
+    "kind": "kind",
+    "rule": "rule",
+    "covariance": "covariance",
+    "multiclass": "multiclass",
+    "rows": "rows learnt",
+    "passes": "passes",
+    "updates": "updates",
+    "mistakes": "mistakes by pass",
+    "features": "features",
+    "words": "words known",
+    "clashes": "places that words share",
+    "temperature": "temperature",
+    "stream": "stream",
+}
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def info(model: Model, as_json: Json = False) -> None:
+    """Show what is in a model file: classes, rule, sizes, mistakes.
+
+    \b
+    Examples:
+      surelearn info reviews.sure
+      surelearn info reviews.sure --json
+    """
+    import surelearn
+
+    found = _facts(model, surelearn.load(model))
+    if as_json:
+        _options.print_json(found)
+        return
+    wide = max(len(_NAMES[name]) for name in found if name in _NAMES)
+    for name in found:
+        if name in _NAMES:
+            typer.echo(f"{_NAMES[name]:<{wide}}  {_shown(name, found[name])}")
+    typer.echo(f"\n{_classes(found['classes'])}")
+
+
+def _facts(path: Path, model: Any) -> dict[str, Any]:
+    """Everything as JSON has it; what does not apply is not there."""
+    from surelearn import rules
+
+    state = model._model
+    rows = int(state.counts.sum())
+    facts: dict[str, Any] = {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "version": _version(path),
+        "kind": type(model).__name__,
+        "rule": repr(rules.get(model.rule)),
+        "covariance": model.covariance,
+        "multiclass": model.multiclass if isinstance(model.multiclass, str) else "a matrix",
+        "rows": rows,
+        "passes": len(model.mistakes_),
+        "updates": int(model.n_updates_),
+        "mistakes": model.mistakes_.tolist(),
+        "features": int(model.n_features_in_),
+    }
+    vectorizer = getattr(model, "vectorizer_", None)
+    if vectorizer is not None and vectorizer.keep_names:
+        facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
+    if hasattr(model, "temperature_"):
+        facts["temperature"] = float(model.temperature_)
+    if hasattr(model, "stream_"):
+        facts["stream"] = model.stream_.plain()
+    counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
+    facts["classes"] = [{"label": label, "rows": count} for label, count in counts]
+    return facts
+
+
+def _version(path: Path) -> str:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        settings = json.loads((file.metadata() or {})["surelearn"])
+    return str(settings.get("version", "unknown"))
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "bytes":
+        return _size(value)
+    if name == "mistakes":
+        return ", ".join(f"{count:,}" for count in value)
+    if name == "stream":
+        return _stream(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _stream(position: dict[str, Any]) -> str:
+    """Where training is in its source, or has ended."""
+    first, *others = position["files"]
+    source = f"{first} and {len(others)} more" if others else first
+    left_out = f", {position['n_bad']:,} bad ones left out" if position["n_bad"] else ""
+    end = "the end" if position["ended"] else f"row {position['rows']:,}"
+    return f"{source}, at {end} of pass {position['number']} of {position['passes']}{left_out}"
+
+
+def _size(n_bytes: float) -> str:
+    for unit in _UNITS:
+        if n_bytes < 1000 or unit == _UNITS[-1]:
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
+
+
+def _classes(counted: list[dict[str, Any]]) -> str:
+    """The labels and their rows, as a table."""
+    import numpy as np
+
+    from surelearn.estimators._table import Table
+
+    class Counts(Table):
+        _right = "fi"
+
+        @staticmethod
+        def _cell(name: str, value: Any) -> str:
+            return f"{value:,}" if name == "rows" else Table._cell(name, value)
+
+    labels = np.array([line["label"] for line in counted])
+    return str(Counts({"class": labels, "rows": np.array([line["rows"] for line in counted])}))

@@ -1,0 +1,129 @@
+"""`surelearn predict`: a line of JSON for each row; must not know how labels are found."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surelearn.cli import _options
+from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from surelearn.prediction import Prediction
+
+
+def predict(
+    model: Model,
+    files: Files,
+    *,
+    text: Text = None,
+    features: Features = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Carry a column along, such as a row's name."),
+    ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Give the probabilities of all labels.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
+    ] = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Label every row of a file, one line of JSON each.
+
+    A line has the label, its probability, and the sureness: the margin between the two best labels
+    in its standard deviations. Models of first-order rules give the label only.
+
+    \b
+    Examples:
+      surelearn predict reviews.sure new.jsonl
+      surelearn predict reviews.sure new.csv --keep id --output labels.jsonl
+      tail -f log.jsonl | surelearn predict reviews.sure -
+    """
+    import surelearn
+
+    if output is not None:
+        _check_apart(output, [str(model), *files])
+    loaded = surelearn.load(model)
+    asked = _options.reading(text=text, features=features, format=format, skip_bad=skip_bad)
+    lines = _Lines(loaded.classes_, keep, proba)
+    n_bad = 0
+    with _opened(output) as out:
+        for batch in surelearn.predict(loaded, files, keep=keep, **asked):
+            out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
+            out.flush()  # who reads a stream waits for it
+            n_bad += batch.n_bad
+    if n_bad:
+        rows = "row was" if n_bad == 1 else "rows were"
+        typer.echo(f"surelearn: {n_bad:,} bad {rows} left out.", err=True)
+
+
+def _check_apart(output: Path, inputs: list[str]) -> None:
+    """Opening the output would empty it before it is read."""
+    for name in inputs:
+        if output.exists() and os.path.exists(name) and os.path.samefile(output, name):
+            raise typer.BadParameter(
+                f"output must be a file of its own, got '{output}'.", param_hint="--output"
+            )
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[IO[bytes]]:
+    if output is None:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+    else:
+        with open(output, "wb") as file:
+            yield file
+
+
+class _Lines:
+    """Predictions as lines of JSON, made in bulk: labels are spelled once for all rows."""
+
+    def __init__(self, classes: NDArray[Any], keep: str | None, proba: bool) -> None:
+        self._spelled = {label: _json(label) for label in classes.tolist()}
+        self._keep = None if keep is None else _json(keep)
+        self._proba = proba
+
+    def of(self, batch: Prediction) -> list[str]:
+        parts = []
+        if self._keep is not None and batch.kept is not None:
+            parts.append([f"{self._keep}: {_json(value)}" for value in batch.kept.tolist()])
+        parts.append([f'"label": {self._spelled[label]}' for label in batch.label.tolist()])
+        for name in ("probability", "sureness"):
+            values = getattr(batch, name)
+            if values is not None:
+                parts.append([f'"{name}": {_number(x)}' for x in values.tolist()])
+        if self._proba and batch.probabilities is not None:
+            parts.append([self._all(row) for row in batch.probabilities.tolist()])
+        return [f"{{{', '.join(row)}}}\n" for row in zip(*parts, strict=True)]
+
+    def _all(self, row: list[float]) -> str:
+        pairs = zip(self._spelled.values(), row, strict=True)
+        # Keys of JSON are texts, whatever labels are.
+        inner = ", ".join(f"{_as_key(label)}: {_number(p)}" for label, p in pairs)
+        return f'"probabilities": {{{inner}}}'
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _as_key(spelled: str) -> str:
+    return spelled if spelled.startswith('"') else f'"{spelled}"'
+
+
+def _number(x: float) -> str:
+    return f"{x:.6g}" if -1e300 < x < 1e300 else "null"

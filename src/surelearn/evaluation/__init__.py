@@ -1,0 +1,14 @@
+"""How good a model is, on rows that it has not learnt; must not know how it learns or reads.
+
+>>> from surelearn import SureClassifier, evaluate
+>>> clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+>>> found = evaluate(clf, [[0.0, 2.0], [3.0, 1.0], [2.0, 0.0]], ["no", "yes", "no"])
+>>> f"{found.accuracy:.2f}"
+'0.67'
+"""
+
+from surelearn.evaluation._comparison import Comparison
+from surelearn.evaluation._evaluate import evaluate
+from surelearn.evaluation._result import Evaluation
+
+__all__ = ["Comparison", "Evaluation", "evaluate"]

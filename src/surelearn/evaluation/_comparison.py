@@ -1,0 +1,110 @@
+"""Two models on the same rows: which one is better, and whether by more than chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.special import bdtr
+
+
+@dataclass(frozen=True)
+class Comparison:
+    r"""McNemar's test between two models that have judged the same rows.
+
+    Only rows on which one is right and the other wrong tell them apart. Were both as good, each
+    such row would be a fair coin. With :math:`b` of them won by the model and :math:`c` by its
+    rival,
+
+    .. math:: p = \min\Big(1,\; 2 \sum_{i=0}^{\min(b, c)} \binom{b + c}{i} 2^{-(b + c)}\Big)
+
+    is the probability of a difference at least as large, either way. It is exact, not the
+    chi-squared approximation of the paper.
+
+    Parameters
+    ----------
+    both, model_only, rival_only, neither : int
+        Rows on which both are right, the model alone, its rival alone, none of them.
+    names : tuple of two str
+        What to call the two.
+
+    Attributes
+    ----------
+    accuracy, rival_accuracy : float
+    difference : float
+        The first less the second.
+    difference_error : float
+        Its standard error, :math:`\sqrt{b + c - (b - c)^2 / n} / n`.
+    p_value : float
+        Of McNemar's test.
+
+    References
+    ----------
+    McNemar 1947, Note on the sampling error of the difference between correlated proportions or
+    percentages, Psychometrika 12.
+
+    Examples
+    --------
+    >>> print(Comparison(700, 120, 80, 100, names=("A", "B")))
+    A is right on 82.0 % of rows, B on 78.0 %.
+    It alone is right 120 times, B alone 80 times: p = 0.0057.
+    """
+
+    both: int
+    model_only: int
+    rival_only: int
+    neither: int
+    names: tuple[str, str] = ("The model", "its rival")
+
+    @property
+    def n(self) -> int:
+        return self.both + self.model_only + self.rival_only + self.neither
+
+    @property
+    def accuracy(self) -> float:
+        return (self.both + self.model_only) / self.n
+
+    @property
+    def rival_accuracy(self) -> float:
+        return (self.both + self.rival_only) / self.n
+
+    @property
+    def difference(self) -> float:
+        return (self.model_only - self.rival_only) / self.n
+
+    @property
+    def difference_error(self) -> float:
+        apart, net = self.model_only + self.rival_only, self.model_only - self.rival_only
+        return float((apart - net**2 / self.n) ** 0.5 / self.n)
+
+    @property
+    def p_value(self) -> float:
+        apart = self.model_only + self.rival_only
+        return min(1.0, 2.0 * float(bdtr(min(self.model_only, self.rival_only), apart, 0.5)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values."""
+        names = ("both", "model_only", "rival_only", "neither", "accuracy", "rival_accuracy",
+                 "difference", "difference_error", "p_value")  # fmt: skip
+        return {"names": list(self.names), **{name: getattr(self, name) for name in names}}
+
+    def __str__(self) -> str:
+        first, second = self.names
+        return (
+            f"{first} is right on {_percent(self.accuracy)} of rows, {second} on "
+            f"{_percent(self.rival_accuracy)}.\n"
+            f"It alone is right {_times(self.model_only)}, {second} alone "
+            f"{_times(self.rival_only)}: {_p(self.p_value)}."
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _p(value: float) -> str:
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"

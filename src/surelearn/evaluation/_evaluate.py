@@ -1,0 +1,222 @@
+"""One walk over batches of rows, in constant memory; must not know how results are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from surelearn import _check
+from surelearn.estimators._base import as_labels
+from surelearn.estimators._judge import Judgement, judge, why_unsure
+from surelearn.evaluation._comparison import Comparison
+from surelearn.evaluation._result import Evaluation
+from surelearn.prediction import judged_batches, of_label
+from surelearn.probability import Bins, entropy
+
+#: Rows in memory that are judged at a time.
+_BLOCK = 8192
+_BINS = 10
+#: The least probability that a loss is taken of, the one of scikit-learn.
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+class _Piece(NamedTuple):
+    """Some rows: their labels, those that occur and the place of each among them, and what each
+    model says."""
+
+    values: NDArray[Any]
+    codes: NDArray[Any]
+    judgements: list[Judgement]
+    n_bytes: int = 0
+    n_bad: int = 0
+
+    @property
+    def y(self) -> NDArray[Any]:
+        labels: NDArray[Any] = self.values[self.codes]
+        return labels
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    rival: Any = None,
+    progress: Callable[[int, int], object] | None = None,
+    **reading: Any,
+) -> Evaluation:
+    """Judge a model, or two of them, by rows with known labels.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : rows or texts, or a source of them
+        With `y` what the model takes; without it a source with labels as `read.batches` takes it,
+        such as a path, or a `read.Source`. It is gone through batch by batch.
+    y : array of shape (n_samples,), optional
+        The true labels. Those that the model does not know count as mistakes.
+    rival : fitted classifier, optional
+        A second model to compare with on the same rows, by McNemar's test.
+    progress : callable, optional
+        Called after each batch with the numbers of rows and of bytes so far.
+    **reading
+        Keywords of `read.batches`, such as `text`, `label` and `format`. The columns are those that
+        `fit_stream` has read, if it has, where nothing else is said.
+
+    Returns
+    -------
+    Evaluation
+        Every row counts once, whatever its weight in the source.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, evaluate
+    >>> clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> found = evaluate(clf, [[0.0, 2.0], [3.0, 1.0], [2.0, 0.0]], ["no", "yes", "no"])
+    >>> found.confusion
+    array([[1, 1],
+           [0, 1]])
+    """
+    if y is not None and reading:
+        raise TypeError(f"rows in memory need no reading, got {sorted(reading)}.")
+    models = [model] if rival is None else [model, rival]
+    for name, classifier in zip(("model", "rival"), models, strict=False):
+        _check_fitted(name, classifier)
+    pieces = _of_source(models, X, reading) if y is None else _of_memory(models, X, y)
+    tally = _Tally(model)
+    duel = np.zeros((2, 2), dtype=np.int64)
+    for piece in pieces:
+        right = tally.add(piece)
+        if rival is not None:
+            _check.one_kind(rival.classes_, piece.values)
+            also = piece.judgements[1].labels == piece.y
+            np.add.at(duel, (right.astype(int), also.astype(int)), 1)
+        if progress is not None:
+            progress(tally.n, tally.n_bytes)
+    return tally.result(None if rival is None else _comparison(duel))
+
+
+def _check_fitted(name: str, model: Any) -> None:
+    if not hasattr(model, "classes_"):
+        raise NotFittedError(f"{name} must be a fitted classifier, got {model!r}.")
+
+
+def _comparison(duel: NDArray[np.int64]) -> Comparison:
+    (neither, rival_only), (model_only, both) = duel.tolist()
+    return Comparison(both, model_only, rival_only, neither)
+
+
+# ------------------------------------------------------------------------ pieces
+
+
+def _of_source(models: list[Any], source: Any, reading: dict[str, Any]) -> Iterator[_Piece]:
+    for judged in judged_batches(models, source, reading, labelled=True):
+        labels = judged.batch.labels
+        if labels is None:
+            raise ValueError("source must have labels, got none. Name their column with label=.")
+        values = as_labels(labels.values)
+        yield _Piece(values, labels.codes, judged.judgements, judged.n_bytes, judged.batch.n_bad)
+
+
+def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[_Piece]:
+    labels = as_labels(y)
+    if sparse.issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "__len__"):
+        X = list(X)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    _check.one_label_a_row(len(labels), n)
+    rows = getattr(X, "iloc", X)  # where pandas counts rows
+    for first in range(0, n, _BLOCK):
+        some = slice(first, first + _BLOCK)
+        values, codes = np.unique(labels[some], return_inverse=True)
+        yield _Piece(values, codes, [judge(model, rows[some]) for model in models])
+
+
+# ------------------------------------------------------------------------- sums
+
+
+class _Tally:
+    """Counts and sums over the rows so far."""
+
+    def __init__(self, model: Any) -> None:
+        self.n = self.n_bytes = self.n_bad = 0
+        self._model = model
+        self._classes = np.asarray(model.classes_)
+        self._lines = {label: line for line, label in enumerate(self._classes.tolist())}
+        self._confusion = np.zeros((len(self._lines), len(self._classes)), dtype=np.int64)
+        self._bins = Bins(_BINS)
+        self._why_not = why_unsure(model)
+        self._log_loss = self._brier = 0.0
+
+    def add(self, piece: _Piece) -> NDArray[np.bool_]:
+        """Take in some rows; which of them were right."""
+        _check.one_kind(self._classes, piece.values)
+        judged = piece.judgements[0]
+        self.n += len(piece.codes)
+        self.n_bytes += piece.n_bytes
+        self.n_bad += piece.n_bad
+        lines = self._lines_of(piece.values)[piece.codes]
+        columns = np.searchsorted(self._classes, judged.labels)
+        np.add.at(self._confusion, (lines, columns), 1)
+        right: NDArray[np.bool_] = lines == columns
+        confidence = of_label(self._model, judged)
+        if judged.probabilities is not None and confidence is not None:
+            self._bins.add(confidence, ~right, entropy(judged.probabilities))
+            self._lose(judged.probabilities, lines)
+        return right
+
+    def _lines_of(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """The line of each label in the table; new ones get a line at its end."""
+        lines = [self._lines.setdefault(label, len(self._lines)) for label in labels.tolist()]
+        missing = len(self._lines) - len(self._confusion)
+        if missing > 0:
+            # Twice as many as there are, so that many new ones are not copied each time.
+            more = max(missing, len(self._confusion))
+            self._confusion = np.pad(self._confusion, ((0, more), (0, 0)))
+        return np.asarray(lines, dtype=np.int64)
+
+    def _lose(self, p: NDArray[np.float64], lines: NDArray[np.int64]) -> None:
+        """What a label that is not known has is the probability 0."""
+        known = np.flatnonzero(lines < p.shape[1])
+        of_truth = np.zeros(len(p))
+        of_truth[known] = p[known, lines[known]]
+        self._log_loss -= float(np.log(np.maximum(of_truth, _LEAST)).sum())
+        self._brier += float(np.square(p).sum() + (1.0 - 2.0 * of_truth).sum())
+
+    def result(self, comparison: Comparison | None) -> Evaluation:
+        if not self.n:
+            raise ValueError("evaluate needs at least one row, got none.")
+        labels, order = self._sorted_labels()
+        found: dict[str, Any] = {}
+        if not self._why_not:
+            half = 0.5 if len(self._classes) == 2 else 1.0
+            found["log_loss"] = self._log_loss / self.n
+            found["brier"] = half * self._brier / self.n
+            found["reliability"] = self._bins.reliability()
+        return Evaluation(
+            self._classes,
+            labels,
+            self._confusion[order],
+            **found,
+            no_probabilities=self._why_not,
+            comparison=comparison,
+            n_bad=self.n_bad,
+        )
+
+    def _sorted_labels(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Classes and then unknown labels, sorted, with the line of each in the table."""
+        n_known = len(self._classes)
+        unknown = sorted(list(self._lines)[n_known:])
+        order = [*range(n_known), *(self._lines[label] for label in unknown)]
+        if not unknown:
+            return self._classes, np.asarray(order)
+        own: NDArray[Any] = np.asarray(
+            unknown, dtype=object if self._classes.dtype == object else None
+        )
+        return np.concatenate([self._classes, own]), np.asarray(order)

@@ -1,0 +1,220 @@
+"""What an evaluation found, as numbers and tables; must not know models or rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check
+from surelearn.estimators._table import Table, word
+from surelearn.evaluation import _looks
+from surelearn.evaluation._comparison import Comparison
+from surelearn.probability import Reliability
+
+Array = NDArray[np.float64]
+
+
+class Scores(Table):
+    """A line for each label: precision, recall, F1, and how many rows have it."""
+
+    _kind = "a table of scores"
+    _right = "fi"
+
+    @staticmethod
+    def _cell(name: str, value: Any) -> str:
+        return f"{value:.4f}" if isinstance(value, float) else Table._cell(name, value)
+
+
+class Mistakes(Scores):
+    """A line for each kind of mistake, with two labels side by side."""
+
+    _kind = "a table of mistakes"
+
+    @staticmethod
+    def _cell(name: str, value: Any) -> str:
+        return word(value, 28) if isinstance(value, str) else Scores._cell(name, value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    r"""How good a model is; made by `evaluate`.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    classes : ndarray of shape (n_classes,)
+        What the model can say, sorted.
+    labels : ndarray of shape (n_labels,)
+        `classes`, then labels of the data that the model does not know, sorted.
+    confusion : ndarray of shape (n_labels, n_classes)
+        How many rows of each label (a line) were taken for each class (a column).
+    accuracy, standard_error : float
+        Share of right predictions, and :math:`\sqrt{a (1 - a) / n}`.
+    precision, recall, f1 : ndarray of shape (n_labels,)
+        Of each label: right among those predicted, right among those there are, and their harmonic
+        mean. 0 where there is nothing to divide by.
+    support : ndarray of shape (n_labels,)
+        Rows with each label.
+    macro_f1, weighted_f1 : float
+        Mean of `f1` over labels that occur in data or predictions, plain and weighted by support.
+    log_loss : float or None
+        Mean of :math:`-\log \max(\Pr[y], \epsilon)`, with :math:`\epsilon = 2^{-52}`: a row whose
+        label the model does not know, or holds for impossible, costs 36.
+    brier : float or None
+        Mean of :math:`\sum_z (\Pr[z] - [y = z])^2`; halved where the model knows two classes, as
+        scikit-learn does.
+    reliability : surelearn.probability.Reliability or None
+        Predictions in ten bins of their probability.
+    calibration_error : float or None
+        The one of `reliability`.
+    no_probabilities : str
+        Why the last four are None: rules of first order keep no variances. Empty where they are
+        not.
+    comparison : Comparison or None
+        McNemar's test against the rival.
+    n_bad : int
+        Rows left out since they cannot be read.
+
+    References
+    ----------
+    Brier 1950, Verification of forecasts expressed in terms of probability, eq. 2. Guo, Pleiss,
+    Sun & Weinberger 2017, On Calibration of Modern Neural Networks, eq. 3.
+    """
+
+    classes: NDArray[Any]
+    labels: NDArray[Any]
+    confusion: NDArray[np.int64]
+    log_loss: float | None = None
+    brier: float | None = None
+    reliability: Reliability | None = None
+    no_probabilities: str = ""
+    comparison: Comparison | None = None
+    n_bad: int = 0
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.confusion.sum())
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        return np.asarray(self.confusion.sum(axis=1))
+
+    @cached_property
+    def _right(self) -> NDArray[np.int64]:
+        return self._padded(np.diagonal(self.confusion))
+
+    @cached_property
+    def _predicted(self) -> NDArray[np.int64]:
+        return self._padded(self.confusion.sum(axis=0))
+
+    def _padded(self, of_classes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """With zeros for the labels that are never predicted."""
+        return np.pad(of_classes, (0, len(self.labels) - len(self.classes)))
+
+    @property
+    def accuracy(self) -> float:
+        return float(self._right.sum() / self.n)
+
+    @property
+    def standard_error(self) -> float:
+        return float(np.sqrt(self.accuracy * (1.0 - self.accuracy) / self.n))
+
+    @property
+    def precision(self) -> Array:
+        return _share(self._right, self._predicted)
+
+    @property
+    def recall(self) -> Array:
+        return _share(self._right, self.support)
+
+    @property
+    def f1(self) -> Array:
+        return _share(2 * self._right, self._predicted + self.support)
+
+    @property
+    def macro_f1(self) -> float:
+        return float(self.f1[self._predicted + self.support > 0].mean())
+
+    @property
+    def weighted_f1(self) -> float:
+        return float(np.average(self.f1, weights=self.support))
+
+    @property
+    def calibration_error(self) -> float | None:
+        return None if self.reliability is None else self.reliability.calibration_error
+
+    @property
+    def unknown(self) -> NDArray[Any]:
+        """Labels of the data that the model does not know."""
+        return self.labels[len(self.classes) :]
+
+    @property
+    def scores(self) -> Table:
+        """The table of precision, recall, F1 and support, a line for each label."""
+        names = ("precision", "recall", "f1", "support")
+        return Scores({"label": self.labels, **{name: getattr(self, name) for name in names}})
+
+    def mistakes(self, top: int | None = 10) -> Table:
+        """The most frequent mistakes.
+
+        Parameters
+        ----------
+        top : int or None, default 10
+            How many; None: all.
+
+        Returns
+        -------
+        Table
+            With the columns label, predicted, times and share, the last one of the rows that have
+            the label.
+        """
+        most = _check.top(top, auto=None)
+        wrong = self.confusion.copy()
+        np.fill_diagonal(wrong, 0)
+        rows, columns = np.nonzero(wrong)
+        order = np.argsort(-wrong[rows, columns], kind="stable")[:most]
+        rows, columns = rows[order], columns[order]
+        times = wrong[rows, columns]
+        return Mistakes(
+            {
+                "label": self.labels[rows],
+                "predicted": self.classes[columns],
+                "times": times,
+                "share": times / self.support[rows],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values that JSON can hold."""
+        names = ("n", "n_bad", "accuracy", "standard_error", "macro_f1", "weighted_f1", "log_loss",
+                 "brier", "calibration_error")  # fmt: skip
+        found = {name: getattr(self, name) for name in names}
+        if self.no_probabilities:
+            found["no_probabilities"] = self.no_probabilities
+        found["scores"] = [row._asdict() for row in self.scores]
+        found["confusion"] = {
+            "labels": self.labels.tolist(),
+            "predicted": self.classes.tolist(),
+            "table": self.confusion.tolist(),
+        }
+        if self.comparison is not None:
+            found["comparison"] = self.comparison.to_dict()
+        return found
+
+    def __str__(self) -> str:
+        return _looks.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _looks.html(self)
+
+
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Array:
+    """0 where there is nothing to divide by."""
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

@@ -1,0 +1,222 @@
+"""Which labels are taken for which; must not know how predictions were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surelearn import _check
+from surelearn.estimators._table import word
+from surelearn.plot._look import COLOURS, DPI, FONT, blank, head, need_matplotlib, plain, root
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_TOP = 40
+#: With more labels numbers would be too small to read.
+_NUMBERED = 20
+
+
+class ConfusionDisplay:
+    """How many rows of each label were taken for each class.
+
+    A line has the rows of one label. Right answers are blue, mistakes orange, the darker the larger
+    the share of the line. Make it with `from_evaluation`, then draw it with `plot` or `save`.
+
+    Parameters
+    ----------
+    confusion : array of shape (n_labels, n_classes)
+        How many rows of each label were taken for each class.
+    labels : list of shape (n_labels,)
+        What the lines are.
+    classes : list of shape (n_classes,)
+        What the columns are. A mistake is where the two differ.
+    left_out : int, default 0
+        Labels that are not shown, to say so.
+
+    Attributes
+    ----------
+    confusion_ : ndarray of shape (n_labels, n_classes)
+    labels_, classes_ : list
+    left_out_ : int
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+
+    Examples
+    --------
+    >>> from surelearn.plot import ConfusionDisplay
+    >>> ConfusionDisplay([[8, 2], [1, 9]], ["ham", "spam"], ["ham", "spam"]).confusion_.sum()
+    np.int64(20)
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        confusion: ArrayLike,
+        labels: Sequence[Any],
+        classes: Sequence[Any],
+        *,
+        left_out: int = 0,
+    ) -> None:
+        self.confusion_: NDArray[np.int64] = np.array(confusion, dtype=np.int64)
+        self.labels_, self.classes_ = list(labels), list(classes)
+        self.left_out_ = left_out
+        shape = len(self.labels_), len(self.classes_)
+        if self.confusion_.shape != shape or 0 in shape:
+            raise ValueError(
+                f"confusion must have shape {shape} for {shape[0]} labels and {shape[1]} classes, "
+                f"at least one of each, got shape {self.confusion_.shape}."
+            )
+        if (self.confusion_ < 0).any():
+            raise ValueError(f"confusion must hold counts, got {self.confusion_.min()}.")
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Any, *, top: int | None = _TOP) -> Self:
+        """The confusion table of what `surelearn.evaluate` gives.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            With the attributes `confusion`, `labels` and `classes`.
+        top : int or None, default 40
+            How many labels: those with the most mistakes, in the order of the table; None: all.
+        """
+        for name in ("confusion", "labels", "classes"):
+            if not hasattr(evaluation, name):
+                raise TypeError(f"evaluation must have {name}, got {evaluation!r}.")
+        most = _check.top(top, auto=None)
+        table = np.asarray(evaluation.confusion)
+        lines = _most_confused(table, most)
+        columns = lines[lines < table.shape[1]]
+        if not len(columns):  # all labels that are drawn are unknown to the model
+            columns = np.arange(min(table.shape[1], _TOP))
+        labels, classes = evaluation.labels[lines].tolist(), evaluation.classes[columns].tolist()
+        left_out = len(table) - len(lines)
+        return cls(table[np.ix_(lines, columns)], labels, classes, left_out=left_out)
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; default: a new figure, which pyplot knows.
+        title : str, optional
+
+        Returns
+        -------
+        self
+        """
+        need_matplotlib("ConfusionDisplay.plot")
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=self._size(), layout="constrained")
+        self._draw(ax, title)
+        self.ax_, self.figure_ = ax, root(ax)
+        return self
+
+    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
+        """Draw it into a file, without pyplot.
+
+        Parameters
+        ----------
+        path : str or path
+            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+        title : str, optional
+
+        Returns
+        -------
+        self
+        """
+        figure = blank("ConfusionDisplay.save", self._size())
+        self.plot(figure.subplots(), title=title)
+        figure.savefig(path, dpi=DPI)
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """A cell has room for a count of four digits, as long as there are not too many."""
+        side = 0.55 if len(self.labels_) <= _NUMBERED else 0.26
+        return (
+            max(6.0, min(2.6 + side * len(self.classes_), 40.0)),
+            max(3.2, min(2.2 + side * len(self.labels_), 40.0)),
+        )
+
+    def _draw(self, ax: Axes, title: str | None) -> None:
+        strength = self._strength()
+        ax.imshow(self._colours(strength), aspect="auto")
+        few = len(self.labels_) <= _NUMBERED and len(self.classes_) <= _NUMBERED
+        small = FONT - 1 if few else FONT - 4
+        _name(ax, self.labels_, self.classes_, small)
+        if few:
+            self._write(ax, strength)
+        ax.set_xlabel("Predicted label", fontsize=FONT)
+        ax.set_ylabel("True label", fontsize=FONT)
+        told = "Rows by label; blue: right, orange: mistakes"
+        if self.left_out_:
+            told += f"; {self.left_out_:,} labels with fewer of them are not shown"
+        head(ax, None if title is None else plain(title), told)
+
+    def _strength(self) -> NDArray[np.float64]:
+        """The root of each share of its line: few mistakes among many rows are seen too."""
+        whole = np.maximum(1, self.confusion_.sum(axis=1, keepdims=True))
+        return np.asarray(np.sqrt(self.confusion_ / whole))
+
+    def _colours(self, strength: NDArray[np.float64]) -> NDArray[np.float64]:
+        from matplotlib.colors import to_rgb
+
+        right = [[label == known for known in self.classes_] for label in self.labels_]
+        full = np.where(np.array(right)[:, :, None], to_rgb(COLOURS[0]), to_rgb(COLOURS[1]))
+        colours: NDArray[np.float64] = 1.0 - strength[:, :, None] * (1.0 - full)
+        return colours
+
+    def _write(self, ax: Axes, strength: NDArray[np.float64]) -> None:
+        """The counts; none where there is nothing, so that mistakes stand out."""
+        for (line, column), times in np.ndenumerate(self.confusion_):
+            if times:
+                colour = "white" if strength[line, column] > 0.75 else "black"
+                ax.text(column, line, _count(int(times)), ha="center", va="center",
+                        color=colour, fontsize=FONT - 2)  # fmt: skip
+
+
+def _most_confused(table: NDArray[np.int64], top: int | None) -> NDArray[np.int64]:
+    """The lines with the most mistakes made of them and for them, in their order."""
+    n_labels, n_classes = table.shape
+    if top is None or top >= n_labels:
+        return np.arange(n_labels)
+    wrong = table.copy()
+    np.fill_diagonal(wrong, 0)
+    mistakes = wrong.sum(axis=1) + np.pad(wrong.sum(axis=0), (0, n_labels - n_classes))
+    return np.sort(np.argsort(-mistakes, kind="stable")[:top])
+
+
+def _name(ax: Axes, labels: list[Any], classes: list[Any], size: float) -> None:
+    """Ticks that are names, upright below the columns where they would meet each other."""
+    named = [plain(word(str(label), 24)) for label in classes]
+    upright = len(named) > 3 and max(map(len, named)) > 4
+    ax.set_xticks(range(len(classes)), named, rotation=90 if upright else 0)
+    ax.set_yticks(range(len(labels)), [plain(word(str(label), 24)) for label in labels])
+    ax.tick_params(labelsize=size, length=0)
+    ax.set_xticks(np.arange(len(classes) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(labels) + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="#DDDDDD", linewidth=0.6)
+    ax.tick_params(which="minor", length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _count(times: int) -> str:
+    """At most five letters."""
+    for unit, size in (("M", 10**6), ("k", 10**4)):
+        if times >= size:
+            return f"{times / (1000 if unit == 'k' else size):.3g}{unit}"
+    return str(times)

@@ -1,0 +1,169 @@
+"""Labels for what does not fit in memory: batches in, predictions out; must not know a format.
+
+>>> from surelearn.prediction import predict
+>>> predict.__name__
+'predict'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check
+from surelearn.estimators import SureClassifier, SureTextClassifier
+from surelearn.estimators._ahead import ahead
+from surelearn.estimators._judge import Judgement, judge
+
+if TYPE_CHECKING:
+    from surelearn.read import Batch
+
+__all__ = ["Prediction", "predict"]
+
+
+class Prediction(NamedTuple):
+    """What a model says of one batch of rows.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n,)
+    probability : ndarray of shape (n,) or None
+        Of that label. None where the model has no probabilities, as with first-order rules.
+    sureness : ndarray of shape (n,) or None
+        Margin between that label and the next best one, in its standard deviations; for two classes
+        the probability is ``normal_cdf(sureness)``. None where the model has no variances.
+    probabilities : ndarray of shape (n, n_classes) or None
+        Of all labels, in the order of ``classes_``.
+    kept : ndarray of shape (n,) or None
+        The column that was asked for.
+    n_bytes, n_bad : int
+        Bytes of the source that went into the batch, and rows left out since they cannot be read.
+    """
+
+    label: NDArray[Any]
+    probability: NDArray[np.float64] | None
+    sureness: NDArray[np.float64] | None
+    probabilities: NDArray[np.float64] | None
+    kept: NDArray[Any] | None
+    n_bytes: int
+    n_bad: int
+
+
+def predict(
+    model: Any, source: Any, *, keep: str | None = None, **reading: Any
+) -> Iterator[Prediction]:
+    """Label every row of a file, batch by batch, in constant memory.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    source : path, list of paths, glob, frame, table or `read.Source`
+        As `read.batches` takes it.
+    keep : str, optional
+        A column to carry along, such as one of names or numbers of rows.
+    **reading
+        Further keywords of `read.batches`, such as `text` and `format`. The columns are those that
+        `fit_stream` has read, if it has, where nothing else is said.
+
+    Yields
+    ------
+    Prediction
+        Of each batch, in the order of the source.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from surelearn import SureTextClassifier
+    >>> clf = SureTextClassifier(random_state=0).fit(["a fine film", "dull"], ["good", "bad"])
+    >>> for batch in predict(clf, pandas.DataFrame({"text": ["how fine", "so dull"]})):
+    ...     print(batch.label)
+    ['good' 'bad']
+    """
+    if keep is not None:
+        reading["label"] = keep  # any column can be read as labels are
+    for judged in judged_batches([model], source, reading, labelled=False):
+        (own,) = judged.judgements
+        yield Prediction(
+            own.labels,
+            of_label(model, own),
+            own.sureness,
+            own.probabilities,
+            judged.batch.y if keep is not None else None,
+            judged.n_bytes,
+            judged.batch.n_bad,
+        )
+
+
+def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
+    """The probability of the label that was predicted."""
+    p = judged.probabilities
+    if p is None:
+        return None
+    places = np.searchsorted(model.classes_, judged.labels)
+    of_own: NDArray[np.float64] = p[np.arange(len(p)), places]
+    return of_own
+
+
+class Judged(NamedTuple):
+    """A batch with what each model says of it."""
+
+    batch: Batch
+    n_bytes: int
+    judgements: list[Judgement]
+
+
+def judged_batches(
+    models: Sequence[Any], source: Any, reading: dict[str, Any], *, labelled: bool
+) -> Iterator[Judged]:
+    """The batches of a source, read as the first model needs them.
+
+    Threads (`n_jobs` of that model, None: as many as there are cores) read and judge ahead.
+    """
+    from surelearn import read
+
+    if isinstance(source, read.Source):
+        if reading:
+            raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
+    else:
+        reading = {**_defaults(models[0], reading, labelled), **reading}
+        source = read.batches(source, **reading)
+
+    def work(block: Any) -> Judged:
+        batch = block.parse()
+        for model in models:
+            _check_kind(model, batch.X)
+        say = judge if len(batch) else _nothing
+        return Judged(batch, block.n_bytes, [say(model, batch.X) for model in models])
+
+    threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
+    yield from ahead(source.blocks(), work, threads)
+
+
+def _nothing(model: Any, X: Any) -> Judgement:
+    """What is said of a batch in which nothing could be read."""
+    return Judgement(model.classes_[:0], None, None)
+
+
+def _defaults(model: Any, reading: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
+    """How rows are read where nobody says it: with the columns and the width that were learnt."""
+    wanted = ["label"] if labelled else []
+    if not reading.keys() & {"text", "features"}:
+        wanted += ["text", "features"]
+    columns = model.stream_.columns if hasattr(model, "stream_") else {}
+    found = {name: columns[name] for name in wanted if name in columns and name not in reading}
+    if hasattr(model, "n_features_in_") and not isinstance(model, SureTextClassifier):
+        # Rows of numbers that end early are as wide as those that were learnt.
+        found["n_features"] = int(model.n_features_in_)
+    return found
+
+
+def _check_kind(model: Any, X: Any) -> None:
+    numbers = sparse.issparse(X) or isinstance(X, np.ndarray)
+    if isinstance(model, SureTextClassifier) and numbers:
+        raise ValueError("source must hold texts for a SureTextClassifier, got rows of numbers.")
+    if type(model) is SureClassifier and not numbers:
+        raise ValueError("source must hold rows of numbers for a SureClassifier, got texts.")

@@ -1,0 +1,323 @@
+"""`surelearn predict`, and what all commands do with bad input: one line, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from safetensors.numpy import load_file, save_file
+from typer.testing import CliRunner
+
+from surelearn import SureClassifier, SureTextClassifier
+from surelearn.cli import _app, _options
+
+TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
+LABELS = ["good", "good", "bąd", "bąd", "odd", "odd"]
+COMMANDS = ("predict", "evaluate", "explain", "info", "demo")
+
+runner = CliRunner()
+
+
+def run(*arguments: object, **more: Any) -> Any:
+    return runner.invoke(_app.app, [str(argument) for argument in arguments], **more)
+
+
+def child(*arguments: object, **more: Any) -> Any:
+    """A real process."""
+    code = "from surelearn.cli import main; main()"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def clf() -> SureTextClassifier:
+    return SureTextClassifier(random_state=0).fit(TEXTS, LABELS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, clf: SureTextClassifier) -> Path:
+    """Models and rows to use them on."""
+    path = tmp_path_factory.mktemp("predict")
+    clf.save(path / "model.sure")
+    SureTextClassifier("pa1", random_state=0).fit(TEXTS, LABELS).save(path / "first.sure")
+    rows = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [7, 8])
+    rows.save(path / "numbers.sure")
+    records = [{"text": text, "id": f"r{i}"} for i, text in enumerate(TEXTS)]
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (path / "rows.jsonl").write_text(text)
+    (path / "bad.jsonl").write_text(text + "no json\n")
+    (path / "numbers.jsonl").write_text('{"a": 0.5, "b": 2}\n{"a": 3, "b": 1}\n')
+    return path
+
+
+# ----------------------------------------------------------------------- predict
+
+
+def test_a_line_for_each_row(folder: Path, clf: SureTextClassifier) -> None:
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = lines(result.stdout)
+    assert [line["label"] for line in found] == clf.predict(TEXTS).tolist()
+    p = clf.predict_proba(TEXTS).max(axis=1)
+    assert [line["probability"] for line in found] == pytest.approx(p.tolist(), rel=1e-5)
+    assert all(line.keys() == {"label", "probability", "sureness"} for line in found)
+    assert "bąd" in result.stdout
+
+
+def test_all_probabilities_and_a_column_that_is_kept(folder: Path, clf: SureTextClassifier) -> None:
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl", "--proba", "--keep", "id")
+    found = lines(result.stdout)
+    assert [line["id"] for line in found] == [f"r{i}" for i in range(6)]
+    for line, row in zip(found, clf.predict_proba(TEXTS), strict=True):
+        assert list(line["probabilities"]) == clf.classes_.tolist()
+        assert list(line["probabilities"].values()) == pytest.approx(row.tolist(), rel=1e-5)
+
+
+def test_labels_that_are_numbers(folder: Path) -> None:
+    result = run("predict", folder / "numbers.sure", folder / "numbers.jsonl", "--proba")
+    found = lines(result.stdout)
+    assert [line["label"] for line in found] == [7, 8]
+    assert [list(line["probabilities"]) for line in found] == [["7", "8"]] * 2
+
+
+def test_columns_of_numbers_in_their_order(folder: Path) -> None:
+    command = ("predict", folder / "numbers.sure", folder / "numbers.jsonl", "--features")
+    assert [line["label"] for line in lines(run(*command, "a,b").stdout)] == [7, 8]
+    assert [line["label"] for line in lines(run(*command, "b,a").stdout)] == [8, 7]
+
+
+def test_first_order_rules_give_labels_only(folder: Path) -> None:
+    result = run("predict", folder / "first.sure", folder / "rows.jsonl", "--proba")
+    assert [line.keys() for line in lines(result.stdout)] == [{"label"}] * 6
+
+
+def test_output_goes_to_a_file(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "labels.jsonl"
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl", "--output", target)
+    assert (result.exit_code, result.output) == (0, "")
+    plain = run("predict", folder / "model.sure", folder / "rows.jsonl").stdout
+    assert target.read_text("utf-8") == plain
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "model.sure"])
+def test_what_is_read_is_not_overwritten(name: str, folder: Path) -> None:
+    before = (folder / name).read_bytes()
+    target = folder / "." / name
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl", "--output", target)
+    assert result.exit_code == 2
+    assert "output must be a file of its own" in result.stderr
+    assert (folder / name).read_bytes() == before
+
+
+def test_bad_rows_are_left_out_on_request(folder: Path) -> None:
+    result = run("predict", folder / "model.sure", folder / "bad.jsonl")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"surelearn: {folder / 'bad.jsonl'}, line 7: expected a JSON object, got 'no json'.\n"
+    )
+    result = run("predict", folder / "model.sure", folder / "bad.jsonl", "--skip-bad")
+    assert (result.exit_code, len(lines(result.stdout))) == (0, 6)
+    assert result.stderr == "surelearn: 1 bad row was left out.\n"
+
+
+def test_several_files(folder: Path) -> None:
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl", folder / "rows.jsonl")
+    assert len(lines(result.stdout)) == 12
+
+
+# ---------------------------------------------------------------- real processes
+
+
+def test_standard_input_and_output_of_a_plain_terminal(folder: Path) -> None:
+    """Labels are written in UTF-8 whatever the terminal's letters are."""
+    plain = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    text = (folder / "rows.jsonl").read_text()
+    result = child("predict", folder / "model.sure", "-", input=text, env=plain, encoding="utf-8")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [line["label"] for line in lines(result.stdout)] == LABELS
+    shown = child("info", folder / "model.sure", env=plain)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "b\\u0105d" in shown.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise")
+@pytest.mark.parametrize("command", ["predict", "info"])
+def test_a_pipe_that_nobody_reads(command: str, folder: Path, tmp_path: Path) -> None:
+    big = tmp_path / "big.jsonl"
+    big.write_text((folder / "rows.jsonl").read_text() * 20_000)
+    files = [str(big)] if command == "predict" else []
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from surelearn.cli import main; main()", command,
+         str(folder / "model.sure"), *files],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    if command == "predict":
+        assert process.stdout.readline().startswith(b'{"label"')
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 141
+
+
+WITHOUT = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+from surelearn.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "options", "extra"),
+    [("pyarrow", (), "files"), ("matplotlib", ("--picture", "x.png"), "plot")],
+)
+def test_a_missing_extra_is_named(
+    missing: str, options: tuple[str, ...], extra: str, folder: Path
+) -> None:
+    command = [sys.executable, "-c", WITHOUT.format(missing=missing), "evaluate",
+               str(folder / "model.sure"), str(folder / "rows.jsonl"), *options]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("surelearn: ")
+    assert missing in line
+    assert line.endswith(f"Run: pip install 'surelearn[{extra}]'")
+
+
+# ------------------------------------------------------------- errors in one line
+
+
+def damaged(folder: Path, target: Path, how: str) -> Path:
+    """A model file that is none."""
+    whole = (folder / "model.sure").read_bytes()
+    if how == "cut short":
+        target.write_bytes(whole[: len(whole) // 2])
+    elif how == "empty":
+        target.write_bytes(b"")
+    elif how == "text":
+        target.write_text("these are not the bytes you are looking for")
+    elif how == "foreign":
+        save_file({"x": np.zeros(3)}, target)
+    elif how == "newer":
+        settings = {"format": 99}
+        tensors = load_file(folder / "model.sure")
+        save_file(tensors, target, metadata={"surelearn": json.dumps(settings)})
+    return target
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("cut short", "must be a safetensors file, got a damaged one"),
+        ("empty", "must be a safetensors file, got a damaged one"),
+        ("text", "must be a safetensors file, got a damaged one"),
+        ("foreign", "must be a surelearn model, got a safetensors file without one."),
+        ("newer", "must have format 1 or older, got 99. Update surelearn to read it."),
+        ("missing", "No such file or directory."),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])
+def test_damaged_models(command: str, how: str, message: str, folder: Path, tmp_path: Path) -> None:
+    model = damaged(folder, tmp_path / "damaged.sure", how)
+    files = [folder / "rows.jsonl"] if command in ("predict", "evaluate") else []
+    result = run(command, model, *files)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"surelearn: {model}")
+    assert message in line
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rows.jsonl", "--text", "body"), "must have a column 'body', got 'text', 'id'."),
+        (("rows.jsonl", "--format", "word"), "format must be one of jsonl, csv,"),
+        (("nothing.jsonl",), "nothing.jsonl: No such file or directory."),
+        (("*.nothing",), "source must match at least one file, got"),
+        (("numbers.jsonl",), "source must hold texts for a SureTextClassifier, got rows of num"),
+        (("rows.jsonl", "--output", "no/where"), "where: No such file or directory."),
+    ],
+)
+def test_bad_input(
+    arguments: tuple[str, ...], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    result = run("predict", "model.sure", *arguments)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("surelearn: ")
+    assert message in line
+
+
+def test_faults_of_ours_are_not_hidden(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    import surelearn.estimators
+
+    for error in (RuntimeError("ours"), ModuleNotFoundError("gone", name="surelearn.gone")):
+
+        def broken(path: object, error: Exception = error) -> None:
+            raise error
+
+        monkeypatch.setattr(surelearn.estimators, "load", broken)
+        result = run("info", folder / "model.sure")
+        assert result.exception is error
+
+
+def test_an_error_of_several_lines_is_one(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    import surelearn.estimators
+
+    def broken(path: object) -> None:
+        raise ValueError("first\n   second\n")
+
+    monkeypatch.setattr(surelearn.estimators, "load", broken)
+    assert run("info", folder / "model.sure").stderr == "surelearn: first second\n"
+
+
+# -------------------------------------------------------------------------- help
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_in_eighty_columns(command: str) -> None:
+    result = run(command, "--help", env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert "\x1b" not in result.output
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])
+def test_help_has_examples_that_can_be_read(command: str) -> None:
+    result = run(command, "--help")
+    _, examples = result.output.split("  Examples:\n")
+    found = [line for line in examples.split("\n\n")[0].splitlines() if "surelearn" in line]
+    assert len(found) >= 2
+    parser = typer.main.get_command(_app.app).commands[command]  # type: ignore[attr-defined]
+    for line in found:
+        words = line.partition(f"surelearn {command} ")[2].replace('"', "").split()
+        assert words
+        known = {name for parameter in parser.params for name in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_reading_leaves_out_what_was_not_asked() -> None:
+    asked = _options.reading(text=None, label="y", features="a,b", skip_bad=False)
+    assert asked == {"label": "y", "features": ["a", "b"]}

@@ -1,0 +1,118 @@
+"""The picture of a confusion table: which cells are drawn, in which colours, with which names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import image
+from matplotlib.colors import to_rgb
+
+from surelearn.evaluation import Evaluation
+from surelearn.plot import ConfusionDisplay
+from surelearn.plot._confusion import _count
+
+mpl.use("Agg")
+
+BLUE, ORANGE = to_rgb("#0072B2"), to_rgb("#D55E00")
+
+
+def evaluation(table, unknown=0):
+    table = np.asarray(table)
+    names = np.array([f"class {k}" for k in range(table.shape[1])])
+    labels = np.array([*names, *(f"new {k}" for k in range(unknown))])
+    return Evaluation(names, labels, table)
+
+
+def colours(display):
+    return np.asarray(display.ax_.get_images()[0].get_array())
+
+
+def texts(display):
+    return {(t.get_position()): t.get_text() for t in display.ax_.texts if t.get_text().isdigit()}
+
+
+def test_right_answers_are_blue_and_mistakes_orange():
+    display = ConfusionDisplay([[3, 1], [0, 5], [0, 4]], ["a", "b", "c"], ["a", "b"]).plot()
+    drawn = colours(display)
+    strength = np.sqrt([[0.75, 0.25], [0.0, 1.0], [0.0, 1.0]])
+    for line, column, full in ((0, 0, BLUE), (0, 1, ORANGE), (1, 1, BLUE), (2, 1, ORANGE)):
+        expected = 1 - strength[line, column] * (1 - np.array(full))
+        np.testing.assert_allclose(drawn[line, column], expected)
+    np.testing.assert_array_equal(drawn[1, 0], [1, 1, 1])
+    assert texts(display) == {(0, 0): "3", (1, 0): "1", (1, 1): "5", (1, 2): "4"}
+    mpl.pyplot.close(display.figure_)
+
+
+def test_names_and_title():
+    table = np.eye(3, dtype=int)
+    display = ConfusionDisplay.from_evaluation(evaluation(table)).plot(title="Costs $5 or $6")
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == [
+        "class 0",
+        "class 1",
+        "class 2",
+    ]
+    assert display.ax_.get_title(loc="left") == r"Costs \$5 or \$6"
+    assert display.ax_.get_xlabel() == "Predicted label"
+    mpl.pyplot.close(display.figure_)
+
+
+def test_of_many_labels_the_most_confused_are_drawn():
+    table = 100 * np.eye(60, 50, dtype=int)
+    table[7, 3], table[55, 40], table[20, 30] = 9, 8, 1
+    found = evaluation(table, unknown=10)
+    display = ConfusionDisplay.from_evaluation(found, top=4)
+    assert display.labels_ == ["class 3", "class 7", "class 40", "new 5"]
+    assert display.classes_ == ["class 3", "class 7", "class 40"]
+    np.testing.assert_array_equal(
+        display.confusion_, [[100, 0, 0], [9, 100, 0], [0, 0, 100], [0, 0, 8]]
+    )
+    assert display.left_out_ == 56
+    assert ConfusionDisplay.from_evaluation(found, top=None).confusion_.shape == (60, 50)
+    only_new = evaluation([[0, 0], [0, 0], [5, 0]], unknown=1)
+    assert ConfusionDisplay.from_evaluation(only_new, top=1).labels_ == ["class 0"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 45])
+def test_files_of_every_size(n, tmp_path):
+    table = np.random.default_rng(n).integers(0, 10**6, (n, n))
+    display = ConfusionDisplay.from_evaluation(evaluation(table), top=None)
+    display.save(tmp_path / "confusion.png", title="All of it")
+    pixels = image.imread(tmp_path / "confusion.png")
+    assert min(pixels.shape[:2]) >= 480
+    assert 0.01 < np.mean(pixels[..., :3].min(axis=2) < 0.9) < 0.95
+    assert mpl.pyplot.get_fignums() == []
+
+
+def test_numbers_are_short():
+    numbers = [1, 9999, 10_000, 123_456, 999_499, 1_234_567, 98_765_432]
+    assert [_count(n) for n in numbers] == ["1", "9999", "10k", "123k", "999k", "1.23M", "98.8M"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[1, 2]], ["a"], ["a"]), r"confusion must have shape \(1, 1\) for 1 labels and 1 class"),
+        ((np.zeros((0, 0)), [], []), "at least one of each"),
+        (([[-1]], ["a"], ["a"]), "confusion must hold counts, got -1"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ConfusionDisplay(*arguments)
+
+
+def test_what_is_no_evaluation_is_refused():
+    with pytest.raises(TypeError, match="evaluation must have confusion, got 3"):
+        ConfusionDisplay.from_evaluation(3)
+
+
+def test_nothing_is_imported_before_it_is_drawn():
+    code = (
+        "import sys; from surelearn.plot import ConfusionDisplay; "
+        "ConfusionDisplay([[1]], ['a'], ['a']); assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

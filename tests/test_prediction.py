@@ -1,0 +1,187 @@
+"""Predictions of whole files: what each batch holds, and how sure a label is."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.datasets import load_digits
+from sklearn.naive_bayes import GaussianNB
+
+from surelearn import SureClassifier, SureTextClassifier, evaluate, predict, read
+from surelearn.estimators._judge import judge
+
+TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
+LABELS = ["good", "good", "bad", "bad", "odd", "odd"]
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return SureTextClassifier(random_state=0).fit(TEXTS, LABELS)
+
+
+@pytest.fixture
+def jsonl(tmp_path):
+    """A file of some records."""
+
+    def write(records, name="rows.jsonl"):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+
+    return write
+
+
+def records(n):
+    """Texts, some of them like those that were learnt, with labels and numbers."""
+    words = np.random.default_rng(0).choice(["great", "dull", "odd", "film", "new"], (n, 3))
+    return [{"text": " ".join(row), "label": LABELS[i % 6], "id": i} for i, row in enumerate(words)]
+
+
+# --------------------------------------------------------------------- sureness
+
+
+def test_of_two_classes_sureness_is_behind_the_probability():
+    X, y = load_digits(n_class=2, return_X_y=True)
+    clf = SureClassifier(random_state=0).fit(X[:200], y[:200]).calibrate(X[200:300], y[200:300])
+    judged = judge(clf, X[300:])
+    of_label = judged.probabilities.max(axis=1)
+    np.testing.assert_allclose(ndtr(judged.sureness), of_label, rtol=1e-9)
+
+
+def test_sureness_of_many_classes_by_hand(clf):
+    texts = ["great", "dull odd", "new", "odd odd film"]
+    mean, variance = clf.margin(texts)
+    variance = variance + 0.5 * 0.3  # the noise of the default rule
+    judged = judge(clf, texts)
+    for row in range(len(texts)):
+        second, first = np.argsort(mean[row])[-2:]
+        gap = mean[row, first] - mean[row, second]
+        spread = variance[row, first] + variance[row, second]
+        assert judged.sureness[row] == pytest.approx(gap / spread**0.5)
+        assert judged.labels[row] == clf.classes_[first]
+
+
+def test_sureness_of_reductions_by_hand():
+    X, y = load_digits(n_class=4, return_X_y=True)
+    clf = SureClassifier("stdev", multiclass="ecoc", decoding="scores", random_state=0)
+    clf.fit(X[:200], y[:200])
+    m, v = clf.margin(X[200:220])
+    code = clf.code_.astype(float)
+    for row, sure in enumerate(judge(clf, X[200:220]).sureness):
+        second, first = np.argsort(code @ m[row])[-2:]
+        g = code[first] - code[second]
+        assert sure == pytest.approx(g @ m[row] / np.sqrt(g**2 @ v[row]))
+
+
+def test_sureness_with_full_covariance_by_hand():
+    X, y = load_digits(n_class=3, return_X_y=True)
+    X = X[:, 18:24]
+    clf = SureClassifier("arow", covariance="full", dtype="float64").fit(X[:200], y[:200])
+    rows = np.hstack([X[200:220], np.ones((20, 1))])
+    scores, size = clf.decision_function(X[200:220]), rows.shape[1]
+    for row, sure in enumerate(judge(clf, X[200:220]).sureness):
+        second, first = np.argsort(scores[row])[-2:]
+        g = np.zeros((3, size))
+        g[first], g[second] = rows[row], -rows[row]
+        gap = scores[row, first] - scores[row, second]
+        assert sure == pytest.approx(gap / np.sqrt(g.ravel() @ clf.sigma_ @ g.ravel()), rel=1e-5)
+
+
+def test_a_row_of_nothing_is_a_tie():
+    clf = SureClassifier("stdev", fit_intercept=False).fit([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
+    assert judge(clf, [[0.0, 0.0]]).sureness.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("settings", [{}, {"multiclass": "ovo"}, {"multiclass": "ovr"}], ids=str)
+def test_a_judgement_is_what_the_methods_say(settings):
+    X, y = load_digits(n_class=5, return_X_y=True)
+    clf = SureClassifier(random_state=0, **settings).fit(X[:300], y[:300])
+    judged = judge(clf, X[300:])
+    np.testing.assert_array_equal(judged.labels, clf.predict(X[300:]))
+    np.testing.assert_array_equal(judged.probabilities, clf.predict_proba(X[300:]))
+
+
+# ------------------------------------------------------------------------- files
+
+
+def test_predictions_of_a_file(clf, jsonl, monkeypatch):
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 1000)
+    rows = records(100)
+    path = jsonl(rows)
+    found = list(predict(clf, path, keep="id"))
+    assert len(found) > 3
+    texts = [row["text"] for row in rows]
+    np.testing.assert_array_equal(np.concatenate([b.label for b in found]), clf.predict(texts))
+    p = clf.predict_proba(texts)
+    np.testing.assert_array_equal(np.concatenate([b.probabilities for b in found]), p)
+    own = p[np.arange(100), np.searchsorted(clf.classes_, clf.predict(texts))]
+    np.testing.assert_array_equal(np.concatenate([b.probability for b in found]), own)
+    assert np.concatenate([b.kept for b in found]).tolist() == list(range(100))
+    assert sum(b.n_bytes for b in found) == path.stat().st_size
+    assert all(b.kept is None for b in predict(clf, path))
+
+
+def test_first_order_rules_give_labels_only(jsonl):
+    clf = SureTextClassifier("pa1", random_state=0).fit(TEXTS, LABELS)
+    (found,) = predict(clf, jsonl(records(5)))
+    assert found.probability is found.probabilities is found.sureness is None
+    assert len(found.label) == 5
+
+
+def test_a_source_that_is_open_already(clf, jsonl):
+    path = jsonl(records(7))
+    (found,) = predict(clf, read.batches(path))
+    assert len(found.label) == 7
+    with pytest.raises(TypeError, match=r"a Source is opened already, got also \['text'\]"):
+        list(predict(clf, read.batches(path), text="text"))
+
+
+def test_bad_rows_are_counted(clf, jsonl):
+    path = jsonl([*records(3), ["no", "object"], *records(2)])
+    (found,) = predict(clf, path, skip_bad=True)
+    assert (len(found.label), found.n_bad) == (5, 1)
+    with pytest.raises(read.BadInput, match="line 4: expected a JSON object"):
+        list(predict(clf, path))
+
+
+def test_evaluation_of_a_file_is_that_of_its_rows(clf, jsonl, monkeypatch):
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 1000)
+    rows = [*records(100), {"text": "great", "label": "new"}]
+    path = jsonl(rows)
+    rival = SureTextClassifier("pa1", random_state=0).fit(TEXTS[:5], LABELS[:5])
+    told = []
+    found = evaluate(clf, path, rival=rival, progress=lambda *counts: told.append(counts))
+    texts, y = [row["text"] for row in rows], [row["label"] for row in rows]
+    expected = evaluate(clf, texts, y, rival=rival).to_dict()
+    for name in ("log_loss", "brier", "calibration_error"):  # summed in another order
+        expected[name] = pytest.approx(expected[name], rel=1e-12)
+    assert found.to_dict() == expected
+    assert told[-1] == (101, path.stat().st_size)
+    assert len(told) > 3
+
+
+def test_evaluation_needs_labels(clf, jsonl):
+    path = jsonl([{"text": "great"}])
+    with pytest.raises(ValueError, match=r"source must have labels, got none\. Name their column"):
+        evaluate(clf, path)
+
+
+def test_texts_and_numbers_are_not_mixed_up(clf, jsonl):
+    numbers = jsonl([{"a": 1.0, "b": 2.0, "label": "good"}], "numbers.jsonl")
+    with pytest.raises(ValueError, match="source must hold texts for a SureTextClassifier"):
+        evaluate(clf, numbers)
+    rows = SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["good", "bad"])
+    with pytest.raises(ValueError, match="source must hold rows of numbers for a SureClassifier"):
+        evaluate(rows, jsonl(records(2)))
+    assert evaluate(rows, numbers).n == 1
+
+
+def test_classifiers_from_elsewhere(jsonl):
+    nb = GaussianNB().fit([[0.0, 1.0], [0.0, 0.9], [1.0, 0.0], [1.0, 0.1]], ["a", "a", "b", "b"])
+    (found,) = predict(nb, jsonl([{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 0.0}]))
+    assert found.label.tolist() == ["a", "b"]
+    assert (found.probability > 0.99).all()
+    assert found.sureness is None
