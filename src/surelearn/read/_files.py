@@ -52,6 +52,14 @@ class File:
             return self.filesystem.open_input_file(self.path)
         return open(self.path, "rb", buffering=0)
 
+    def mapped(self) -> Any:
+        """The bytes on the disk, for pyarrow to read here and there."""
+        import pyarrow
+
+        if self.filesystem is not None:
+            return self.filesystem.open_input_file(self.path)
+        return pyarrow.memory_map(self.path)
+
     def open(self) -> Stream:
         """The bytes of the text."""
         if self.is_stdin:
@@ -78,6 +86,11 @@ class Stream:
     def consumed(self) -> int:
         """Bytes on the disk that have been read so far."""
         return int(self._raw.tell())
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be read any more."""
+        return bool(self._stream.closed)
 
     def read(self, size: int) -> bytes:
         """So many bytes, fewer at the end only."""
