@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from surelearn._check import BadInput
+from surelearn.read import _lines
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
-from surelearn.read._files import File
+from surelearn.read._files import File, Stream
 from surelearn.read._lines import Lines, lines_of
 
 #: A whole number that is written in the one way there is for it: others stay apart as texts.
@@ -65,7 +66,7 @@ class CsvSource(Source):
         names: list[str] | None = None
         if place.at:
             names, _ = next(self._rows_of(file, Place(place.file)), ([], None))
-        for block in lines_of(file, place, self._layout.cut):
+        for block in lines_of(file, place, self._layout.split):
             if names is None:
                 names, block = self._named(block)
             if names is not None and block.data.strip(b"\r\n"):
@@ -126,6 +127,27 @@ class Layout:
         self._quoted = re.compile(rb'"(?<![^%b\r\n]")%b"?+' % (mark, inside))
         self._end = re.compile(rb"\r\n|\r|\n")
         self._field = re.compile(rb'(?:\A|%b)(?:"(%b)"?+)?+([^%b]*+)' % (mark, inside, mark))
+
+    def split(self, stream: Stream) -> Iterator[bytes]:
+        """The whole rows of a stream, some at a time."""
+        held, ended = b"", False  # held begins where the next block does
+        size = _lines.BLOCK  # doubled as long as no row ends in it
+        while held or not ended:
+            if len(held) < size and not ended:
+                part = stream.read(size - len(held))
+                held += part
+                ended = not part or (stream.is_patient and len(held) < size)
+            end = len(held) if ended and len(held) <= size else self.cut(held[:size])
+            if end:
+                yield held[:end]
+                held, size = held[end:], _lines.BLOCK
+            elif len(held) >= size:
+                size *= 2
+            if size > _lines.LONGEST:
+                raise BadInput(
+                    f"{stream.name} must be made of rows, got one of more than "
+                    f"{_lines.LONGEST >> 20} MiB. Look for a quote that is not closed."
+                )
 
     def cut(self, data: bytes) -> int:
         """Where the last whole row ends."""

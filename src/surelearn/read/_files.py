@@ -77,6 +77,9 @@ class File:
 class Stream:
     """An open file."""
 
+    #: Whether fewer bytes than asked for mean that there are no more.
+    is_patient = True
+
     def __init__(self, name: str, stream: Any, raw: Any) -> None:
         self.name = name
         self._stream = stream
@@ -95,7 +98,8 @@ class Stream:
     def read(self, size: int) -> bytes:
         """So many bytes, fewer at the end only."""
         parts: list[bytes] = []
-        while size > 0 and (part := self._some(size)):
+        # Step by step: a damaged file may ask for more than there is memory.
+        while size > 0 and (part := self._some(min(size, 1 << 24))):
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -124,6 +128,8 @@ class Stream:
 
 class Arriving(Stream):
     """Standard input: gives what is there without waiting for a whole block of it."""
+
+    is_patient = False
 
     def __init__(self) -> None:
         super().__init__("standard input", sys.stdin.buffer, None)

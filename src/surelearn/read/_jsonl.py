@@ -68,6 +68,11 @@ class JsonLines:
         import pyarrow
         from pyarrow import json as arrow
 
+        # Looked at first: pyarrow ends the process where the first value is null
+        # (https://github.com/apache/arrow/issues/47409).
+        n = _n_objects(lines)
+        if n == 0:
+            return None
         try:
             _as_text(lines).validate(full=True)
             table = arrow.read_json(
@@ -79,7 +84,7 @@ class JsonLines:
             )
         except pyarrow.ArrowInvalid:
             return None
-        return table if table.num_rows == _n_objects(lines) else None
+        return table if table.num_rows == n else None
 
     def _one_by_one(self, lines: bytes, name: str, first: int) -> Batch:
         import pyarrow
@@ -138,7 +143,7 @@ def _as_text(lines: bytes) -> Any:
 
 
 def _n_objects(lines: bytes) -> int:
-    """How many records there are if each is a line; -1: one of them is not.
+    """How many records there are if each is a line; 0: one of them is not.
 
     Where every line begins with a brace and ends with one, no record goes over two lines: nothing
     between two values of a record is a closing brace and an opening one. So if there are as many
@@ -152,4 +157,4 @@ def _n_objects(lines: bytes) -> int:
             return len(ends)
     filled = [line for line in map(bytes.strip, lines.split(b"\n")) if line]
     plain = all(line[:1] == b"{" and line[-1:] == b"}" for line in filled)
-    return len(filled) if plain else -1
+    return len(filled) if plain else 0

@@ -27,13 +27,9 @@ _BOM = b"\xef\xbb\xbf"
 #: Looks into whole lines: (lines, name of the file, number of the first line) to a batch.
 Reader = Callable[[bytes, str, int], Batch]
 
-#: Where the last whole record of some bytes ends; 0: there is none.
-Cut = Callable[[bytes], int]
-
-
-def after_last_newline(data: bytes) -> int:
-    """The cut of formats in which a record is a line."""
-    return data.rfind(b"\n") + 1
+#: Gives the whole records of a stream, some at a time. Where a piece ends may depend on where it
+#: begins alone.
+Split = Callable[[Stream], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,29 @@ class LineSource(Source):
         raise BadInput(f"{self.name} must have at least one record, got an empty file.")
 
 
-def lines_of(file: File, start: Place = _START, cut: Cut = after_last_newline) -> Iterator[Lines]:
+def whole_lines(stream: Stream) -> Iterator[bytes]:
+    """The whole lines of a stream, some at a time."""
+    rest: list[bytes] = []  # of a line that has not ended yet
+    size = 0
+    wanted = BLOCK
+    while part := stream.read(wanted):
+        ended = stream.is_patient and len(part) < wanted
+        cut = len(part) if ended else part.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, memoryview(part)[:cut]])
+            rest, size = [], 0
+        rest.append(part[cut:])
+        size += len(part) - cut
+        wanted = BLOCK - size if size < BLOCK else BLOCK
+        if size > LONGEST:
+            raise BadInput(
+                f"{stream.name} must be made of lines, got one of more than {LONGEST >> 20} MiB."
+            )
+    if size:
+        yield b"".join(rest)
+
+
+def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> Iterator[Lines]:
     """The lines of a file from a place on.
 
     Where a block ends depends on where it begins alone, so that reading can go on from the end of
@@ -98,40 +116,14 @@ def lines_of(file: File, start: Place = _START, cut: Cut = after_last_newline) -
     try:
         stream.skip(start.at)
         place, before = start, stream.consumed
-        for data in _whole_lines(stream, cut):
+        for data in split(stream):
             first = place.line + 1
-            place = Place(start.file, place.at + len(data), place.line + n_lines(data))
+            n_lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
+            n_lines += not data.endswith(b"\n")
+            place = Place(start.file, place.at + len(data), place.line + n_lines)
             text = data.removeprefix(_BOM) if place.at == len(data) else data
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)
             before = now
     finally:
         stream.close()
-
-
-def n_lines(data: bytes) -> int:
-    """Lines that are begun in some bytes."""
-    ends = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
-    return ends + (data[-1:] not in (b"", b"\n"))
-
-
-def _whole_lines(stream: Stream, cut: Cut) -> Iterator[bytes]:
-    held, ended = b"", False  # held begins where the next block does
-    size = BLOCK  # doubled as long as no line ends in it
-    while held or not ended:
-        if len(held) < size and not ended:
-            part = stream.read(size - len(held))
-            ended = not part
-            held += part
-        end = cut(held[:size])
-        if not end and ended and len(held) <= size:
-            end = len(held)
-        if end:
-            yield held[:end]
-            held, size = held[end:], BLOCK
-        elif len(held) >= size:
-            size *= 2
-        if size > LONGEST:
-            raise BadInput(
-                f"{stream.name} must be made of lines, got one of more than {LONGEST >> 20} MiB."
-            )

@@ -78,7 +78,7 @@ class Parquet(Store):
     @cached_property
     def schema(self) -> pyarrow.Schema:
         with _no_damage(self.name), self._open() as opened:
-            return opened.schema_arrow
+            return _readable(opened.schema_arrow)
 
     def _open(self) -> Any:
         from pyarrow.parquet import ParquetFile
@@ -97,7 +97,7 @@ class Parquet(Store):
                     row += group.num_rows  # not even read
                     continue
                 for batch in opened.iter_batches(
-                    _rows_of(group, names), [number], names, use_threads=False
+                    _rows_of(group), [number], names, use_threads=False
                 ):
                     end = row + batch.num_rows
                     share = size * end // n - size * row // n
@@ -105,12 +105,13 @@ class Parquet(Store):
                     row = end
 
 
-def _rows_of(group: Any, names: Sequence[str]) -> int:
-    """How many rows of a group of rows to read at a time."""
-    columns = [group.column(i) for i in range(group.num_columns)]
-    size: int = sum(c.total_uncompressed_size for c in columns if c.path_in_schema in names)
-    n: int = group.num_rows
-    return max(1, min(MOST_ROWS // 4, n * BLOCK // max(size, 1)))
+def _rows_of(group: Any) -> int:
+    """How many rows of a group of rows to read at a time: some blocks of them.
+
+    Sizes of single columns are not asked for: where they are damaged, pyarrow ends the process.
+    """
+    n, size = int(group.num_rows), int(group.total_byte_size)
+    return max(1, min(MOST_ROWS // 4, n * 8 * BLOCK // max(size, 1)))
 
 
 class ArrowFile(Store):
@@ -123,7 +124,7 @@ class ArrowFile(Store):
     @cached_property
     def schema(self) -> pyarrow.Schema:
         with _no_damage(self.name), self._open() as opened:
-            return opened.schema
+            return _readable(opened.schema)
 
     def _open(self, names: Sequence[str] = ()) -> Any:
         from pyarrow import ipc
@@ -150,7 +151,8 @@ class ArrowStream(Store):
     @cached_property
     def schema(self) -> pyarrow.Schema:
         for batches, _ in self._opened():
-            return batches.schema
+            with _no_damage(self.name):
+                return _readable(batches.schema)
         raise AssertionError
 
     def _opened(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Stream]]:
@@ -197,7 +199,8 @@ class Once(Store):
 
     @property
     def schema(self) -> pyarrow.Schema:
-        return self._reader.schema
+        with _no_damage(self.name):
+            return _readable(self._reader.schema)
 
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
         row = 0
@@ -258,6 +261,12 @@ def _only(names: Sequence[str], store: Store) -> Any:
 
     fields = [store.schema.get_field_index(name) for name in names]
     return ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+
+
+def _readable(schema: pyarrow.Schema) -> pyarrow.Schema:
+    """A schema whose names are texts, or an error."""
+    schema.names  # noqa: B018 - raises where one is not
+    return schema
 
 
 def _checked(batch: Any) -> pyarrow.Table:

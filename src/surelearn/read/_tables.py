@@ -115,7 +115,7 @@ class Rows:
         try:
             column.validate(full=True)
             return _cast(column, kind), none
-        except pyarrow.ArrowInvalid as error:
+        except pyarrow.ArrowException as error:
             if kind != "a text":
                 raise BadInput(f"{self.name} must be a sound table, got {error}") from None
         return self._damaged(column)
@@ -138,7 +138,7 @@ class Rows:
             chunks = [_as_bytes(chunk) for chunk in column.chunks]
             for chunk in chunks:
                 chunk.validate(full=True)
-        except pyarrow.ArrowInvalid as error:
+        except pyarrow.ArrowException as error:
             raise BadInput(f"{self.name} must be a sound table, got {error}") from None
         return [value for chunk in chunks for value in chunk.to_pylist()]
 
