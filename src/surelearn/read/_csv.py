@@ -17,7 +17,7 @@ from surelearn.read import _lines
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
 from surelearn.read._files import File, Stream
-from surelearn.read._lines import Lines, lines_of
+from surelearn.read._lines import BOM, Lines, lines_of
 
 #: A whole number that is written in the one way there is for it: others stay apart as texts.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -219,6 +219,8 @@ class Rows:
         import pyarrow
         from pyarrow import csv
 
+        if data.startswith(BOM):  # not at the start of the file: pyarrow would take it for one
+            data = b"\n" + data
         # By number: two columns may have one name.
         types = {str(place): pyarrow.binary() for place in self._places.values()}
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from surelearn._check import BadInput
 from surelearn.read._columns import Wanted, kind_of, shown
 from surelearn.read._stores import Held, Once, Store
@@ -57,12 +59,12 @@ def _column(series: Any, name: str, skip_bad: bool) -> Any:
 
 def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
     """A column of objects, with null for what is not of the kind of the first."""
-    there = series.notna()
-    kinds = series.map(kind_of, na_action="ignore")
-    first = kinds[there].iloc[0] if there.any() else None
-    misfit = there & (kinds != first)
-    if first is None or (misfit.any() and not skip_bad):
-        row = int((misfit if first else there).to_numpy().argmax())
+    there = series.notna().to_numpy()
+    kinds = [kind_of(value) for value in series]
+    first = next((kind for kind, is_there in zip(kinds, there, strict=True) if is_there), None)
+    misfit = there & np.array([kind is None or kind != first for kind in kinds])
+    if misfit.any() and not skip_bad:
+        row = int(misfit.argmax())
         what = first or "a text or a number"
         value = shown(series.iloc[row])
         raise BadInput(f"{_NAME}, row {row + 1}: {name!r} must be {what}, got {value}.")

@@ -21,7 +21,8 @@ LONGEST = 1 << 28
 
 _START = Place()
 
-_BOM = b"\xef\xbb\xbf"
+#: What some editors put before a text.
+BOM = b"\xef\xbb\xbf"
 
 
 #: Looks into whole lines: (lines, name of the file, number of the first line) to a batch.
@@ -121,7 +122,7 @@ def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> I
             n_lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
             n_lines += not data.endswith(b"\n")
             place = Place(start.file, place.at + len(data), place.line + n_lines)
-            text = data.removeprefix(_BOM) if place.at == len(data) else data
+            text = data.removeprefix(BOM) if place.at == len(data) else data
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)
             before = now
