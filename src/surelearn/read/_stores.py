@@ -80,10 +80,12 @@ class Parquet(Store):
         with _no_damage(self.name), self._open() as opened:
             return _readable(opened.schema_arrow)
 
-    def _open(self) -> Any:
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
         from pyarrow.parquet import ParquetFile
 
-        return ParquetFile(self._file.mapped(), buffer_size=BLOCK, pre_buffer=False)
+        with self._file.raw() as raw:
+            yield ParquetFile(raw, buffer_size=BLOCK, pre_buffer=False)
 
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
         import pyarrow
@@ -111,7 +113,7 @@ def _rows_of(group: Any) -> int:
     Sizes of single columns are not asked for: where they are damaged, pyarrow ends the process.
     """
     n, size = int(group.num_rows), int(group.total_byte_size)
-    return max(1, min(MOST_ROWS // 4, n * 8 * BLOCK // max(size, 1)))
+    return max(1, min(MOST_ROWS // 4, n * 2 * BLOCK // max(size, 1)))
 
 
 class ArrowFile(Store):
