@@ -17,6 +17,7 @@ from surelearn._check._labels import (
     sorted_classes,
     two_classes,
 )
+from surelearn._check._lines import BadInput, bad_line, unlike
 from surelearn._check._models import (
     collapse,
     cost,
@@ -63,7 +64,9 @@ from surelearn._check._values import (
 )
 
 __all__ = [
+    "BadInput",
     "FormatError",
+    "bad_line",
     "choice",
     "class_weight",
     "collapse",
@@ -112,4 +115,5 @@ __all__ = [
     "top",
     "trained",
     "two_classes",
+    "unlike",
 ]
