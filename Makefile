@@ -13,6 +13,7 @@ demo: .venv/demo.stamp          ## the main job on data that is on every machine
 test: .venv/test.stamp lint     ## quick: every check that takes seconds
 	$(PYTEST) -m "not slow"
 
+test-all: FUZZ_SECONDS ?= 60
 test-all: .venv/test.stamp sanitize fuzz   ## what is slow: sanitizers, fuzz, stories on real data
 	$(PYTEST) -m slow
 
@@ -27,8 +28,9 @@ lint: .venv/test.stamp          ## looks, types, import contract, spelling
 sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
 
-fuzz: .venv/test.stamp          ## the property tests with ten times the examples
-	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py
+fuzz: .venv/test.stamp          ## readers on changed files, property tests with ten times the examples
+	PYTHON=$(PY) tests/sanitize/fuzz.sh $(or $(FUZZ_SECONDS),300)
+	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_read_svmlight.py tests/test_read_vw.py
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
 	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update hashing text_fit; do \

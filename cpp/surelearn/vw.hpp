@@ -242,6 +242,7 @@ private:
         if (*after == ':') {
             after = space.empty() ? nullptr : read_number(after + 1, scale);
             if (after == nullptr || !closes(*after)) return bad_word(p, named_space, why);
+            if (!std::isfinite(scale)) return bad_word(p, "a finite scale", why);
         }
         features_.open(space);
         for (p = skip_blanks(after); *p != '|' && *p != '\n'; p = skip_blanks(p)) {
