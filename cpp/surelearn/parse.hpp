@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
+#include <bit>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
@@ -44,10 +44,49 @@ inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+/// How many of eight characters are digits, from the first on, and the number they write. Where a
+/// long number ends cannot be foreseen, so this has no branch.
+struct Eight {
+    unsigned n_digits = 0;
+    std::uint64_t number = 0;
+
+    explicit Eight(const char* p) noexcept {
+        static_assert(std::endian::native == std::endian::little);
+        constexpr auto all = [](std::uint64_t byte) { return byte * 0x0101010101010101; };
+        std::uint64_t x = 0;
+        std::memcpy(&x, p, sizeof x);
+        x ^= all('0');
+        // The high bit of a byte above 9. A carry reaches only bytes behind the first of those.
+        const std::uint64_t others = ((x + all(0x80 - 10)) | x) & all(0x80);
+        n_digits = static_cast<unsigned>(std::countr_zero(others)) / 8;
+        // Zeros before the digits in the place of what is behind them; in halves, since all
+        // eight bytes may have to go.
+        const unsigned half = 4 * (8 - n_digits);
+        x = x << half << half;
+        x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ff;
+        x = (x * 100 + (x >> 16)) & 0x0000ffff0000ffff;
+        number = (x * 10000 + (x >> 32)) & 0xffffffff;
+    }
+};
+
 /// Digits from p on, added to those in `digits`; wraps where there are more than nineteen.
 [[nodiscard]] inline const char* read_digits(const char* p, std::uint64_t& digits) noexcept {
     for (; is_digit(*p); ++p) digits = digits * 10 + static_cast<std::uint64_t>(*p - '0');
     return p;
+}
+
+/// The same for the many digits behind a point; bytes are there up to `end`.
+[[nodiscard]] inline const char* read_fraction(const char* p, const char* end,
+                                               std::uint64_t& digits) noexcept {
+    constexpr std::array<std::uint64_t, 9> powers{
+        1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+    while (end - p >= 8) {
+        const Eight eight(p);
+        digits = digits * powers[eight.n_digits] + eight.number;
+        p += eight.n_digits;
+        if (eight.n_digits < 8) return p;
+    }
+    return read_digits(p, digits);
 }
 
 /// The power of ten of the first digit that is not zero.
@@ -84,11 +123,12 @@ inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
 }  // namespace parse
 
 /// The decimal number at p, as Python's float() has it: the nearest double, infinite beyond them.
-/// Gives its end, or nullptr if none is there; inf and nan are none. A byte that is in no number
-/// must follow somewhere.
-[[nodiscard]] inline const char* read_number(const char* p, double& value) noexcept {
+/// Gives its end, or nullptr if none is there; inf and nan are none. Bytes are there up to `end`,
+/// and one that is in no number before it.
+[[nodiscard]] inline const char* read_number(const char* p, const char* end,
+                                             double& value) noexcept {
     const bool negative = *p == '-';
-    if (negative || *p == '+') ++p;
+    p += static_cast<int>(negative) | static_cast<int>(*p == '+');
     const char* const begin = p;
     std::uint64_t digits = 0;
     std::ptrdiff_t exponent = 0;
@@ -96,7 +136,7 @@ inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
     std::ptrdiff_t n_digits = p - begin;
     if (*p == '.') {
         const char* const point = ++p;
-        p = parse::read_digits(p, digits);
+        p = parse::read_fraction(p, end, digits);
         exponent = point - p;
         n_digits -= exponent;
     }
@@ -108,6 +148,7 @@ inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
     // Both factors are doubles, so the one operation on them rounds to the nearest (Clinger 1990).
     constexpr std::uint64_t exact = std::uint64_t{1} << 53;
     constexpr std::ptrdiff_t most = parse::powers_of_ten.size() - 1;
+    constexpr std::array signs{1.0, -1.0};  // no branch: as often one as the other
     double size = 0.0;
     if (n_digits <= 19 && digits <= exact && -most <= exponent && exponent <= most) {
         const double power = parse::powers_of_ten[static_cast<std::size_t>(std::abs(exponent))];
@@ -117,7 +158,7 @@ inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
         if (p - begin > longest_number) return nullptr;
         size = parse::nearest(begin, p, exponent);
     }
-    value = negative ? -size : size;
+    value = size * signs[static_cast<std::size_t>(negative)];
     return p;
 }
 

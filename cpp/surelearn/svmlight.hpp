@@ -26,7 +26,7 @@ public:
         p = skip_blanks(p);
         if (ends(*p)) return next_line(p, end);
         double label = 0.0;
-        const char* after = read_number(p, label);
+        const char* after = read_number(p, end, label);
         if (after == nullptr || !closes(*after) || !std::isfinite(label)) return bad_label(p, why);
         after = skip_blanks(after);
         if (*after == 'q') {
@@ -77,7 +77,7 @@ private:
             // Fewer digits than would wrap; more are zeros, or told apart where it is not urgent.
             if (*p != ':' || p == entry || p - entry > 18) return bad_entry(entry, why);
             double value = 0.0;
-            p = read_number(p + 1, value);
+            p = read_number(p + 1, end, value);
             const auto x = static_cast<T>(value);
             if (p == nullptr || !closes(*p) || index - first_ >= index_limit - first_ ||
                 !std::isfinite(x)) {
@@ -109,7 +109,7 @@ private:
         misread(p, "a label", why);
         const std::string_view word(why.at, why.end);
         double label = 0.0;
-        const char* const after = read_number(p, label);
+        const char* const after = read_number(p, p, label);
         if (says_infinite(word) || after == why.end) why.expected = "a finite label";
         if (after != nullptr && *after == ',') why.expected = "one label";
         return nullptr;
@@ -122,7 +122,7 @@ private:
         if (colon == 0 || colon == std::string_view::npos || word[colon] != ':') return nullptr;
         const std::string_view value = word.substr(colon + 1);
         double x = 0.0;
-        const bool number = !value.empty() && read_number(value.data(), x) == why.end;
+        const bool number = !value.empty() && read_number(value.data(), value.data(), x) == why.end;
         if (!number && !says_infinite(value)) return nullptr;
         const std::size_t zeros = std::min(word.find_first_not_of('0'), colon);
         if (zeros == colon && first_ != 0) {

@@ -125,7 +125,8 @@ public:
     VwReader(WeightedRows<T>& rows, std::uint32_t n_features, bool signs)
         : rows_(rows), features_(n_features, signs) {}
 
-    [[nodiscard]] const char* operator()(const char* p, const char*, Misread& why) {
+    [[nodiscard]] const char* operator()(const char* p, const char* end, Misread& why) {
+        end_ = end;
         const char* const begin = p = skip_blanks(p);
         if (*p == '\n') return p + 1;
         while (*p != '|' && *p != '\n') ++p;
@@ -222,7 +223,7 @@ private:
 
     /// Whether the word is a number from end to end.
     [[nodiscard]] static bool read_whole(std::string_view word, double& value) noexcept {
-        return read_number(word.data(), value) == word.end();
+        return read_number(word.data(), word.data(), value) == word.end();
     }
 
     static bool is_label(bool sound, std::string_view word, std::string_view expected,
@@ -240,7 +241,7 @@ private:
         double scale = 1.0;
         const char* after = space.end();
         if (*after == ':') {
-            after = space.empty() ? nullptr : read_number(after + 1, scale);
+            after = space.empty() ? nullptr : read_number(after + 1, end_, scale);
             if (after == nullptr || !closes(*after)) return bad_word(p, named_space, why);
             if (!std::isfinite(scale)) return bad_word(p, "a finite scale", why);
         }
@@ -261,7 +262,7 @@ private:
         }
         if (name.empty()) return bad_word(p, "a name before ':'", why);
         double value = 0.0;
-        const char* const end = read_number(after + 1, value);
+        const char* const end = read_number(after + 1, end_, value);
         if (end != nullptr && closes(*end) && std::isfinite(value)) {
             features_.add(name, {}, scale * value);
             return end;
@@ -304,6 +305,7 @@ private:
 
     WeightedRows<T>& rows_;
     VwFeatures features_;
+    const char* end_ = nullptr;  ///< bytes are there up to it
 };
 
 /// The rows of a block; a label that is missing is not a number.

@@ -24,7 +24,7 @@ namespace surelearn::tests::parse {
 [[nodiscard]] inline bool agrees(const std::string& text) {
     const std::string line = text + '\n';
     double got = 0.0;
-    const char* const end = read_number(line.data(), got);
+    const char* const end = read_number(line.data(), line.data() + line.size(), got);
     const double want = std::strtod(text.c_str(), nullptr);
     return end == line.data() + text.size() &&
            std::bit_cast<std::uint64_t>(got) == std::bit_cast<std::uint64_t>(want);
@@ -85,13 +85,13 @@ inline void what_is_no_number_is_refused() {
     for (const char* const text : {"\n", "-\n", ".\n", "e5\n", "1e\n", "1e+\n", "inf\n", "nan\n",
                                    "-.e1\n", "+-1\n", "x1\n"}) {
         double value = 0.0;
-        CHECK(read_number(text, value) == nullptr);
+        CHECK(read_number(text, text + std::strlen(text), value) == nullptr);
     }
     double value = 0.0;
     const std::string_view hexadecimal = "0x10\n";
-    CHECK(read_number(hexadecimal.data(), value) == hexadecimal.data() + 1);
+    CHECK(read_number(hexadecimal.data(), hexadecimal.end(), value) == hexadecimal.data() + 1);
     const std::string longer = '1' + std::string(longest_number, '0') + '\n';
-    CHECK(read_number(longer.data(), value) == nullptr);
+    CHECK(read_number(longer.data(), longer.data() + longer.size(), value) == nullptr);
     CHECK(says_infinite("-Infinity") && says_infinite("NaN") && says_infinite("INF"));
     CHECK(!says_infinite("info") && !says_infinite("") && !says_infinite("in"));
 }
