@@ -33,7 +33,7 @@ fuzz: .venv/test.stamp          ## readers on changed files, property tests with
 	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_read_svmlight.py tests/test_read_vw.py
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
-	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update hashing text_fit; do \
+	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update hashing text_fit read_svmlight; do \
 	  $(PY) benchmarks/$$script.py || exit 1; done
 	$(PY) benchmarks/table.py
 

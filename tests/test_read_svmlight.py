@@ -176,6 +176,7 @@ def test_bad_lines_are_left_out_whole(rows):
         ("1 2:1 0:5", "expected an index of at least 1, got '0:5'."),
         ("1 2147483648:1", "expected an index below 2147483648, got '2147483648:1'."),
         ("1 99999999999999999999:1", "expected an index below 2147483648, got '999"),
+        ("1 18446744073709551617:1", "expected an index below 2147483648, got '18446744"),
         ("1 0000000000000000001:1", "expected an index of at most 18 digits, got '0000"),
         ("1 1:nan", "expected a finite value, got '1:nan'."),
         ("1 1:-Infinity", "expected a finite value, got '1:-Infinity'."),

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -43,6 +44,20 @@ static_assert(FLT_EVAL_METHOD == 0);
 inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/// Whether digits and power of ten are both doubles: one operation on them then rounds to the
+/// nearest (Clinger 1990).
+[[nodiscard]] inline bool is_quick(std::uint64_t digits, std::ptrdiff_t exponent) noexcept {
+    constexpr std::uint64_t exact = std::uint64_t{1} << 53;
+    constexpr std::ptrdiff_t most = powers_of_ten.size() - 1;
+    return digits <= exact && -most <= exponent && exponent <= most;
+}
+
+[[nodiscard]] inline double quick(std::uint64_t digits, std::ptrdiff_t exponent) noexcept {
+    const double power = powers_of_ten[static_cast<std::size_t>(std::abs(exponent))];
+    const auto whole = static_cast<double>(digits);
+    return exponent < 0 ? whole / power : whole * power;
+}
 
 /// How many of eight characters are digits, from the first on, and the number they write. Where a
 /// long number ends cannot be foreseen, so this has no branch.
@@ -89,7 +104,7 @@ struct Eight {
     return read_digits(p, digits);
 }
 
-/// The power of ten of the first digit that is not zero.
+/// The power of ten of the first digit that is not zero, in a number with this exponent.
 [[nodiscard]] inline std::ptrdiff_t magnitude(const char* p, std::ptrdiff_t exponent) noexcept {
     while (*p == '0') ++p;
     const char* const whole = p;
@@ -100,7 +115,7 @@ struct Eight {
     return point - p + exponent;
 }
 
-/// The double nearest to the decimal in [begin, end), which has no sign.
+/// The double nearest to the decimal in [begin, end), which has no sign and this exponent.
 [[nodiscard, gnu::noinline]] inline double nearest(const char* begin, const char* end,
                                                    std::ptrdiff_t exponent) noexcept {
     double value = 0.0;
@@ -116,7 +131,7 @@ struct Eight {
     constexpr std::ptrdiff_t enough = 100'000;
     std::ptrdiff_t size = 0;
     for (; is_digit(*p); ++p) size = std::min(size * 10 + (*p - '0'), enough);
-    exponent += negative ? -size : size;
+    exponent = negative ? -size : size;
     return p;
 }
 
@@ -131,32 +146,29 @@ struct Eight {
     p += static_cast<int>(negative) | static_cast<int>(*p == '+');
     const char* const begin = p;
     std::uint64_t digits = 0;
-    std::ptrdiff_t exponent = 0;
     p = parse::read_digits(p, digits);
-    std::ptrdiff_t n_digits = p - begin;
+    const std::ptrdiff_t n_whole = p - begin;
+    std::ptrdiff_t n_fraction = 0;
     if (*p == '.') {
         const char* const point = ++p;
         p = parse::read_fraction(p, end, digits);
-        exponent = point - p;
-        n_digits -= exponent;
+        n_fraction = p - point;
     }
+    const std::ptrdiff_t n_digits = n_whole + n_fraction;
     if (n_digits == 0) return nullptr;
+    std::ptrdiff_t written = 0;
     if (*p == 'e' || *p == 'E') {
-        p = parse::read_exponent(p + 1, exponent);
+        p = parse::read_exponent(p + 1, written);
         if (p == nullptr) return nullptr;
     }
-    // Both factors are doubles, so the one operation on them rounds to the nearest (Clinger 1990).
-    constexpr std::uint64_t exact = std::uint64_t{1} << 53;
-    constexpr std::ptrdiff_t most = parse::powers_of_ten.size() - 1;
+    const std::ptrdiff_t exponent = written - n_fraction;
     constexpr std::array signs{1.0, -1.0};  // no branch: as often one as the other
     double size = 0.0;
-    if (n_digits <= 19 && digits <= exact && -most <= exponent && exponent <= most) {
-        const double power = parse::powers_of_ten[static_cast<std::size_t>(std::abs(exponent))];
-        const auto whole = static_cast<double>(digits);
-        size = exponent < 0 ? whole / power : whole * power;
+    if (n_digits <= 19 && parse::is_quick(digits, exponent)) {
+        size = parse::quick(digits, exponent);
     } else {
         if (p - begin > longest_number) return nullptr;
-        size = parse::nearest(begin, p, exponent);
+        size = parse::nearest(begin, p, written);
     }
     value = size * signs[static_cast<std::size_t>(negative)];
     return p;

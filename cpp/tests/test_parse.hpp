@@ -67,6 +67,13 @@ inline void numbers_are_the_nearest() {
                                "0.1000000000000000055511151231257827",
                                "123456789012345678901234567890"};
     for (const char* const text : texts) CHECK(agrees(text));
+    // Sizes that only digits and exponent together tell.
+    const std::string zeros(500, '0');
+    for (const std::string& text : {"1." + zeros + "e400", "1" + zeros + "e-900", "1" + zeros,
+                                    "0." + zeros + "1", "0." + zeros + "1e500", "." + zeros + "1e9",
+                                    "1" + zeros + ".5e-300", "1" + zeros + "e-490"}) {
+        CHECK(agrees(text));
+    }
     std::mt19937_64 random(1);
     std::array<char, 64> text{};
     for (int i = 0; i < 20000; ++i) {
