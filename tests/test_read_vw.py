@@ -203,7 +203,7 @@ def test_any_cut_gives_the_same_rows(rows, data):
         ("1 nan |f a", "expected an importance of at least 0, got 'nan'."),
         ("1 1 x |f a", "expected a number as base, got 'x'."),
         ("1 1 0 1 |f a", "expected '|' after label, importance and base, got '1'."),
-        ("1 1 0 1 1 1 |f a", "expected '|' after label, importance and base, got '1'."),
+        ("1 1 0 2 3 'tag |f a", "expected '|' after label, importance and base, got '2'."),
         ("1\t2 |f a", r"expected a label, got '1\t2'."),
         ("1 |:2 a", "expected namespace or namespace:scale, got ':2'."),
         ("1 |f:x a", "expected namespace or namespace:scale, got 'f:x'."),

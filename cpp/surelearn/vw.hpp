@@ -193,7 +193,7 @@ private:
                 ++p;
                 continue;
             }
-            if (n == words.size()) return is_label(false, {p, end}, too_many, why);
+            if (n == words.size()) return is_label(false, words[3], too_many, why);
             words[n++] = {p, end};
             p = end;
         }

@@ -313,7 +313,7 @@ void change(Bytes& bytes, const std::vector<Bytes>& corpus, Random& random) {
             const auto first = other.begin() + static_cast<std::ptrdiff_t>(from);
             bytes.insert(place, first, first + static_cast<std::ptrdiff_t>(n));
     }
-    if (bytes.size() > 4000) bytes.resize(below(4000, random));
+    if (bytes.size() > 800) bytes.resize(below(800, random));  // many small rather than few large
 }
 
 [[nodiscard]] Options any_options(bool svmlight, Random& random) {
