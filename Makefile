@@ -5,7 +5,7 @@ CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CXX_FILES := $(shell find cpp -name '*.[ch]pp')
 PYTEST := $(PY) -m pytest -q -n 2
 
-.PHONY: demo test test-all lint fuzz sanitize bench stub format clean
+.PHONY: demo test test-all lint properties fuzz sanitize bench stub format clean
 
 demo: .venv/demo.stamp          ## the main job on data that is on every machine
 	.venv/bin/surelearn demo
@@ -13,7 +13,8 @@ demo: .venv/demo.stamp          ## the main job on data that is on every machine
 test: .venv/test.stamp lint     ## quick: every check that takes seconds
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/test.stamp sanitize fuzz   ## what is slow: sanitizers, fuzz, stories on real data
+test-all: .venv/test.stamp sanitize properties   ## what is slow: sanitizers, fuzz, stories on real data
+	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
 	$(PYTEST) -m slow
 
 lint: .venv/test.stamp          ## looks, types, import contract, spelling
@@ -27,11 +28,15 @@ lint: .venv/test.stamp          ## looks, types, import contract, spelling
 sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
 
-fuzz: .venv/test.stamp          ## the property tests with ten times the examples
-	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_read_jsonl.py tests/test_read_csv.py tests/test_read_tables.py tests/test_read_files.py
+properties: .venv/test.stamp    ## the property tests with ten times the examples
+	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_read_jsonl.py tests/test_read_csv.py tests/test_read_tables.py tests/test_read_files.py tests/test_read_svmlight.py tests/test_read_vw.py
+
+fuzz: properties                ## every reader on damaged files for five minutes
+	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
+	printf '%s\n' jsonl csv parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
-	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update hashing text_fit; do \
+	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update hashing text_fit read_svmlight file_to_model stream_memory; do \
 	  $(PY) benchmarks/$$script.py || exit 1; done
 	$(PY) benchmarks/table.py
 

@@ -21,6 +21,7 @@ LAYERS = [
         "guard.hpp",
         "parts.hpp",
         "hash.hpp",
+        "parse.hpp",
     },
     {
         "rows.hpp",
@@ -32,8 +33,9 @@ LAYERS = [
         "probability.hpp",
         "text.hpp",
         "counts.hpp",
+        "svmlight.hpp",
     },
-    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp"},
+    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp", "vw.hpp"},
     {"learn.hpp", "hashing.hpp"},
     {"race.hpp"},
 ]

@@ -28,6 +28,14 @@ template <class T>
     return {array.data(), array.shape(0)};
 }
 
+/// The first `size` numbers of an array whose memory Python takes over.
+template <class T>
+[[nodiscard]] nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]>&& array, std::size_t size) {
+    T* const raw = array.release();
+    const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::ndarray<nb::numpy, T>(raw, {size}, owner);
+}
+
 /// A new array that Python owns.
 template <class T>
 struct NewArray {
@@ -81,5 +89,6 @@ void bind_diagonal(nb::module_& m);
 void bind_full(nb::module_& m);
 void bind_probability(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_read(nb::module_& m);
 
 }  // namespace surelearn::bind

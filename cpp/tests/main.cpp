@@ -15,6 +15,7 @@
 #include "test_guard.hpp"
 #include "test_learn.hpp"
 #include "test_normal.hpp"
+#include "test_parse.hpp"
 #include "test_probability.hpp"
 #include "test_rows.hpp"
 #include "test_rules.hpp"
@@ -73,6 +74,7 @@ int main() {
     run(rules_tests, count);
     run(probability_tests, count);
     run(rows_tests, count);
+    run(parse_tests, count);
     run(diagonal_tests, count);
     run(forms_tests, count);
     run(full_tests, count);

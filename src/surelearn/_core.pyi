@@ -407,3 +407,23 @@ class Hasher:
         """(features, ends, words, clashes) in the order they were met."""
 
     def restore_names(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: bytes, shared: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+def parse_svmlight32(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, zero_based: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, NDArray[numpy.float64], list[tuple[int, int, int, int, str]]]:
+    """
+    (starts, features, values, n_features, labels, bad lines); the arrays are the caller's.
+    """
+
+def parse_svmlight64(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, zero_based: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], int, NDArray[numpy.float64], list[tuple[int, int, int, int, str]]]:
+    """
+    (starts, features, values, n_features, labels, bad lines); the arrays are the caller's.
+    """
+
+def parse_vw32(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_features: int, alternate_sign: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], NDArray[numpy.float64], NDArray[numpy.float64] | None, list[tuple[int, int, int, int, str]]]:
+    """
+    (starts, features, values, labels, weights, bad lines); the arrays are the caller's.
+    """
+
+def parse_vw64(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_features: int, alternate_sign: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64] | None, list[tuple[int, int, int, int, str]]]:
+    """
+    (starts, features, values, labels, weights, bad lines); the arrays are the caller's.
+    """

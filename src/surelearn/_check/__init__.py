@@ -17,6 +17,7 @@ from surelearn._check._labels import (
     sorted_classes,
     two_classes,
 )
+from surelearn._check._lines import BadInput, bad_line, unlike
 from surelearn._check._models import (
     collapse,
     cost,
@@ -47,7 +48,6 @@ from surelearn._check._rows import (
     texts,
 )
 from surelearn._check._values import (
-    BadInput,
     FormatError,
     choice,
     count,
@@ -68,6 +68,7 @@ from surelearn._check._values import (
 __all__ = [
     "BadInput",
     "FormatError",
+    "bad_line",
     "choice",
     "class_weight",
     "collapse",
@@ -118,4 +119,5 @@ __all__ = [
     "top",
     "trained",
     "two_classes",
+    "unlike",
 ]

@@ -16,10 +16,6 @@ class FormatError(ValueError):
     """A file is damaged, foreign or newer than this version of surelearn."""
 
 
-class BadInput(ValueError):
-    """A record of a file that cannot be read, named by its file and line."""
-
-
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
     """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -74,7 +74,7 @@ class Batch:
     def __len__(self) -> int:
         return int(self.X.shape[0] if hasattr(self.X, "shape") else len(self.X))
 
-    def __getitem__(self, rows: slice) -> Batch:
+    def __getitem__(self, rows: Any) -> Batch:
         """Some of the records."""
         labels = None if self.labels is None else self.labels.take(rows)
         weight = None if self.weight is None else self.weight[rows]
@@ -166,11 +166,12 @@ def joined(parts: Sequence[Batch]) -> Batch:
     """The records of several batches as one."""
     filled = [part for part in parts if len(part)] or parts[:1]
     y = [part.y for part in filled if part.y is not None]
-    weights = [part.weight for part in filled if part.weight is not None]
+    weights = [np.ones(len(part)) if part.weight is None else part.weight for part in filled]
+    weighted = any(part.weight is not None for part in filled)
     return Batch(
         _stacked([part.X for part in filled]),
         _coded(np.concatenate(y)) if y else None,
-        np.concatenate(weights) if weights else None,
+        np.concatenate(weights) if weighted else None,
         sum(part.n_bad for part in parts),
     )
 

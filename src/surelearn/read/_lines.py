@@ -66,7 +66,8 @@ class LineSource(Source):
 
     @property
     def columns(self) -> dict[str, Any]:
-        return {} if self._reader is None else self._reader.columns.plain()
+        columns = None if self._reader is None else self._reader.columns
+        return {} if columns is None else columns.plain()
 
     def end_of(self, file: int) -> int | None:
         found = self.files[file]

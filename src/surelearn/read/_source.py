@@ -15,6 +15,7 @@ from surelearn.read._files import COMPRESSED, File, files_of
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
 from surelearn.read._lines import LineSource
+from surelearn.read._sparse import svmlight, vowpal_wabbit
 from surelearn.read._stores import arrow, parquet
 from surelearn.read._tables import TableSource
 
@@ -39,6 +40,7 @@ def batches(
     features: Sequence[str] | None = None,
     format: str | None = None,
     n_features: int | None = None,
+    zero_based: bool = False,
     skip_bad: bool = False,
     filesystem: Any = None,
 ) -> Source:
@@ -62,6 +64,8 @@ def batches(
     n_features : int, optional
         Columns of the rows of svmlight (default: found by going through the files once) and of
         Vowpal Wabbit text (default 2**18: names are hashed).
+    zero_based : bool, default False
+        Whether svmlight counts features from 0; otherwise from 1.
     skip_bad : bool, default False
         Whether to leave out records that cannot be read, and count them.
     filesystem : filesystem of pyarrow or fsspec, optional
@@ -100,7 +104,9 @@ def batches(
     if kind in ("parquet", "arrow"):
         store = parquet if kind == "parquet" else arrow
         return TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
-    raise NotImplementedError(kind)
+    if kind == "vw":
+        return vowpal_wabbit(files, n_features=n_features, skip_bad=skip_bad)
+    return svmlight(files, n_features=n_features, zero_based=zero_based, skip_bad=skip_bad)
 
 
 def _format(files: list[File], given: str | None) -> str:

@@ -1,0 +1,89 @@
+// Room 1 for Python: blocks of svmlight and Vowpal Wabbit text to rows.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "bind.hpp"
+#include "surelearn/svmlight.hpp"
+#include "surelearn/vw.hpp"
+
+namespace surelearn::bind {
+
+namespace {
+
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+
+/// (line, column, begin and size of what was found, what was expected)
+using Bad = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::string_view>;
+
+[[nodiscard]] std::vector<Bad> bad_lines(const std::vector<BadLine>& lines) {
+    std::vector<Bad> result;
+    result.reserve(lines.size());
+    for (const BadLine& bad : lines) {
+        result.emplace_back(bad.line, bad.column, bad.begin, bad.size, bad.expected);
+    }
+    return result;
+}
+
+[[nodiscard]] std::string_view text_of(const Vector<std::uint8_t>& block) {
+    // Places of features share a word with the features themselves.
+    if (block.shape(0) >> 32 != 0) throw nb::value_error("a block must be smaller than 4 GiB");
+    return {reinterpret_cast<const char*>(block.data()), block.shape(0)};
+}
+
+template <class T>
+[[nodiscard]] auto svmlight(const Vector<std::uint8_t>& block, bool zero_based, bool skip_bad) {
+    const std::string_view text = text_of(block);
+    std::int64_t n_features = 0;
+    auto rows = [&] {
+        const nb::gil_scoped_release release;
+        return parse_svmlight<T>(text, zero_based, skip_bad, n_features);
+    }();
+    return std::tuple(give(std::move(rows.starts), rows.n_rows + 1),
+                      give(std::move(rows.features), rows.n_entries),
+                      give(std::move(rows.values), rows.n_entries), n_features,
+                      give(std::move(rows.labels), rows.n_rows), bad_lines(rows.bad));
+}
+
+template <class T>
+[[nodiscard]] auto vw(const Vector<std::uint8_t>& block, std::uint32_t n_features,
+                      bool alternate_sign, bool skip_bad) {
+    const std::string_view text = text_of(block);
+    auto rows = [&] {
+        const nb::gil_scoped_release release;
+        return parse_vw<T>(text, n_features, alternate_sign, skip_bad);
+    }();
+    std::optional<Array<double>> weights;
+    if (rows.weighted) weights = give(std::move(rows.weights), rows.n_rows);
+    return std::tuple(give(std::move(rows.starts), rows.n_rows + 1),
+                      give(std::move(rows.features), rows.n_entries),
+                      give(std::move(rows.values), rows.n_entries),
+                      give(std::move(rows.labels), rows.n_rows), weights, bad_lines(rows.bad));
+}
+
+constexpr const char* svmlight_doc =
+    "(starts, features, values, n_features, labels, bad lines); the arrays are the caller's.";
+constexpr const char* vw_doc =
+    "(starts, features, values, labels, weights, bad lines); the arrays are the caller's.";
+
+}  // namespace
+
+void bind_read(nb::module_& m) {
+    m.def("parse_svmlight32", &svmlight<float>, nb::arg("block"), nb::kw_only(),
+          nb::arg("zero_based"), nb::arg("skip_bad"), svmlight_doc);
+    m.def("parse_svmlight64", &svmlight<double>, nb::arg("block"), nb::kw_only(),
+          nb::arg("zero_based"), nb::arg("skip_bad"), svmlight_doc);
+    m.def("parse_vw32", &vw<float>, nb::arg("block"), nb::kw_only(), nb::arg("n_features"),
+          nb::arg("alternate_sign"), nb::arg("skip_bad"), vw_doc);
+    m.def("parse_vw64", &vw<double>, nb::arg("block"), nb::kw_only(), nb::arg("n_features"),
+          nb::arg("alternate_sign"), nb::arg("skip_bad"), vw_doc);
+}
+
+}  // namespace surelearn::bind

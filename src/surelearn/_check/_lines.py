@@ -1,0 +1,21 @@
+"""What lines of a file must be."""
+
+from __future__ import annotations
+
+_SHOWN = 40
+
+
+class BadInput(ValueError):
+    """A line of a file cannot be read; the message names the file, the line and what is wrong."""
+
+
+def bad_line(name: str, line: int, reason: str) -> BadInput:
+    return BadInput(f"{name}, line {line}: {reason}")
+
+
+def unlike(expected: str, got: bytes) -> str:
+    """What is wrong with a line; of what was found no more than can be taken in at a glance."""
+    text = got[: 4 * _SHOWN].decode("utf-8", "replace")
+    if len(text) > _SHOWN:
+        text = f"{text[: _SHOWN - 4]} ..."
+    return f"expected {expected}, got {text!r}."

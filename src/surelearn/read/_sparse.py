@@ -1,0 +1,142 @@
+"""Lines of svmlight and Vowpal Wabbit text as batches of sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from surelearn._check import BadInput, bad_line
+from surelearn.read import _svmlight, _vw
+from surelearn.read._batch import Batch, Labels
+from surelearn.read._files import File
+from surelearn.read._lines import Lines, LineSource, lines_of
+from surelearn.read._parsed import Parsed
+
+#: Places that features of Vowpal Wabbit text are hashed to.
+HASHED = 2**18
+
+
+def svmlight(
+    files: Sequence[File], *, n_features: int | None, zero_based: bool, skip_bad: bool
+) -> LineSource:
+    """Files of svmlight text; how many features there are is found by looking at all of it."""
+    parse = partial(_svmlight.parse, zero_based=zero_based, skip_bad=skip_bad)
+
+    def make_reader(head: Lines) -> Sparse:
+        known = _widest(files, zero_based=zero_based) if n_features is None else n_features
+        return Sparse(parse, known, head, skip_bad=skip_bad)
+
+    return LineSource(files, make_reader)
+
+
+def vowpal_wabbit(files: Sequence[File], *, n_features: int | None, skip_bad: bool) -> LineSource:
+    """Files of Vowpal Wabbit text."""
+    places = HASHED if n_features is None else n_features
+    parse = partial(_vw.parse, n_features=places, alternate_sign=False, skip_bad=skip_bad)
+    return LineSource(files, partial(Sparse, parse, places, skip_bad=skip_bad))
+
+
+def _widest(files: Sequence[File], *, zero_based: bool) -> int:
+    """One more than the largest feature of all files."""
+    if any(file.is_stdin for file in files):
+        raise BadInput(
+            "n_features must be given for svmlight on standard input, which cannot be read twice."
+        )
+    widest = 1
+    for file in files:
+        for block in lines_of(file):
+            found = _svmlight.parse(block.data, zero_based=zero_based, skip_bad=True)
+            widest = max(widest, found.n_features)
+    return widest
+
+
+class Sparse:
+    """Reads sparse rows from lines.
+
+    Parameters
+    ----------
+    parse : function
+        Of `_svmlight` or `_vw`.
+    n_features : int
+    head : Lines
+        The first lines of the source: if all their labels are whole numbers, all must be.
+    skip_bad : bool
+    """
+
+    columns = None
+
+    def __init__(
+        self, parse: Callable[..., Parsed], n_features: int, head: Lines, *, skip_bad: bool
+    ) -> None:
+        self._parse = parse
+        self._n_features = n_features
+        self._skip_bad = skip_bad
+        labels = parse(head.data, first_line=head.first, name=head.name).labels
+        self._whole = bool((labels == np.floor(labels))[np.isfinite(labels)].all())
+
+    def __call__(self, lines: bytes, name: str, first: int) -> Batch:
+        found = self._parse(lines, first_line=first, name=name)
+        labelled = np.isfinite(found.labels)
+        if not labelled.any() and len(labelled):
+            return Batch(self._matrix(found), None, found.weights, found.n_bad)
+        bad = ~labelled
+        if self._whole:
+            bad |= found.labels != np.floor(found.labels)
+        bad |= self._too_wide(found)
+        if bad.any() and not self._skip_bad:
+            self._name_first(lines, name, first)
+        return self._batch(found, ~bad)
+
+    def _batch(self, found: Parsed, kept: Any) -> Batch:
+        whole = Batch(
+            self._matrix(found),
+            _labels(found.labels, kept, whole=self._whole),
+            found.weights,
+            found.n_bad,
+        )
+        if kept.all():
+            return whole
+        rows = whole[np.flatnonzero(kept)]
+        n_bad = found.n_bad + int(np.count_nonzero(~kept))
+        return Batch(rows.X, rows.labels, rows.weight, n_bad)
+
+    def _matrix(self, found: Parsed) -> csr_array:
+        width = max(self._n_features, found.n_features)
+        shape = (found.n_rows, width)
+        matrix = csr_array((found.values, found.features, found.starts), shape=shape)
+        return matrix if width == self._n_features else matrix[:, : self._n_features]
+
+    def _too_wide(self, found: Parsed) -> Any:
+        """Which rows have a feature that there is no column for."""
+        if found.n_features <= self._n_features:
+            return np.zeros(found.n_rows, bool)
+        wide = found.features >= self._n_features
+        rows = np.repeat(np.arange(found.n_rows), np.diff(found.starts))[wide]
+        return np.bincount(rows, minlength=found.n_rows) > 0
+
+    def _name_first(self, lines: bytes, name: str, first: int) -> None:
+        """Say which line is the first bad one, and why."""
+        for number, line in enumerate(lines.split(b"\n"), start=first):
+            found = self._parse(line, first_line=number, name=name)
+            if found.n_rows == 0:
+                continue
+            label = float(found.labels[0])
+            if not np.isfinite(label):
+                raise bad_line(name, number, "expected a label, got none.")
+            if self._whole and label != np.floor(label):
+                raise bad_line(name, number, f"expected a whole number as label, got {label}.")
+            if self._too_wide(found).any():
+                most = self._n_features
+                largest = int(found.features.max()) + 1
+                raise bad_line(name, number, f"expected at most {most} features, got {largest}.")
+
+
+def _labels(labels: Any, kept: Any, *, whole: bool) -> Labels:
+    """Labels as whole numbers where they are."""
+    sound = np.where(kept, labels, 0.0)
+    values, codes = np.unique(sound.astype(np.int64) if whole else sound, return_inverse=True)
+    return Labels(codes.astype(np.int32), values)

@@ -1,0 +1,72 @@
+"""Vowpal Wabbit text, ``label importance 'tag|namespace feature:value ...``: a block to rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from surelearn import _core
+from surelearn.read._parsed import BytesLike, Parsed, bad_lines, bytes_of
+
+
+def parse(
+    block: BytesLike,
+    *,
+    first_line: int = 1,
+    name: str = "<block>",
+    dtype: DTypeLike = np.float32,
+    n_features: int = 2**20,
+    alternate_sign: bool = True,
+    skip_bad: bool = False,
+) -> Parsed:
+    r"""The rows of a block of whole lines, read without holding the interpreter's lock.
+
+    A line is ``[label [importance [base]]] ['tag]|namespace[:scale] feature[:value] ...``, with as
+    many namespaces as there are bars. The rules are Vowpal Wabbit's: a word that touches the first
+    bar or opens with a quote is a tag, a space behind a bar means no namespace, a value that is
+    missing is 1, and ``city:paris`` is a feature of its own. Tag and base are passed over.
+
+    A feature is hashed under the name ``namespace^feature`` (or ``namespace^city^paris``; the bare
+    name without a namespace) as in scikit-learn's ``FeatureHasher``: bucket and sign are the same.
+    Vowpal Wabbit hashes otherwise, so the models of the two have no feature in common. Equal
+    features are summed in the order of the line, zeros left out, and features ascend.
+
+    Parameters
+    ----------
+    block : bytes-like
+        Must not change meanwhile. The newline of the last line may be missing.
+    first_line : int
+        Number of the first line, for messages.
+    name : str
+        Name of the file, for messages.
+    dtype : float32 or float64
+    n_features : int
+        From 1 to 2**31 - 1.
+    alternate_sign : bool
+        Whether a hash below zero counts negative.
+    skip_bad : bool
+        Leave out lines that cannot be read, and tell them as `bad`.
+
+    Returns
+    -------
+    Parsed
+        A label that is missing is NaN. `weights` is None if no line has an importance.
+
+    Raises
+    ------
+    BadInput
+        With the first bad line, unless they are left out.
+
+    Examples
+    --------
+    >>> rows = parse(b"1 2.0 |text good:2 day\n|text bad day\n", n_features=100)
+    >>> rows.labels, rows.weights
+    (array([ 1., nan]), array([2., 1.]))
+    """
+    data = bytes_of(block)
+    core = _core.parse_vw32 if np.dtype(dtype) == np.float32 else _core.parse_vw64
+    starts, features, values, labels, weights, found = core(
+        data, n_features=n_features, alternate_sign=alternate_sign, skip_bad=skip_bad
+    )
+    bad = bad_lines(found, data, first_line=first_line, name=name, skip_bad=skip_bad)
+    return Parsed(starts, features, values, n_features, labels, weights, bad)
