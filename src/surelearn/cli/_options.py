@@ -37,6 +37,9 @@ Format = Annotated[
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and count them.")
 ]
+ZeroBased = Annotated[
+    bool, typer.Option("--zero-based", help="Features of svmlight are counted from 0, not 1.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Features, Files, Format, Json, Label, Model, SkipBad, Text
+from surelearn.cli._options import (
+    Features,
+    Files,
+    Format,
+    Json,
+    Label,
+    Model,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
 
 if TYPE_CHECKING:
     from surelearn.evaluation import Evaluation
@@ -27,6 +37,7 @@ def evaluate(
     label: Label = None,
     features: Features = None,
     format: Format = None,
+    zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     as_json: Json = False,
     picture: Annotated[
@@ -58,7 +69,12 @@ def evaluate(
         files,
         rival=None if against is None else surelearn.load(against),
         **_options.reading(
-            text=text, label=label, features=features, format=format, skip_bad=skip_bad
+            text=text,
+            label=label,
+            features=features,
+            format=format,
+            skip_bad=skip_bad,
+            zero_based=zero_based,
         ),
     )
     if found.comparison is not None and against is not None:

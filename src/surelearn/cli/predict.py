@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text
+from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text, ZeroBased
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +39,7 @@ def predict(
         typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
     ] = None,
     format: Format = None,
+    zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
 ) -> None:
     """Label every row of a file, one line of JSON each.
@@ -57,7 +58,13 @@ def predict(
     if output is not None:
         _check_apart(output, [str(model), *files])
     loaded = surelearn.load(model)
-    asked = _options.reading(text=text, features=features, format=format, skip_bad=skip_bad)
+    asked = _options.reading(
+        text=text,
+        features=features,
+        format=format,
+        zero_based=zero_based,
+        skip_bad=skip_bad,
+    )
     lines = _Lines(loaded.classes_, keep, proba)
     n_bad = 0
     with _opened(output) as out:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text
+from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
 from surelearn.cli._progress import progress_bar, share
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def train(
     ] = None,
     features: Features = None,
     format: Format = None,
+    zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     passes: Annotated[
         int | None,
@@ -98,8 +99,8 @@ def train(
         )
     begin = time.monotonic()
     reading = _options.reading(
-        text=text, label=label, weight=weight, features=features, format=format, skip_bad=skip_bad,
-        n_features=n_features,
+        text=text, label=label, weight=weight, features=features, format=format,
+        n_features=n_features, zero_based=zero_based, skip_bad=skip_bad,
     )  # fmt: skip
     asked = _settings(
         rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,

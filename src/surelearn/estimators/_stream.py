@@ -192,7 +192,7 @@ class Training:
                 rows += len(prepared.labels.codes)
                 yield rows
             self._end_pass()
-            if self.position.number >= self._plan.passes or not self._can_go_again():
+            if not self._has_more_passes():
                 return
             self._next_pass()
 
@@ -222,7 +222,9 @@ class Training:
         self._show_position()
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
 
-    def _can_go_again(self) -> bool:
+    def _has_more_passes(self) -> bool:
+        if self.position.number >= self._plan.passes or self.position.rows == 0:
+            return False
         if self._source.can_restart or self.cache.is_whole:
             return True
         warnings.warn(
