@@ -147,6 +147,43 @@ def test_bad_rows_are_counted(clf, jsonl):
         list(predict(clf, path))
 
 
+def test_a_block_in_which_nothing_can_be_read(clf, jsonl, monkeypatch):
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 100)
+    path = jsonl([*records(3), *[["no", "object"]] * 40, *records(3)])
+    found = list(predict(clf, path, skip_bad=True, keep="id"))
+    assert [0 for batch in found if not len(batch.label)]
+    assert sum(batch.n_bad for batch in found) == 40
+    assert np.concatenate([batch.label for batch in found]).shape == (6,)
+    assert sum(batch.n_bytes for batch in found) == path.stat().st_size
+    judged = evaluate(clf, path, skip_bad=True)
+    assert (judged.n, judged.n_bad) == (6, 40)
+
+
+def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
+    """The width of rows, and the columns of a stream, where nothing else is said."""
+    asked = []
+    usual = read.batches
+    monkeypatch.setattr(
+        read, "batches", lambda source, **more: asked.append(more) or usual(source, **more)
+    )
+    rows = SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["good", "bad"])
+    named = jsonl([{"body": "great", "kind": "good"}, {"body": "dull", "kind": "bad"}], "n.jsonl")
+    streamed = SureTextClassifier().fit_stream(named, text="body", label="kind")
+    asked.clear()
+    list(predict(rows, jsonl([{"a": 1.0, "b": 2.0}])))
+    list(predict(streamed, named))
+    evaluate(streamed, named)
+    evaluate(streamed, jsonl(records(2)), text="text", label="label")
+    list(predict(streamed, jsonl(records(2)), text="text"))
+    assert asked == [
+        {"n_features": 2},
+        {"text": "body"},
+        {"label": "kind", "text": "body"},
+        {"text": "text", "label": "label"},
+        {"text": "text"},
+    ]
+
+
 def test_evaluation_of_a_file_is_that_of_its_rows(clf, jsonl, monkeypatch):
     monkeypatch.setattr("surelearn.read._lines.BLOCK", 1000)
     rows = [*records(100), {"text": "great", "label": "new"}]
