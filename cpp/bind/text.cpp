@@ -89,6 +89,7 @@ struct Hasher {
     std::optional<Alphabet> words;
     std::optional<Alphabet> spaces;
     std::optional<Names> names;
+    std::optional<KnownWords> known;  ///< by threads that read ahead
     std::mutex naming;
 };
 
@@ -137,14 +138,15 @@ template <class T>
 /// ahead of each other.
 [[nodiscard]] auto transform_apart(const Hasher& self, const Texts& texts) {
     auto names = self.names ? std::make_unique<Names>() : nullptr;
-    std::vector<HashedPart<float>> parts;
+    CountRows<float> rows;
+    std::size_t failed = no_text;
     {
         const nb::gil_scoped_release release;
-        parts = hash_in_parts<float>(texts.texts, self.analysis, self.counting, 1, names.get());
-        auto& ends = parts[0].rows.ends;
-        ends.insert(ends.begin(), 0);
+        reserve<float>(texts.texts, self.analysis, rows);
+        rows.ends.push_back(0);
+        failed = hash_texts<float>(texts.texts, self.analysis, self.counting, rows, names.get(),
+                                   self.known ? &*self.known : nullptr);
     }
-    auto& [begin, rows, failed] = parts[0];
     return std::tuple(give(std::move(rows.ends)), give(std::move(rows.features)),
                       give(std::move(rows.values)),
                       failed == no_text ? -1 : static_cast<std::int64_t>(failed), std::move(names));
@@ -226,6 +228,7 @@ void restore_names(Hasher& self, const Vector<std::int64_t>& features,
     }
     const std::lock_guard<std::mutex> lock(self.naming);
     self.names.emplace(std::move(names));
+    self.known.emplace();
 }
 
 }  // namespace
@@ -260,10 +263,14 @@ void bind_text(nb::module_& m) {
             "meet",
             [](Hasher& self, const Names& names) {
                 const std::lock_guard<std::mutex> lock(self.naming);
-                if (self.names) self.names->absorb(names);
+                if (self.names) self.names->absorb(names, self.known ? &*self.known : nullptr);
             },
             nb::arg("names"), "Take over names that were met apart, after all that are here.")
-        .def("keep_names", [](Hasher& self) { self.names.emplace(); })
+        .def("keep_names",
+             [](Hasher& self) {
+                 self.names.emplace();
+                 self.known.emplace();
+             })
         .def_prop_ro("n_names",
                      [](Hasher& self) {
                          const std::lock_guard<std::mutex> lock(self.naming);

@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t few = 16;
+    static constexpr std::size_t few = 6;
     static constexpr unsigned largest = 11;  ///< bits of a digit
     static constexpr std::size_t many = (std::size_t{1} << largest) - 1;
 
@@ -140,9 +140,20 @@ private:
 
     [[nodiscard]] T value_of(std::int32_t count) const noexcept {
         if (how_.binary) return T{1};
-        const auto value = static_cast<double>(count);
-        if (!how_.logarithmic || count == 0) return static_cast<T>(value);
-        return static_cast<T>(std::copysign(1.0 + std::log(std::fabs(value)), value));
+        if (!how_.logarithmic || count == 0) return static_cast<T>(count);
+        const std::uint32_t size =
+            count < 0 ? 0U - static_cast<std::uint32_t>(count) : static_cast<std::uint32_t>(count);
+        // Nearly all counts are small, and a logarithm takes longer than all else here.
+        const double value = size < logs_.size() ? logs_[size] : 1.0 + std::log(size);
+        return static_cast<T>(count < 0 ? -value : value);
+    }
+
+    [[nodiscard]] static std::array<double, 64> small_logs() noexcept {
+        std::array<double, 64> logs{};
+        for (std::size_t i = 1; i < logs.size(); ++i) {
+            logs[i] = 1.0 + std::log(static_cast<double>(i));
+        }
+        return logs;
     }
 
     /// As scikit-learn's `normalize`: sums in double, products and quotients as T has them.
@@ -164,6 +175,7 @@ private:
 
     Counting how_;
     KeySort sort_;
+    std::array<double, 64> logs_ = small_logs();  ///< 1 + log c
     std::vector<HashKey> keys_;
     std::vector<std::int32_t> features_;
     std::vector<std::int32_t> counts_;

@@ -37,7 +37,8 @@ void reserve(std::span<const Text> texts, const Analysis& analysis, CountRows<T>
 /// place.
 template <class T>
 [[nodiscard]] std::size_t hash_texts(std::span<const Text> texts, const Analysis& analysis,
-                                     const Counting& counting, CountRows<T>& rows, Names* names) {
+                                     const Counting& counting, CountRows<T>& rows, Names* names,
+                                     const KnownWords* known = nullptr) {
     Grams grams(analysis);
     Counter<T> counter(counting);
     std::vector<std::int32_t> hashes;
@@ -49,11 +50,12 @@ template <class T>
             hashes.push_back(murmur3(bytes, size));
             if (names == nullptr) return;
             words.emplace_back(bytes, size);
-            names->expect(bucket(hashes.back(), counting.n_features));
+            const std::uint32_t feature = bucket(hashes.back(), counting.n_features);
+            known != nullptr ? known->expect(feature) : names->expect(feature);
         });
         if (!encoded) return i;
         counter.add(hashes, rows);
-        if (names != nullptr) names->meet(counter.keys(), hashes, words);
+        if (names != nullptr) names->meet(counter.keys(), hashes, words, known);
     }
     return no_text;
 }

@@ -1,6 +1,7 @@
 // Room 1, names: which word a hashed feature stands for. Knows no text.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,38 @@
 
 namespace surelearn {
 
+/// Which words are known already, as far as room goes: for threads that read ahead while names are
+/// taken over. What it says may be old news; then a word is handed over once more than needed.
+class KnownWords {
+public:
+    [[nodiscard]] bool has(std::uint32_t feature, std::int32_t hash) const noexcept {
+        const std::uint64_t entry = entries_[feature % size].load(std::memory_order_relaxed);
+        return entry == of(feature, hash) || entry == (of(feature, 0) | shared);
+    }
+
+    /// Asks memory for what is known of a feature.
+    void expect(std::uint32_t feature) const noexcept {
+        __builtin_prefetch(&entries_[feature % size]);
+    }
+
+    /// A feature whose first word has this hash; or one with others, of which none is news.
+    void add(std::uint32_t feature, std::int32_t hash, bool is_shared) noexcept {
+        const std::uint64_t entry = is_shared ? of(feature, 0) | shared : of(feature, hash);
+        entries_[feature % size].store(entry, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::size_t size = std::size_t{1} << 18;
+    static constexpr std::uint64_t shared = std::uint64_t{1} << 63;  // features have 31 bits
+
+    [[nodiscard]] static std::uint64_t of(std::uint32_t feature, std::int32_t hash) noexcept {
+        return (std::uint64_t{feature} + 1) << 32 | static_cast<std::uint32_t>(hash);
+    }
+
+    std::vector<std::atomic<std::uint64_t>> entries_ =
+        std::vector<std::atomic<std::uint64_t>>(size);
+};
+
 /// The first word met in each feature, and the features in which another one was met after it.
 /// Takes memory for what was met, however many features there are.
 class Names {
@@ -25,22 +58,27 @@ public:
         __builtin_prefetch(&table_[feature & (table_.size() - 1)]);
     }
 
-    /// The words of one text, with their hashes and the keys of both, by feature.
+    /// The words of one text, with their hashes and the keys of both, by feature; but for those
+    /// that are known.
     void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
-              std::span<const std::string_view> words) {
+              std::span<const std::string_view> words, const KnownWords* known = nullptr) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto place = static_cast<std::uint32_t>(keys[i]);
-            add({static_cast<std::uint32_t>(keys[i] >> 32), hashes[place]},
-                [&] { return words[place]; });
+            const auto feature = static_cast<std::uint32_t>(keys[i] >> 32);
+            if (known != nullptr && known->has(feature, hashes[place])) continue;
+            add({feature, hashes[place]}, [&] { return words[place]; });
         }
     }
 
-    /// What was met elsewhere, after all that was met here.
-    void absorb(const Names& later) {
+    /// What was met elsewhere, after all that was met here; it is known then.
+    void absorb(const Names& later, KnownWords* known = nullptr) {
         for (std::size_t i = 0; i < later.size(); ++i) {
             const Entry& entry = later.table_[later.find(later.feature(i))];
             const std::size_t own = add(entry, [&] { return later.word(i); });
             if (later.shared(i)) clash(own);
+            if (known != nullptr) {
+                known->add(entry.feature, table_[own].hash, shared_[name_[own]]);
+            }
         }
     }
 

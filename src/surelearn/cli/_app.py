@@ -19,6 +19,7 @@ from surelearn.cli.evaluate import evaluate
 from surelearn.cli.explain import explain
 from surelearn.cli.info import info
 from surelearn.cli.predict import predict
+from surelearn.cli.train import train
 
 #: Which extra has a module that may be missing.
 _EXTRAS = {"pyarrow": "files", "fsspec": "files", "matplotlib": "plot", "numba": "numba"}
@@ -68,6 +69,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command()(train)
 app.command()(predict)
 app.command()(evaluate)
 app.command()(explain)

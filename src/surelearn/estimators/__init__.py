@@ -4,12 +4,16 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._file import load
 from surelearn.estimators._marks import TextExplanation
+from surelearn.estimators._position import StreamPosition
+from surelearn.estimators._stream import StreamProgress
 from surelearn.estimators._text import SureTextClassifier
 from surelearn.estimators._tune import Standings, Tuning, tune
 
 __all__ = [
     "Explanation",
     "Standings",
+    "StreamPosition",
+    "StreamProgress",
     "SureClassifier",
     "SureTextClassifier",
     "TextExplanation",

@@ -255,7 +255,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
 
         The first pass goes through the records in their order, and one pass is what `partial_fit`
         learns from them. Later ones, where `shuffle` is on, go through the rows of each block of
-        about a megabyte in a new random order. Threads (`n_jobs`, None: as many as there are cores)
+        two megabytes in a new random order. Threads (`n_jobs`, None: as many as there are cores)
         read ahead; they and the cache never change the result.
 
         Parameters

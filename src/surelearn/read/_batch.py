@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
 
 from surelearn.read._files import File
 
@@ -27,7 +28,7 @@ class Labels(NamedTuple):
     codes: NDArray[np.int32]
     values: NDArray[Any]
 
-    def take(self, rows: NDArray[Any]) -> Labels:
+    def take(self, rows: Any) -> Labels:
         """The labels of some rows."""
         return Labels(self.codes[rows], self.values)
 
@@ -72,6 +73,12 @@ class Batch:
 
     def __len__(self) -> int:
         return int(self.X.shape[0] if hasattr(self.X, "shape") else len(self.X))
+
+    def __getitem__(self, rows: slice) -> Batch:
+        """Some of the records."""
+        labels = None if self.labels is None else self.labels.take(rows)
+        weight = None if self.weight is None else self.weight[rows]
+        return Batch(self.X[rows], labels, weight, self.n_bad)
 
     @cached_property
     def y(self) -> NDArray[Any] | None:
@@ -144,3 +151,36 @@ class Source(ABC):
     def __iter__(self) -> Iterator[Batch]:
         for block in self.blocks():
             yield block.parse()
+
+    def first(self, n: int) -> Batch:
+        """The first n records, or all if there are fewer, as one batch."""
+        parts: list[Batch] = []
+        for batch in self:
+            parts.append(batch)
+            if sum(map(len, parts)) >= n:
+                break
+        return joined(parts)[:n]
+
+
+def joined(parts: Sequence[Batch]) -> Batch:
+    """The records of several batches as one."""
+    filled = [part for part in parts if len(part)] or parts[:1]
+    y = [part.y for part in filled if part.y is not None]
+    values, codes = np.unique(np.concatenate(y), return_inverse=True) if y else (None, None)
+    weights = [part.weight for part in filled if part.weight is not None]
+    return Batch(
+        _stacked([part.X for part in filled]),
+        None if values is None else Labels(codes.astype(np.int32), values),
+        np.concatenate(weights) if weights else None,
+        sum(part.n_bad for part in parts),
+    )
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    if issparse(parts[0]):
+        return vstack(parts, format="csr")
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import pyarrow
+
+    return pyarrow.concat_arrays(parts)

@@ -14,7 +14,7 @@ from surelearn.read._files import File, Stream
 
 #: Bytes of a block: small enough to stay in a cache, large enough that what is done once a block
 #: does not count.
-BLOCK = 1 << 20
+BLOCK = 1 << 21
 
 #: A longer line is taken for a file that is not one of lines.
 LONGEST = 1 << 28

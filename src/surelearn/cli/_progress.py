@@ -1,0 +1,77 @@
+"""A bar for a pass over a source: speed, mistakes, time left; must not know who goes through it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from surelearn.estimators import StreamProgress
+
+
+@contextmanager
+def progress_bar(*, quiet: bool) -> Iterator[Callable[[StreamProgress], None] | None]:
+    """What `fit_stream` reports to; None, and nothing is shown, where nobody looks on."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    with _bar(console) as progress:
+        yield _Shown(progress)
+
+
+def _bar(console: Any) -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[speed]}"),
+        TextColumn("{task.fields[mistakes]}"),
+        TimeRemainingColumn(compact=True),
+        console=console,
+        transient=True,
+    )
+
+
+class _Shown:
+    """One task of the bar for each pass."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task: Any = None
+        self._number = 0
+        self._begin = 0.0
+        self._from = 0, 0
+
+    def __call__(self, now: StreamProgress) -> None:
+        if now.number != self._number:
+            self._start(now)
+        seconds = max(time.monotonic() - self._begin, 1e-3)
+        rows, n_bytes = now.rows - self._from[0], now.n_bytes - self._from[1]
+        self._progress.update(
+            self._task,
+            completed=now.n_bytes,
+            speed=f"{rows / seconds:,.0f} rows/s {n_bytes / 1e6 / seconds:,.0f} MB/s",
+            mistakes=f"{share(now.mistakes, now.rows)} wrong",
+        )
+
+    def _start(self, now: StreamProgress) -> None:
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        name = f"Pass {now.number}/{now.passes}"
+        self._task = self._progress.add_task(name, total=now.total, speed="", mistakes="")
+        self._number, self._begin = now.number, time.monotonic()
+        # What was there at the first report took time before the clock was started.
+        self._from = now.rows, now.n_bytes
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in per cent."""
+    return f"{100 * part / max(whole, 1):.1f} %"

@@ -1,0 +1,281 @@
+"""`surelearn train`: from files to a model; must not know how it learns."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surelearn.cli import _options
+from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text
+from surelearn.cli._progress import progress_bar, share
+
+if TYPE_CHECKING:
+    from surelearn import SureClassifier
+    from surelearn.read import Source
+
+#: What a shell says of a process that Ctrl-C has ended.
+_INTERRUPTED = 128 + 2
+#: Records that settings are tried on.
+_TRIED = 20_000
+
+
+def train(
+    files: Files,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", dir_okay=False, help="Where the model is written."),
+    ],
+    text: Text = None,
+    label: Label = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A column of weights of the rows.")
+    ] = None,
+    features: Features = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    passes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Passes over the files: 10, and 1 over standard input."),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(help="How to learn, such as arow, 'arow(r=0.3)' or 'variance(phi=3)'."),
+    ] = None,
+    bigrams: Annotated[bool, typer.Option("--bigrams", help="Learn pairs of words, too.")] = False,
+    n_features: Annotated[
+        int | None,
+        typer.Option(min=1, help="Places that words are hashed to; columns of svmlight."),
+    ] = None,
+    average: Annotated[
+        bool, typer.Option("--average", help="Predict by the mean of all weights over time.")
+    ] = False,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Give all classes the same weight.")
+    ] = False,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Find rule and settings on the first 20,000 rows.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the model in --output, if it is there.")
+    ] = False,
+    checkpoint_every: Annotated[
+        str, typer.Option(metavar="TIME|ROWS", help="How often the model is written meanwhile.")
+    ] = "60s",
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Threads that read; never changes the result.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 2, help="Decides the order of later passes.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Learn from files of any size, or from a stream.
+
+    The model is written every minute, in the end, and when Ctrl-C stops training; --resume then
+    goes on where it was.
+
+    \b
+    Examples:
+      surelearn train reviews.jsonl -o reviews.sure
+      surelearn train part-*.csv.gz --text body --label stars -o stars.sure --passes 1
+      surelearn train reviews.jsonl -o reviews.sure --tune --bigrams
+      surelearn train numbers.parquet --features age,height -o people.sure
+      cat stream.jsonl | surelearn train - -o live.sure --resume
+    """
+    if not output.absolute().parent.is_dir():
+        raise typer.BadParameter(
+            f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
+        )
+    begin = time.monotonic()
+    reading = _options.reading(
+        text=text, label=label, weight=weight, features=features, format=format, skip_bad=skip_bad,
+        n_features=n_features,
+    )  # fmt: skip
+    asked = _settings(
+        rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
+        jobs=jobs,
+    )  # fmt: skip
+    model, source, going_on = _prepared(files, output, reading, asked, resume=resume)
+    if not going_on:
+        model.set_params(random_state=seed)
+        if tune:
+            model = _tuned(model, source, quiet=quiet or as_json)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    with warnings.catch_warnings(record=True) as warned, progress_bar(quiet=quiet) as progress:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            model.fit_stream(
+                source,
+                passes=passes,
+                resume=going_on,
+                checkpoint=output,
+                checkpoint_every=_every(checkpoint_every),
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            _say_interrupted(model, output)
+            raise typer.Exit(_INTERRUPTED) from None
+    for warning in warned:
+        typer.echo(f"surelearn: {warning.message}", err=True)
+    report = _report(model, output, time.monotonic() - begin)
+    if as_json:
+        _options.print_json(report)
+    else:
+        typer.echo(_in_words(report, files))
+
+
+# -------------------------------------------------------------------- what is learnt
+
+
+def _settings(**asked: Any) -> dict[str, Any]:
+    """What was asked for, as parameters of an estimator."""
+    settings: dict[str, Any] = {}
+    if asked["rule"] is not None:
+        settings["rule"] = _rule(asked["rule"])
+    if asked["bigrams"]:
+        settings["ngram_range"] = (1, 2)
+    if asked["average"]:
+        settings["average"] = True
+    if asked["balanced"]:
+        settings["class_weight"] = "balanced"
+    if asked["n_features"] is not None:
+        settings["n_features"] = asked["n_features"]
+    if asked["jobs"] is not None:
+        settings["n_jobs"] = asked["jobs"]
+    return settings
+
+
+def _rule(text: str) -> Any:
+    """A rule by its name, with parameters as its value would show them."""
+    from surelearn import rules
+
+    found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
+    if found is None:
+        raise ValueError(f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}.")
+    name, inner = found[1].lower(), found[2]
+    if inner is None:
+        rules.get(name)
+        return name
+    pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
+    try:
+        return rules.get(name).replace(**{key.strip(): float(value) for key, _, value in pairs})
+    except TypeError as error:
+        raise ValueError(
+            f"rule must have parameters that {name} has, got {text!r}: {error}"
+        ) from None
+
+
+def _prepared(
+    files: list[str],
+    output: Path,
+    reading: dict[str, Any],
+    asked: dict[str, Any],
+    *,
+    resume: bool,
+) -> tuple[SureClassifier, Source, bool]:
+    """The model, where it learns from, and whether it goes on with what it knows."""
+    import surelearn
+
+    going_on = resume and output.exists()
+    if going_on:
+        model = surelearn.load(output)
+        known = model.stream_.columns if hasattr(model, "stream_") else {}
+        source = surelearn.read.batches(files, **{**known, **reading})
+        model.set_params(**_that_fit(model, asked))
+        return model, source, True
+    source = surelearn.read.batches(files, **reading)
+    texts = _has_texts(source, reading)
+    model = surelearn.SureTextClassifier() if texts else surelearn.SureClassifier()
+    model.set_params(**_that_fit(model, asked))
+    return model, source, False
+
+
+def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
+    """Without settings of texts where there are none."""
+    known = model.get_params(deep=False)
+    if "ngram_range" in asked and "ngram_range" not in known:
+        raise ValueError("--bigrams needs texts, got rows of numbers.")
+    return {name: value for name, value in asked.items() if name in known}
+
+
+def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
+    """Whether the records are texts; a stream is taken for one of texts unless told otherwise."""
+    if "features" in reading or "text" in reading or not source.can_restart:
+        return "features" not in reading and reading.get("format") not in ("svmlight", "vw")
+    return not hasattr(source.first(1).X, "shape")
+
+
+def _tuned(model: SureClassifier, source: Source, *, quiet: bool) -> SureClassifier:
+    """A model with the settings that make the fewest mistakes on the first records."""
+    from sklearn.base import clone
+
+    from surelearn import tune
+
+    if not source.can_restart:
+        raise ValueError("--tune needs files that can be read again, got standard input.")
+    records = source.first(_TRIED)
+    best, table = tune(model, records.X, records.y, sample_weight=records.weight)
+    if not quiet:
+        typer.echo(f"{table}\n")
+    chosen: SureClassifier = clone(best)
+    return chosen
+
+
+def _every(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
+
+
+# --------------------------------------------------------------------- what is said
+
+
+def _say_interrupted(model: SureClassifier, output: Path) -> None:
+    if not hasattr(model, "stream_"):
+        typer.echo("surelearn: interrupted before anything was learnt.", err=True)
+        return
+    rows = model.stream_.rows
+    typer.echo(
+        f"surelearn: interrupted after {rows:,} rows of pass {model.stream_.number}. "
+        f"{output} has what was learnt; --resume goes on with it.",
+        err=True,
+    )
+
+
+def _report(model: SureClassifier, output: Path, seconds: float) -> dict[str, Any]:
+    position = model.stream_
+    return {
+        "model": str(output),
+        "bytes": os.path.getsize(output),
+        "rows": position.rows,
+        "skipped": position.n_bad,
+        "classes": model.classes_.tolist(),
+        "passes": position.number,
+        "mistakes": model.mistakes_.tolist(),
+        "updates": model.n_updates_,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _in_words(report: dict[str, Any], files: list[str]) -> str:
+    source = "standard input" if files == ["-"] else ", ".join(files)
+    passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
+    rows = report["rows"]
+    lines = [
+        f"Learnt {rows:,} rows of {len(report['classes'])} classes from {source} in {passes} "
+        f"({report['seconds']:.1f} s).",
+        "Wrong before it was learnt: "
+        + ", ".join(f"{share(wrong, rows)}" for wrong in report["mistakes"][-10:])
+        + ("." if len(report["mistakes"]) == 1 else " (pass after pass)."),
+    ]
+    if report["skipped"]:
+        lines.append(f"Left out because they could not be read: {report['skipped']:,} rows.")
+    lines.append(f"The model is in {report['model']} ({report['bytes'] / 1e6:.1f} MB).")
+    return "\n".join(lines)
