@@ -304,7 +304,7 @@ def test_help_fits_in_eighty_columns(command: str) -> None:
     assert "\x1b" not in result.output
 
 
-@pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])
+@pytest.mark.parametrize("command", COMMANDS[:-1])
 def test_help_has_examples_that_can_be_read(command: str) -> None:
     result = run(command, "--help")
     _, examples = result.output.split("  Examples:\n")

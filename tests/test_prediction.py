@@ -190,13 +190,14 @@ def test_evaluation_of_a_file_is_that_of_its_rows(clf, jsonl, monkeypatch):
     path = jsonl(rows)
     rival = SureTextClassifier("pa1", random_state=0).fit(TEXTS[:5], LABELS[:5])
     told = []
-    found = evaluate(clf, path, rival=rival, progress=lambda *counts: told.append(counts))
+    found = evaluate(clf, path, rival=rival, progress=told.append)
     texts, y = [row["text"] for row in rows], [row["label"] for row in rows]
     expected = evaluate(clf, texts, y, rival=rival).to_dict()
     for name in ("log_loss", "brier", "calibration_error"):  # summed in another order
         expected[name] = pytest.approx(expected[name], rel=1e-12)
     assert found.to_dict() == expected
-    assert told[-1] == (101, path.stat().st_size)
+    assert told[-1][4:6] == (path.stat().st_size, path.stat().st_size)
+    assert (told[-1].rows, told[-1].n_bad) == (101, 0)
     assert len(told) > 3
 
 

@@ -20,7 +20,7 @@ from surelearn.estimators._ahead import ahead
 from surelearn.estimators._judge import Judgement, judge
 
 if TYPE_CHECKING:
-    from surelearn.read import Batch
+    from surelearn.read import Batch, Source
 
 __all__ = ["Prediction", "predict"]
 
@@ -85,7 +85,7 @@ def predict(
     """
     if keep is not None:
         reading["label"] = keep  # any column can be read as labels are
-    for judged in judged_batches([model], source, reading, labelled=False):
+    for judged in judged_batches([model], opened(model, source, reading, labelled=False)):
         (own,) = judged.judgements
         yield Prediction(
             own.labels,
@@ -116,21 +116,22 @@ class Judged(NamedTuple):
     judgements: list[Judgement]
 
 
-def judged_batches(
-    models: Sequence[Any], source: Any, reading: dict[str, Any], *, labelled: bool
-) -> Iterator[Judged]:
-    """The batches of a source, read as the first model needs them.
-
-    Threads (`n_jobs` of that model, None: as many as there are cores) read and judge ahead.
-    """
+def opened(model: Any, source: Any, reading: Mapping[str, Any], *, labelled: bool) -> Source:
+    """A source as the model needs it read."""
     from surelearn import read
 
-    if isinstance(source, read.Source):
-        if reading:
-            raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
-    else:
-        reading = {**_defaults(models[0], reading, labelled), **reading}
-        source = read.batches(source, **reading)
+    if not isinstance(source, read.Source):
+        return read.batches(source, **{**_defaults(model, reading, labelled), **reading})
+    if reading:
+        raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
+    return source
+
+
+def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
+    """The batches of a source with what the models say of them.
+
+    Threads (`n_jobs` of the first, None: as many as there are cores) read and judge ahead.
+    """
 
     def work(block: Any) -> Judged:
         batch = block.parse()
