@@ -12,7 +12,7 @@ from matplotlib import image
 from typer.testing import CliRunner
 
 from surelearn import SureClassifier, SureTextClassifier, __version__, evaluate, load
-from surelearn.cli import _app, info
+from surelearn.cli import _app, _options, info
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "fine cast", "dull, dull cast"]
 LABELS = ["good", "good", "bad", "bad", "good", "bad"]
@@ -251,7 +251,7 @@ def test_info_of_a_calibrated_model_of_a_matrix(tmp_path: Path) -> None:
     ],
 )
 def test_sizes(n_bytes: float, shown: str) -> None:
-    assert info._size(n_bytes) == shown
+    assert _options.size(n_bytes) == shown
 
 
 def test_a_place_midway() -> None:

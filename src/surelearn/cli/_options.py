@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _ENDINGS = (".png", ".svg", ".pdf")
 
 Model = Annotated[Path, typer.Argument(help="A saved model.", metavar="MODEL", show_default=False)]
@@ -57,6 +58,15 @@ def check_picture(path: Path, option: str) -> None:
         raise typer.BadParameter(
             f"{name} must be in a folder that exists, got '{path}'.", param_hint=option
         )
+
+
+def size(n_bytes: float) -> str:
+    """Bytes in words."""
+    for unit in _UNITS:
+        if n_bytes < 1000 or unit == _UNITS[-1]:
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
 
 
 def print_json(found: dict[str, Any]) -> None:

@@ -29,7 +29,6 @@ _NAMES = {
     "temperature": "temperature",
     "stream": "stream",
 }
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def info(model: Model, as_json: Json = False) -> None:
@@ -95,7 +94,7 @@ def _version(path: Path) -> str:
 
 def _shown(name: str, value: Any) -> str:
     if name == "bytes":
-        return _size(value)
+        return _options.size(value)
     if name == "mistakes":
         return ", ".join(f"{count:,}" for count in value)
     if name == "stream":
@@ -112,14 +111,6 @@ def _stream(position: dict[str, Any]) -> str:
     left_out = f", {position['n_bad']:,} bad ones left out" if position["n_bad"] else ""
     end = "the end" if position["ended"] else f"row {position['rows']:,}"
     return f"{source}, at {end} of pass {position['number']} of {position['passes']}{left_out}"
-
-
-def _size(n_bytes: float) -> str:
-    for unit in _UNITS:
-        if n_bytes < 1000 or unit == _UNITS[-1]:
-            break
-        n_bytes /= 1000
-    return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
 
 
 def _classes(counted: list[dict[str, Any]]) -> str:

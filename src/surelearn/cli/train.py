@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -170,7 +171,7 @@ def _rule(text: str) -> Any:
         return rules.get(name).replace(**{key.strip(): float(value) for key, _, value in pairs})
     except TypeError as error:
         raise ValueError(
-            f"rule must have parameters that {name} has, got {text!r}: {error}"
+            f"rule must have the parameters of {name}, got {text!r}: {error}."
         ) from None
 
 
@@ -258,7 +259,7 @@ def _report(model: SureClassifier, output: Path, seconds: float) -> dict[str, An
         "skipped": position.n_bad,
         "classes": model.classes_.tolist(),
         "passes": position.number,
-        "mistakes": model.mistakes_.tolist(),
+        "mistakes": model.mistakes_[-position.number :].tolist(),
         "updates": model.n_updates_,
         "seconds": round(seconds, 3),
     }
@@ -268,14 +269,15 @@ def _in_words(report: dict[str, Any], files: list[str]) -> str:
     source = "standard input" if files == ["-"] else ", ".join(files)
     passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
     rows = report["rows"]
+    taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
     lines = [
-        f"Learnt {rows:,} rows of {len(report['classes'])} classes from {source} in {passes} "
-        f"({report['seconds']:.1f} s).",
+        f"Learnt {rows:,} rows of {len(report['classes'])} classes from {source} in {passes}"
+        f"{taken}.",
         "Wrong before it was learnt: "
-        + ", ".join(f"{share(wrong, rows)}" for wrong in report["mistakes"][-10:])
+        + ", ".join(share(wrong, rows) for wrong in report["mistakes"][-10:])
         + ("." if len(report["mistakes"]) == 1 else " (pass after pass)."),
     ]
     if report["skipped"]:
         lines.append(f"Left out because they could not be read: {report['skipped']:,} rows.")
-    lines.append(f"The model is in {report['model']} ({report['bytes'] / 1e6:.1f} MB).")
+    lines.append(f"The model is in {report['model']} ({_options.size(report['bytes'])}).")
     return "\n".join(lines)

@@ -166,14 +166,18 @@ def joined(parts: Sequence[Batch]) -> Batch:
     """The records of several batches as one."""
     filled = [part for part in parts if len(part)] or parts[:1]
     y = [part.y for part in filled if part.y is not None]
-    values, codes = np.unique(np.concatenate(y), return_inverse=True) if y else (None, None)
     weights = [part.weight for part in filled if part.weight is not None]
     return Batch(
         _stacked([part.X for part in filled]),
-        None if values is None else Labels(codes.astype(np.int32), values),
+        _coded(np.concatenate(y)) if y else None,
         np.concatenate(weights) if weights else None,
         sum(part.n_bad for part in parts),
     )
+
+
+def _coded(y: NDArray[Any]) -> Labels:
+    values, codes = np.unique(y, return_inverse=True)
+    return Labels(codes.astype(np.int32), values)
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
