@@ -6,6 +6,7 @@
 #   PYTHON   interpreter with the test requirements      (.venv/bin/python)
 #   CXX      a g++: its sanitizer libraries are preloaded (g++)
 #   TESTS    Python tests to run with the sanitized core  (see below)
+#   FUZZ_SECONDS  how long each reader is given damaged files (60)
 #
 # Everything that is written goes below the build folder (build/sanitize).
 set -euo pipefail
@@ -129,9 +130,21 @@ python_threads() {
         'import runpy, sanitized; runpy.run_path("tests/sanitize/threads.py", run_name="__main__")'
 }
 
+# Two at a time. The readers are Python and pyarrow; the hasher that takes what they give is ours.
+fuzz_readers() {
+    with_core address fuzz_each
+}
+
+fuzz_each() {
+    "$python" -c 'import sanitized' &&
+        printf '%s\n' jsonl csv parquet |
+        xargs -I {} -P 2 "$python" tests/fuzz/readers.py {} "${FUZZ_SECONDS:-60}"
+}
+
 stage "configure" configure_all
 stage "build" build_all
 stage "C++ tests, address and undefined" "$build/tests-address/surelearn_tests"
 stage "C++ tests, thread" thread_ready "$build/tests-thread/surelearn_tests"
 stage "Python tests, address and undefined" python_tests
 stage "Python threads, thread" python_threads
+stage "Fuzzed readers, address and undefined" fuzz_readers

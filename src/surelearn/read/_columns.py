@@ -36,21 +36,35 @@ class Wanted:
 
     def among(self, names: Sequence[str], numbers: Iterable[str], where: str) -> Columns:
         """The columns to read of those that there are, `numbers` being the ones of numbers."""
-        given = [self.text, self.label, self.weight, *(self.features or ())]
-        for name in filter(None, given):
-            if name not in names:
-                listed = ", ".join(map(repr, names)) or "none"
-                raise BadInput(f"{where} must have a column {name!r}, got {listed}.")
-        text = self.text or ("text" if "text" in names and self.features is None else None)
-        label = self.label or ("label" if "label" in names else None)
-        if text is not None and self.features is not None:
-            raise BadInput(f"text or features must be named, not both, got {text!r} and features.")
+        given = self._given()
+        if self.text is not None and self.features is not None:
+            raise BadInput(
+                f"text or features must be named, not both, got {self.text!r} and features."
+            )
+        text = self.text or (_default("text", names, given) if self.features is None else None)
+        label = self.label or _default("label", names, given)
         taken = {text, label, self.weight}
         features = self.features or tuple(name for name in numbers if name not in taken)
         if text is None and not features:
             listed = ", ".join(map(repr, names)) or "none"
             raise BadInput(f"{where} must have a column 'text', or name another, got {listed}.")
-        return Columns(text, label, self.weight, () if text is not None else features)
+        columns = Columns(text, label, self.weight, () if text is not None else features)
+        there(columns.names, names, where)
+        return columns
+
+    def _given(self) -> list[str]:
+        """The columns that are named."""
+        names = [self.text, self.label, self.weight, *(self.features or ())]
+        given = [name for name in names if name is not None]
+        for name in given:
+            if given.count(name) > 1:
+                raise BadInput(f"columns must be named for one thing each, got {name!r} for two.")
+        return given
+
+
+def _default(name: str, names: Sequence[str], given: Sequence[str]) -> str | None:
+    """A column that is called so, if nothing else is read from it."""
+    return name if name in names and name not in given else None
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,11 @@ class Columns:
         given = {"text": self.text, "label": self.label, "weight": self.weight}
         plain: dict[str, Any] = {name: value for name, value in given.items() if value}
         return plain | ({"features": list(self.features)} if self.features else {})
+
+    @property
+    def names(self) -> list[str]:
+        """Of all of them."""
+        return [name for name in (self.text, self.label, self.weight) if name] + [*self.features]
 
     def schema(self) -> pyarrow.Schema:
         """Their types."""
@@ -98,6 +117,16 @@ class Columns:
             if (found := _not_number(record, name)) is not None:
                 return f"{name!r} must be a number, got {found}"
         return None
+
+
+def there(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
+    """Refuse columns that are not there, or twice."""
+    for name in wanted:
+        if name not in names:
+            listed = ", ".join(map(repr, names)) or "none"
+            raise BadInput(f"{where} must have a column {name!r}, got {listed}.")
+        if names.count(name) > 1:
+            raise BadInput(f"{where} must have one column {name!r}, got {names.count(name)}.")
 
 
 def kind_of(label: Any) -> str | None:
@@ -162,7 +191,7 @@ def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
         if column.null_count:
             bad |= column.is_null().to_numpy()
         if str(column.type) == "double":
-            bad |= ~np.isfinite(_numbers(table, name))
+            bad |= ~(np.abs(_numbers(table, name)) < 1e308)
     if columns.weight is not None:
         bad |= ~(_numbers(table, columns.weight) >= 0)
         bad |= ~(_numbers(table, columns.weight) < 1e308)
@@ -179,14 +208,13 @@ def _numbers(table: Any, name: str) -> NDArray[np.float64]:
 def labels_of(column: Any) -> Labels:
     """A column of labels as places in the list of those that occur."""
     coded = column.dictionary_encode()
-    values = coded.dictionary.to_pylist()
-    return Labels(
-        coded.indices.to_numpy(), np.array(values, dtype=str if _all_str(values) else None)
-    )
-
-
-def _all_str(values: list[Any]) -> bool:
-    return all(type(value) is str for value in values)
+    values = coded.dictionary
+    if "string" not in str(values.type):
+        return Labels(coded.indices.to_numpy(), values.to_numpy(zero_copy_only=False))
+    texts = values.to_pylist()
+    # NumPy takes a NUL at the end of a text for padding.
+    padded = any(text.endswith("\0") for text in texts)
+    return Labels(coded.indices.to_numpy(), np.array(texts, dtype=object if padded else str))
 
 
 def one_piece(column: Any) -> Any:

@@ -53,6 +53,14 @@ class File:
             return self.filesystem.open_input_file(self.path)
         return open(self.path, "rb", buffering=0)
 
+    def mapped(self) -> Any:
+        """The bytes on the disk, for pyarrow to read here and there."""
+        import pyarrow
+
+        if self.filesystem is not None:
+            return self.filesystem.open_input_file(self.path)
+        return pyarrow.memory_map(self.path)
+
     def open(self) -> Stream:
         """The bytes of the text."""
         if self.is_stdin:
@@ -70,6 +78,9 @@ class File:
 class Stream:
     """An open file."""
 
+    #: Whether fewer bytes than asked for mean that there are no more.
+    is_patient = True
+
     def __init__(self, name: str, stream: Any, raw: Any) -> None:
         self.name = name
         self._stream = stream
@@ -80,10 +91,16 @@ class Stream:
         """Bytes on the disk that have been read so far."""
         return int(self._raw.tell())
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be read any more."""
+        return bool(self._stream.closed)
+
     def read(self, size: int) -> bytes:
         """So many bytes, fewer at the end only."""
         parts: list[bytes] = []
-        while size > 0 and (part := self._some(size)):
+        # Step by step: a damaged file may ask for more than there is memory.
+        while size > 0 and (part := self._some(min(size, 1 << 24))):
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -112,6 +129,8 @@ class Stream:
 
 class Arriving(Stream):
     """Standard input: gives what is there without waiting for a whole block of it."""
+
+    is_patient = False
 
     def __init__(self) -> None:
         super().__init__(STDIN_NAME, sys.stdin.buffer, None)

@@ -17,6 +17,8 @@ from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, kind_of, shown
 from surelearn.read._lines import Lines
 
+_NEWLINE, _OPEN, _CLOSE = b"\n{}"
+
 
 class JsonLines:
     """Reads records from lines of JSON.
@@ -56,13 +58,21 @@ class JsonLines:
         return columns
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
-        return self._quickly(lines) or self._one_by_one(lines, name, first)
+        table = self._table(lines)
+        if table is None or faulty(table, self.columns).any():
+            return self._one_by_one(lines, name, first)
+        return batch_of(table, self.columns)
 
-    def _quickly(self, lines: bytes) -> Batch | None:
-        """The batch if there is nothing unusual about the lines."""
+    def _table(self, lines: bytes) -> Any:
+        """What pyarrow makes of the lines; None: it cannot, or not a record of each."""
         import pyarrow
         from pyarrow import json as arrow
 
+        # Looked at first: pyarrow ends the process where the first value is null
+        # (https://github.com/apache/arrow/issues/47409).
+        n = _n_objects(lines)
+        if n == 0:
+            return None
         try:
             _as_text(lines).validate(full=True)
             table = arrow.read_json(
@@ -74,10 +84,7 @@ class JsonLines:
             )
         except pyarrow.ArrowInvalid:
             return None
-        n = table.num_rows
-        if n != _n_lines(lines) and n != _n_filled(lines):
-            return None
-        return None if faulty(table, self.columns).any() else batch_of(table, self.columns)
+        return table if table.num_rows == n else None
 
     def _one_by_one(self, lines: bytes, name: str, first: int) -> Batch:
         import pyarrow
@@ -87,7 +94,7 @@ class JsonLines:
         for number, line in enumerate(lines.split(b"\n"), start=first):
             if not line.strip():
                 continue
-            record = _record(line)
+            record = self._record(line)
             wrong = record if isinstance(record, str) else self.columns.fault(record)
             if not isinstance(record, str) and wrong is None:
                 records.append(record)
@@ -99,6 +106,17 @@ class JsonLines:
         plain = [{column: record[column] for column in names} for record in records]
         table = pyarrow.Table.from_pylist(plain, schema=self._schema)
         return batch_of(table, self.columns, n_bad=n_bad)
+
+    def _record(self, line: bytes) -> dict[str, Any] | str:
+        """The object of a line, or what is wrong with it.
+
+        pyarrow takes some lines that Python does not (very deep, or with a number of very many
+        digits, in a column that is not read). Whether one is good must not depend on those around
+        it, so it has the last word here too.
+        """
+        record = _record(line)
+        table = self._table(line) if isinstance(record, str) else None
+        return record if table is None else dict(table.to_pylist()[0])
 
 
 def _record(line: bytes) -> dict[str, Any] | str:
@@ -124,10 +142,19 @@ def _as_text(lines: bytes) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers)
 
 
-def _n_lines(lines: bytes) -> int:
-    return int(np.count_nonzero(np.frombuffer(lines, np.uint8) == 10)) + (lines[-1:] != b"\n")
+def _n_objects(lines: bytes) -> int:
+    """How many records there are if each is a line; 0: one of them is not.
 
-
-def _n_filled(lines: bytes) -> int:
-    """Lines that are not blank."""
-    return sum(1 for line in lines.split(b"\n") if line.strip())
+    Where every line begins with a brace and ends with one, no record goes over two lines: nothing
+    between two values of a record is a closing brace and an opening one. So if there are as many
+    records as lines, each is a line.
+    """
+    data = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(data == _NEWLINE)
+    if lines[-1:] == b"\n" and lines[:1] == b"{":
+        before, after = data[ends - 1], data[ends[:-1] + 1]
+        if (before == _CLOSE).all() and (after == _OPEN).all():
+            return len(ends)
+    filled = [line for line in map(bytes.strip, lines.split(b"\n")) if line]
+    plain = all(line[:1] == b"{" and line[-1:] == b"}" for line in filled)
+    return len(filled) if plain else 0

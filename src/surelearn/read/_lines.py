@@ -21,11 +21,16 @@ LONGEST = 1 << 28
 
 _START = Place()
 
-_BOM = b"\xef\xbb\xbf"
+#: What some editors put before a text.
+BOM = b"\xef\xbb\xbf"
 
 
 #: Looks into whole lines: (lines, name of the file, number of the first line) to a batch.
 Reader = Callable[[bytes, str, int], Batch]
+
+#: Gives the whole records of a stream, some at a time. Where a piece ends may depend on where it
+#: begins alone.
+Split = Callable[[Stream], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,29 @@ class LineSource(Source):
         raise BadInput(f"{self.name} must have at least one record, got an empty file.")
 
 
-def lines_of(file: File, start: Place = _START) -> Iterator[Lines]:
+def whole_lines(stream: Stream) -> Iterator[bytes]:
+    """The whole lines of a stream, some at a time."""
+    rest: list[bytes] = []  # of a line that has not ended yet
+    size = 0
+    wanted = BLOCK
+    while part := stream.read(wanted):
+        ended = stream.is_patient and len(part) < wanted
+        cut = len(part) if ended else part.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, memoryview(part)[:cut]])
+            rest, size = [], 0
+        rest.append(part[cut:])
+        size += len(part) - cut
+        wanted = BLOCK - size if size < BLOCK else BLOCK
+        if size > LONGEST:
+            raise BadInput(
+                f"{stream.name} must be made of lines, got one of more than {LONGEST >> 20} MiB."
+            )
+    if size:
+        yield b"".join(rest)
+
+
+def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> Iterator[Lines]:
     """The lines of a file from a place on.
 
     Where a block ends depends on where it begins alone, so that reading can go on from the end of
@@ -97,33 +124,15 @@ def lines_of(file: File, start: Place = _START) -> Iterator[Lines]:
     stream = file.open()
     try:
         stream.skip(start.at)
-        place, before = start, 0
-        for data in _whole_lines(stream):
+        place, before = start, stream.consumed
+        for data in split(stream):
+            first = place.line + 1
             n_lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
             n_lines += not data.endswith(b"\n")
-            first = place.line + 1
             place = Place(start.file, place.at + len(data), place.line + n_lines)
-            text = data.removeprefix(_BOM) if place.at == len(data) else data
+            text = data.removeprefix(BOM) if place.at == len(data) else data
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)
             before = now
     finally:
         stream.close()
-
-
-def _whole_lines(stream: Stream) -> Iterator[bytes]:
-    rest: list[bytes] = []  # of a line that has not ended yet
-    size = 0
-    while part := stream.read(BLOCK - size if size < BLOCK else BLOCK):
-        cut = part.rfind(b"\n") + 1
-        if cut:
-            yield b"".join([*rest, memoryview(part)[:cut]])
-            rest, size = [], 0
-        rest.append(part[cut:])
-        size += len(part) - cut
-        if size > LONGEST:
-            raise BadInput(
-                f"{stream.name} must be made of lines, got one of more than {LONGEST >> 20} MiB."
-            )
-    if size:
-        yield b"".join(rest)

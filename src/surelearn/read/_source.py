@@ -10,9 +10,13 @@ from typing import Any
 from surelearn._check import BadInput
 from surelearn.read._batch import Source
 from surelearn.read._columns import Wanted
+from surelearn.read._csv import CsvSource
 from surelearn.read._files import COMPRESSED, File, files_of
+from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
 from surelearn.read._lines import LineSource
+from surelearn.read._stores import arrow, parquet
+from surelearn.read._tables import TableSource
 
 #: Formats and the endings of their files.
 FORMATS = {
@@ -72,16 +76,30 @@ def batches(
     ------
     BadInput
         For a record that cannot be read: names the file, the line and what was expected.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"text": ["good", "bad", "fine"], "label": [1, 0, 1]})
+    >>> for batch in batches(frame):
+    ...     print(batch.X.to_pylist(), batch.y)
+    ['good', 'bad', 'fine'] [1 0 1]
     """
     if isinstance(source, Source):
         return source
     wanted = Wanted(text, label, weight, None if features is None else tuple(features))
     if not isinstance(source, str | os.PathLike | list | tuple):
-        return _frame(source, wanted, skip_bad)
+        return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem)
     kind = _format(files, format)
     if kind == "jsonl":
         return LineSource(files, partial(JsonLines, wanted, skip_bad=skip_bad))
+    if kind in ("csv", "tsv"):
+        delimiter = "," if kind == "csv" else "\t"
+        return CsvSource(files, wanted, delimiter=delimiter, skip_bad=skip_bad)
+    if kind in ("parquet", "arrow"):
+        store = parquet if kind == "parquet" else arrow
+        return TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
     raise NotImplementedError(kind)
 
 
@@ -110,7 +128,3 @@ def _guess(file: File) -> str:
         f"{file.name} must have an ending that tells its format, such as .jsonl, got {ending!r}. "
         f"Name the format: {', '.join(FORMATS)}."
     )
-
-
-def _frame(frame: Any, wanted: Wanted, skip_bad: bool) -> Source:
-    raise NotImplementedError

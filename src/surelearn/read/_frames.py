@@ -1,0 +1,71 @@
+"""Frames of pandas and polars and tables of pyarrow, as tables of Arrow's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surelearn._check import BadInput
+from surelearn.read._columns import Wanted, kind_of, shown
+from surelearn.read._stores import Held, Once, Store
+
+#: How errors call what has no name of its own.
+_NAME = "frame"
+
+
+def frame(source: Any, wanted: Wanted, skip_bad: bool) -> Store:
+    """A frame, or whatever else gives its columns the way of Arrow."""
+    import pyarrow
+
+    if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "columns"):
+        return Held(_NAME, _of_pandas(source, wanted, skip_bad))
+    if isinstance(source, pyarrow.RecordBatchReader):
+        return Once("reader", lambda: source)
+    if hasattr(source, "__arrow_c_stream__") or isinstance(source, pyarrow.RecordBatch):
+        return Held(_NAME, pyarrow.table(source))
+    raise TypeError(
+        "source must be a path, a list of paths, a frame of pandas or polars or a table of "
+        f"pyarrow, got {type(source).__name__}."
+    )
+
+
+def _of_pandas(frame: Any, wanted: Wanted, skip_bad: bool) -> Any:
+    """The columns of a frame that are read."""
+    import pyarrow
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    names = [str(name) for name in frame.columns]
+    numbers = [
+        name
+        for name, type_ in zip(names, frame.dtypes, strict=True)
+        if is_numeric_dtype(type_) and not is_bool_dtype(type_)
+    ]
+    columns = wanted.among(names, numbers, _NAME)
+    made = {
+        name: _column(frame.iloc[:, names.index(name)], name, skip_bad) for name in columns.names
+    }
+    return pyarrow.table(made)
+
+
+def _column(series: Any, name: str, skip_bad: bool) -> Any:
+    import pyarrow
+
+    try:
+        return pyarrow.Array.from_pandas(series)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+        return pyarrow.Array.from_pandas(_of_one_kind(series, name, skip_bad))
+
+
+def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
+    """A column of objects, with null for what is not of the kind of the first."""
+    there = series.notna().to_numpy()
+    kinds = [kind_of(value) for value in series]
+    first = next((kind for kind, is_there in zip(kinds, there, strict=True) if is_there), None)
+    misfit = there & np.array([kind is None or kind != first for kind in kinds])
+    if misfit.any() and not skip_bad:
+        row = int(misfit.argmax())
+        what = first or "a text or a number"
+        value = shown(series.iloc[row])
+        raise BadInput(f"{_NAME}, row {row + 1}: {name!r} must be {what}, got {value}.")
+    return series.where(~misfit, None)

@@ -1,0 +1,257 @@
+"""Tables, from files and from memory: blocks of rows, whose columns pyarrow has read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check import BadInput
+from surelearn.read._batch import Batch, Place, Source
+from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
+from surelearn.read._stores import Store
+
+if TYPE_CHECKING:
+    import pyarrow
+
+#: What labels of a kind are stored as, besides dictionaries of it.
+_TYPES = {
+    "a text": ("string", "large_string", "string_view", "binary", "large_binary", "binary_view"),
+    "true or false": ("bool",),
+    "a whole number": tuple(f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)),
+    "a number": ("halffloat", "float", "double"),
+}
+
+_NUMBERS = ("a whole number", "a number")
+
+
+class TableSource(Source):
+    """Tables that are read a block of rows at a time.
+
+    Parameters
+    ----------
+    stores : list of Store
+    wanted : Wanted
+    skip_bad : bool
+    """
+
+    def __init__(self, stores: Sequence[Store], wanted: Wanted, *, skip_bad: bool) -> None:
+        super().__init__([])
+        self._stores = list(stores)
+        self._wanted = wanted
+        self._skip_bad = skip_bad
+        self._columns: Columns | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return [store.name for store in self._stores]
+
+    @property
+    def n_bytes(self) -> int | None:
+        sizes = [store.size for store in self._stores]
+        return None if None in sizes else sum(filter(None, sizes))
+
+    @property
+    def can_restart(self) -> bool:
+        return all(store.can_restart for store in self._stores)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {} if self._columns is None else self._columns.plain()
+
+    def blocks(self, start: Place | None = None) -> Iterator[Rows]:
+        start = start or Place()
+        if self._columns is None:
+            self._columns = _found(self._wanted, self._stores[0])
+        columns, some = self._columns, start != Place()
+        for number, store in enumerate(self._stores[start.file :], start=start.file):
+            _fits(columns, store)
+            row = start.at if number == start.file else 0
+            for table, n_bytes in store.pieces(columns.names, row):
+                end = row + table.num_rows
+                place = Place(number, end, end)
+                rows = Rows(table, store.name, row + 1, place, n_bytes, columns)
+                yield replace(rows, skip_bad=self._skip_bad)
+                row, some = end, True
+        if not some:
+            raise BadInput(f"{self.name} must have at least one record, got none.")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows of a table."""
+
+    table: pyarrow.Table
+    name: str
+    first: int
+    end: Place
+    n_bytes: int
+    columns: Columns
+    skip_bad: bool = False
+
+    def parse(self) -> Batch:
+        import pyarrow
+
+        bad = np.zeros(self.table.num_rows, bool)
+        made: dict[str, Any] = {}
+        for name in self.columns.names:
+            made[name], not_text = self._sound(name)
+            bad |= not_text
+        table = pyarrow.table(made)
+        bad |= faulty(table, self.columns)
+        if not bad.any():
+            return batch_of(table, self.columns)
+        if not self.skip_bad:
+            row = int(np.flatnonzero(bad)[0])
+            raise BadInput(f"{self.name}, row {self.first + row}: {self._wrong(table, row)}.")
+        return batch_of(table.filter(pyarrow.array(~bad)), self.columns, n_bad=int(bad.sum()))
+
+    def _sound(self, name: str) -> tuple[Any, NDArray[np.bool_]]:
+        """A column in the type it is learnt from, and which of its rows are not UTF-8."""
+        import pyarrow
+
+        column = self.table.column(name)
+        kind = self._kind(name)
+        none = np.zeros(len(column), bool)
+        try:
+            column.validate(full=True)
+            return _cast(column, kind), none
+        except pyarrow.ArrowException as error:
+            if kind != "a text":
+                raise BadInput(f"{self.name} must be a sound table, got {error}") from None
+        return self._damaged(column)
+
+    def _damaged(self, column: Any) -> tuple[Any, NDArray[np.bool_]]:
+        """A column of texts of which some are not UTF-8, with null for those."""
+        import pyarrow
+
+        values = self._bytes(column)
+        bad = np.array([value is not None and not _is_utf8(value) for value in values], bool)
+        kept = [None if wrong else value for value, wrong in zip(values, bad, strict=True)]
+        texts = pyarrow.array(kept, pyarrow.large_binary()).cast(pyarrow.large_string())
+        return pyarrow.chunked_array([texts]), bad
+
+    def _bytes(self, column: Any) -> list[bytes | None]:
+        """What stands in a column of texts, be it UTF-8 or not."""
+        import pyarrow
+
+        try:
+            chunks = [_as_bytes(chunk) for chunk in column.chunks]
+            for chunk in chunks:
+                chunk.validate(full=True)
+        except pyarrow.ArrowException as error:
+            raise BadInput(f"{self.name} must be a sound table, got {error}") from None
+        return [value for chunk in chunks for value in chunk.to_pylist()]
+
+    def _kind(self, name: str) -> str:
+        if name == self.columns.text:
+            return "a text"
+        return self.columns.kind if name == self.columns.label else "a number"
+
+    def _wrong(self, table: pyarrow.Table, row: int) -> str:
+        """What is wrong with a row, told by what was stored where nothing could be made of it."""
+        record = {}
+        for name in self.columns.names:
+            value, stored = table.column(name)[row].as_py(), self.table.column(name).slice(row, 1)
+            if value is None and not stored.null_count:
+                if self._kind(name) == "a text":
+                    return f"{name!r} must be UTF-8, got {shown(self._bytes(stored)[0])}"
+                value = stored[0].as_py()
+            record[name] = value
+        return str(self.columns.fault(record))
+
+
+def _found(wanted: Wanted, store: Store) -> Columns:
+    """The columns to read, and the kind of label, from the types of a table."""
+    schema = store.schema
+    numbers = [field.name for field in schema if _kind_of(field.type) in _NUMBERS]
+    columns = wanted.among(schema.names, numbers, store.name)
+    if columns.label is None:
+        return columns
+    type_ = schema.field(columns.label).type
+    kind = _kind_of(type_)
+    if kind is None:
+        raise BadInput(
+            f"{store.name}: {columns.label!r} must be a text, true or false, or a number, "
+            f"got {type_}."
+        )
+    return replace(columns, kind="a text" if kind == "null" else kind)
+
+
+def _fits(columns: Columns, store: Store) -> None:
+    """Refuse a table whose columns are others, or of other types."""
+    schema = store.schema
+    there(columns.names, schema.names, store.name)
+    for name in columns.names:
+        type_ = schema.field(name).type
+        kind = "a number"
+        if name in (columns.text, columns.label):
+            kind = "a text" if name == columns.text else columns.kind
+        found = _kind_of(type_)
+        fits = found in _NUMBERS if kind == "a number" else found == kind
+        if not fits and found != "null":
+            raise BadInput(f"{store.name}: {name!r} must be {kind}, got {type_}.")
+
+
+def _kind_of(type_: Any) -> str | None:
+    """The kind of what a type stores; None: it cannot be learnt from."""
+    name = str(type_.value_type if _is_coded(type_) else type_)
+    if name == "null":
+        return "null"
+    if name.startswith("decimal"):
+        return "a number"
+    return next((kind for kind, names in _TYPES.items() if name in names), None)
+
+
+def _is_coded(type_: Any) -> bool:
+    """Whether a column of a type has places in a list of values."""
+    return str(type_).startswith("dictionary<")
+
+
+def _cast(column: Any, kind: str) -> Any:
+    """A column in the type that is learnt from; texts that are not UTF-8 are refused."""
+    import pyarrow
+    from pyarrow import compute
+
+    if _is_coded(column.type):
+        chunks = [_cast(chunk.dictionary, kind).take(chunk.indices) for chunk in column.chunks]
+        return pyarrow.chunked_array(chunks)
+    if kind == "a text":
+        return _texts(column)
+    if kind == "a whole number" and str(column.type) == "uint64":
+        fits = compute.less_equal(column, pyarrow.scalar(2**63 - 1, pyarrow.uint64()))
+        column = compute.if_else(fits, column, None)
+    type_ = {"true or false": pyarrow.bool_(), "a whole number": pyarrow.int64()}.get(kind)
+    return column.cast(type_ or pyarrow.float64(), safe=type_ is not None)
+
+
+def _texts(column: Any) -> Any:
+    import pyarrow
+
+    if str(column.type) in ("string", "large_string"):
+        return column
+    if str(column.type) == "binary_view":
+        column = column.cast(pyarrow.large_binary())
+    return column.cast(pyarrow.large_string())
+
+
+def _as_bytes(array: Any) -> Any:
+    """An array of texts as one of bytes, nothing of which is looked at."""
+    import pyarrow
+
+    if _is_coded(array.type):
+        values = _as_bytes(array.dictionary)
+        values.validate(full=True)
+        return pyarrow.DictionaryArray.from_arrays(array.indices, values)
+    return array.view(str(array.type).replace("string", "binary"))
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

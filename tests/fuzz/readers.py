@@ -1,0 +1,162 @@
+"""Damaged files for the readers: each gives batches or `BadInput`, and nothing else, ever.
+
+    python tests/fuzz/readers.py READER SECONDS [SEED]
+
+READER is jsonl, csv or parquet (and Arrow files). Files of tests/corpus/READER are damaged at
+random; what comes out of jsonl and csv is compared with a slow reader. Bytes that do harm are
+written to the same folder, where the next run looks at them first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from reference import readers as slow  # noqa: E402
+from surelearn import read  # noqa: E402
+from surelearn.read import _lines, _stores  # noqa: E402
+from surelearn.text import HashingVectorizer  # noqa: E402
+
+#: What is put into files, besides random bytes.
+TOKENS = {
+    "jsonl": rb"""{ } [ ] : , " \ \\ \" \ud800 \u0000 \n }{ null true NaN -1 1.5 1e999
+        9223372036854775808 "text": "label": {"text":"a","label":"b"} {"text":"a","label":1}""",
+    "csv": rb""", " "" ," ", a,1 0 -0 007 9223372036854775808 text,label""",
+    "parquet": b"\x7f \xff\xff\xff\xff \x00\x00\x00\x80 PAR1 ARROW1",
+}
+MARKS = [b"\n", b"\r", b"\r\n", b"\t", b" ", b"\xef\xbb\xbf", b"\xff", b"\x00"]
+
+
+def damaged(data: bytes, others: list[bytes], tokens: list[bytes], random: random.Random) -> bytes:
+    """A file after one to five accidents."""
+    for _ in range(random.randint(1, 5)):
+        at = random.randint(0, len(data))
+        size = min(random.choice([1, 1, 2, 8, 64]), len(data) - at)
+        match random.randrange(7):
+            case 0:
+                data = data[:at] + random.choice(tokens) + data[at:]
+            case 1:
+                data = data[:at] + random.choice(tokens) + data[at + size :]
+            case 2:
+                data = data[:at] + data[at + size :]
+            case 3:
+                data = data[:at] + data[at : at + size] * random.randint(2, 4) + data[at + size :]
+            case 4:
+                data = data[:at] + random.randbytes(size) + data[at + size :]
+            case 5:
+                other = random.choice(others)
+                data = data[:at] + other[random.randint(0, len(other)) :]
+            case 6:
+                flipped = bytes(byte ^ 1 << random.randrange(8) for byte in data[at : at + size])
+                data = data[:at] + flipped + data[at + size :]
+    return data
+
+
+def outcome(path: Path, *, skip_bad: bool) -> tuple[list[str], list, int] | str:
+    """What comes out of a file: texts, labels and how many were left out, or an error."""
+    texts, labels, n_bad = [], [], 0
+    columns = (
+        {"text": "text", "label": "label"} if path.suffix not in (".parquet", ".arrow") else {}
+    )
+    try:
+        for batch in read.batches(path, skip_bad=skip_bad, **columns):
+            n_bad += batch.n_bad
+            if batch.labels is not None:
+                labels += batch.y.tolist()
+            if isinstance(batch.X, np.ndarray):
+                assert np.isfinite(batch.X).all()
+                continue
+            texts += batch.X.to_pylist()
+            rows = VECTORIZER.transform(batch.X)  # our native code sees what readers give
+            assert rows.shape[0] == len(batch)
+    except read.BadInput as error:
+        return str(error)
+    return texts, labels, n_bad
+
+
+VECTORIZER = HashingVectorizer(n_features=2**10, ngram_range=(1, 2))
+
+
+def check(path: Path) -> None:
+    """Raise if a reader does anything but give batches or `BadInput`, or the wrong ones."""
+    found = {skip_bad: outcome(path, skip_bad=skip_bad) for skip_bad in (False, True)}
+    data = path.read_bytes()
+    if path.suffix == ".jsonl":
+        # pyarrow reads these and Python does not; that is on purpose, see JsonLines.
+        if not re.search(rb"Inf|[0-9]{4300}|[{\[]{200}", data):
+            compare(found, lambda: slow.jsonl(data))
+    elif path.suffix in (".csv", ".tsv"):
+        compare(found, lambda: slow.table(data, "," if path.suffix == ".csv" else "\t"))
+
+
+def compare(found: dict, judge) -> None:
+    try:
+        texts, labels, bad = judge()
+    except slow.NoColumns:
+        assert isinstance(found[False], str), found[False]
+        assert isinstance(found[True], str), found[True]
+        return
+    assert found[True] == (texts, labels, len(bad)), (found[True], texts, labels, bad)
+    assert [type(x) for x in found[True][1]] == [type(x) for x in labels]
+    if bad:
+        assert isinstance(found[False], str), found[False]
+    else:
+        assert found[False] == found[True]
+
+
+def fuzz(reader: str, seconds: float, seed: int, candidate: Path) -> None:
+    """Damage files until the time is over; the one at work is in `candidate`, whatever happens."""
+    generator = random.Random(seed)
+    kept = sorted((ROOT / "corpus" / reader).iterdir())
+    assert kept, reader
+    for path in kept:
+        check(path)
+    files = [path.read_bytes() for path in kept]
+    tokens = [*TOKENS[reader].split(), *MARKS]
+    end, n = time.monotonic() + seconds, 0
+    block, block_rows = _lines.BLOCK, _stores.BLOCK
+    while time.monotonic() < end:
+        i = generator.randrange(len(files))
+        path = candidate.with_suffix(kept[i].suffix)
+        candidate.write_text(path.name)
+        path.write_bytes(damaged(files[i], files, tokens, generator))
+        check(path)
+        if n % 4 == 0:
+            # In small blocks the first one may say otherwise what the columns are: no comparison.
+            _lines.BLOCK = _stores.BLOCK = generator.choice([8, 60, 200])
+            outcome(path, skip_bad=True)
+            _lines.BLOCK, _stores.BLOCK = block, block_rows
+        n += 1
+    print(f"{reader}: {n} damaged files, seed {seed}: 1 passed")
+
+
+def main(reader: str, seconds: str, seed: str = "0") -> int:
+    """Fuzz in another process, since it may be one that ends it that is looked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        candidate = Path(folder) / "candidate"
+        command = [sys.executable, __file__, reader, seconds, seed, str(candidate)]
+        status = subprocess.run(command).returncode
+        if status and candidate.exists():
+            path = candidate.parent / candidate.read_text()
+            name = hashlib.sha256(path.read_bytes()).hexdigest()[:12] + path.suffix
+            (ROOT / "corpus" / reader / name).write_bytes(path.read_bytes())
+            print(f"{reader}: see tests/corpus/{reader}/{name}, seed {seed}")
+        return status
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5:
+        fuzz(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    else:
+        sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,69 @@
+"""What the tests of the readers share: a source read whole, and laws of all sources."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from unittest import mock
+
+import numpy as np
+from hypothesis import strategies as st
+
+from surelearn import read
+from surelearn.read import _lines, _stores
+
+#: Any text that can be written as UTF-8.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+#: Labels of each kind, by its name.
+labels = {
+    "texts": texts.filter(bool),
+    "whole numbers": st.integers(-(2**63), 2**63 - 1),
+    "numbers": st.floats(-1e300, 1e300).map(lambda x: x + 0.5),
+    "flags": st.booleans(),
+}
+
+
+def records(kinds=tuple(labels), min_size=1):
+    """Lists of (text, label), the labels of one kind."""
+    return st.sampled_from(kinds).flatmap(
+        lambda kind: st.lists(st.tuples(texts, labels[kind]), min_size=min_size, max_size=12)
+    )
+
+
+@contextmanager
+def blocks_of(size):
+    """Blocks of so many bytes."""
+    with mock.patch.object(_lines, "BLOCK", size), mock.patch.object(_stores, "BLOCK", size):
+        yield
+
+
+def rows(source, **options):
+    """All records as (text, label), and how many were left out."""
+    return joined(read.batches(source, **options))
+
+
+def joined(batches):
+    found, n_bad = [], 0
+    for batch in batches:
+        found += zip(batch.X.to_pylist(), batch.y.tolist(), strict=True)
+        n_bad += batch.n_bad
+    return found, n_bad
+
+
+def content(batch):
+    """Everything in a batch, to be compared."""
+    X = batch.X.tolist() if isinstance(batch.X, np.ndarray) else batch.X.to_pylist()
+    weight = None if batch.weight is None else batch.weight.tolist()
+    return X, None if batch.labels is None else batch.y.tolist(), weight, batch.n_bad
+
+
+def check_going_on(source):
+    """From the end of any block on, reading gives the rest of the blocks, and nothing else."""
+    blocks = list(source.blocks())
+    ends = [block.end for block in blocks]
+    parsed = [content(block.parse()) for block in blocks]
+    for i, end in enumerate(ends, start=1):
+        rest = list(source.blocks(end))
+        assert [block.end for block in rest] == ends[i:]
+        assert [content(block.parse()) for block in rest] == parsed[i:]
+    return len(blocks)

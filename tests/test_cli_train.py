@@ -1,0 +1,317 @@
+"""`surelearn train`, in process and as a process of its own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import surelearn
+from surelearn import SureTextClassifier, rules
+from surelearn.cli import _app, train
+from surelearn.cli._progress import _Shown, share
+from surelearn.estimators import StreamProgress
+
+runner = CliRunner()
+COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
+
+
+def run(*arguments: object, **more: Any) -> Any:
+    return runner.invoke(_app.app, [str(argument) for argument in arguments], **more)
+
+
+def line(i: int) -> str:
+    good = i % 2 == 0
+    text = f"{'good' if good else 'bad'} film number {i % 7}"
+    return json.dumps({"text": text, "label": "pos" if good else "neg", "stars": 5 - 4 * (i % 2)})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.jsonl").write_text("".join(line(i) + "\n" for i in range(100)))
+    return tmp_path
+
+
+def test_a_model_comes_out_of_a_file(folder: Path) -> None:
+    done = run("train", "r.jsonl", "-o", "m.sure")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("Learnt 100 rows of 2 classes from r.jsonl in 10 passes.\n")
+    model = surelearn.load("m.sure")
+    assert model.predict(["a good film"]) == ["pos"]
+    by_hand = SureTextClassifier(random_state=0).fit_stream("r.jsonl")
+    assert model.coef_.tobytes() == by_hand.coef_.tobytes()
+
+
+def test_every_option_reaches_the_model(folder: Path) -> None:
+    done = run(
+        "train", "r.jsonl", "-o", "m.sure", "--passes", 2, "--rule", "variance(phi=3)", "--bigrams",
+        "--n-features", 4096, "--average", "--balanced", "--jobs", 1, "--seed", 5, "--json",
+        "--checkpoint-every", 10, "--weight", "stars", "--label", "label", "--text", "text",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    model = surelearn.load("m.sure")
+    assert model.rule == rules.Variance(phi=3)
+    assert model.ngram_range == (1, 2)
+    assert model.n_features == 4096
+    assert model.average
+    assert model.class_weight == "balanced"
+    assert model.n_jobs == 1
+    assert model.random_state == 5
+    found = json.loads(done.output)
+    assert found["rows"] == 100
+    assert found["passes"] == len(found["mistakes"]) == 2
+    assert model.stream_.columns == {"text": "text", "label": "label", "weight": "stars"}
+
+
+def test_tune_shows_what_it_tried_and_takes_the_best(folder: Path) -> None:
+    done = run("train", "r.jsonl", "-o", "m.sure", "--tune", "--passes", 1)
+    assert done.exit_code == 0, done.output
+    assert "mistakes" in done.output.splitlines()[0]
+    assert "Learnt 100 rows" in done.output
+    quiet = run("train", "r.jsonl", "-o", "q.sure", "--tune", "--passes", 1, "--json")
+    assert json.loads(quiet.output)["rows"] == 100
+    records = surelearn.read.batches("r.jsonl").first(20_000)
+    best = surelearn.tune(SureTextClassifier(random_state=0), records.X, records.y).best
+    assert surelearn.load("m.sure").rule == best.rule
+
+
+def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:
+    (folder / "n.csv").write_text("a,b,label\n" + "1,0,x\n0,1,y\n" * 10)
+    assert run("train", "n.csv", "-o", "n.sure", "--features", "a").exit_code == 0
+    assert surelearn.load("n.sure").n_features_in_ == 1
+    assert run("train", "n.csv", "-o", "n.sure").exit_code == 0
+    assert surelearn.load("n.sure").n_features_in_ == 2
+    assert surelearn.load("n.sure").predict([[1, 0]]) == ["x"]
+    done = run("train", "n.csv", "-o", "n.sure", "--bigrams")
+    assert (done.exit_code, done.output) == (
+        1, "surelearn: --bigrams needs texts, got rows of numbers.\n"
+    )  # fmt: skip
+
+
+def test_many_files_and_compressed_ones(folder: Path) -> None:
+    for i in range(3):
+        with gzip.open(folder / f"p{i}.jsonl.gz", "wt") as file:
+            file.writelines(line(10 * i + j) + "\n" for j in range(10))
+    assert run("train", "p0.jsonl.gz", "p1.jsonl.gz", "-o", "a.sure").exit_code == 0
+    assert surelearn.load("a.sure").stream_.rows == 20
+    assert run("train", "p*.jsonl.gz", "-o", "a.sure").exit_code == 0
+    assert surelearn.load("a.sure").stream_.rows == 30
+
+
+def test_going_on_takes_columns_and_settings_from_the_model(folder: Path) -> None:
+    first = run("train", "r.jsonl", "-o", "m.sure", "--label", "stars", "--passes", 1, "--bigrams")
+    assert first.exit_code == 0, first.output
+    with open("r.jsonl", "a") as file:
+        file.writelines(line(i) + "\n" for i in range(20))
+    done = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--passes", 1)
+    assert done.exit_code == 0, done.output
+    model = surelearn.load("m.sure")
+    assert model.classes_.tolist() == [1, 5]
+    assert model.stream_.rows == 120
+    assert model.ngram_range == (1, 2)
+    # Settings that cannot change are refused.
+    done = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--n-features", 64)
+    assert done.exit_code == 1
+    assert "n_features must stay" in done.output
+
+
+def test_standard_input_goes_on(folder: Path) -> None:
+    text = Path("r.jsonl").read_text()
+    assert run("train", "-", "-o", "m.sure", "--resume", input=text).exit_code == 0
+    done = run("train", "-", "-o", "m.sure", "--resume", input=text)
+    assert done.exit_code == 0, done.output
+    assert "from standard input in one pass" in done.output
+    assert "Wrong before it was learnt: 0.0 %." in done.output
+    assert surelearn.load("m.sure")._model.counts.sum() == 200
+
+
+BAD = {
+    "missing column": (["--text", "body"], None, r"must have a column 'body', got 'text', 'label'"),
+    "not json": ([], "{oops\n", "r.jsonl, line 101: expected a JSON object, got '{oops'."),
+    "null label": ([], '{"text": "a", "label": null}\n', "'label' must be a text, got null."),
+    "no label": ([], '{"text": "a"}\n', "line 101: 'label' must be a text, got none."),
+    "another type": ([], '{"text": "a", "label": 3}\n', "'label' must be a text, got 3."),
+    "no such rule": (["--rule", "foo"], None, "rule must be one of 'variance'"),
+    "bad rule": (["--rule", "arow(q=1)"], None, "rule must have the parameters of arow"),
+    "no number": (["--rule", "arow(r=x)"], None, "could not convert"),
+    "no time": (["--checkpoint-every", "soon"], None, "checkpoint_every must be rows or a time"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_exit_code_1(folder: Path, case: str) -> None:
+    options, more, message = BAD[case]
+    if more is not None:
+        with open("r.jsonl", "a") as file:
+            file.write(more)
+    done = run("train", "r.jsonl", "-o", "m.sure", *options)
+    assert done.exit_code == 1
+    assert message in done.output
+    assert done.output.count("\n") == 1
+    if more is not None:
+        done = run("train", "r.jsonl", "-o", "m.sure", "--skip-bad")
+        assert done.exit_code == 0
+        assert "Left out because they could not be read: 1 row" in done.output
+
+
+def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
+    with open("r.jsonl", "ab") as file:
+        file.write(b'{"text": "caf\xe9", "label": "pos"}\n')
+    done = run("train", "r.jsonl", "-o", "m.sure")
+    assert (done.exit_code, done.output) == (
+        1, "surelearn: r.jsonl, line 101: expected UTF-8, got byte 0xe9 at position 13.\n"
+    )  # fmt: skip
+    Path("e.jsonl").write_text("")
+    done = run("train", "e.jsonl", "-o", "m.sure")
+    assert (done.exit_code, done.output) == (
+        1, "surelearn: e.jsonl must have at least one record, got an empty file.\n"
+    )  # fmt: skip
+    assert not Path("m.sure").exists()
+
+
+def test_wrong_use_is_exit_code_2(folder: Path) -> None:
+    assert run("train", "r.jsonl").exit_code == 2
+    done = run("train", "r.jsonl", "-o", "no/such/folder/m.sure")
+    assert done.exit_code == 2
+    assert "must be in a folder that exists" in done.output
+    assert run("train", "r.jsonl", "-o", "m.sure", "--passes", 0).exit_code == 2
+
+
+def test_a_model_that_cannot_be_gone_on_with_is_left_alone(folder: Path) -> None:
+    run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
+    whole = Path("m.sure").read_bytes()
+    for damaged in (whole[:-10], whole[:100], b"junk", b""):
+        Path("m.sure").write_bytes(damaged)
+        done = run("train", "r.jsonl", "-o", "m.sure", "--resume")
+        assert done.exit_code == 1
+        assert done.output.startswith("surelearn: m.sure must be a safetensors file, got")
+        assert Path("m.sure").read_bytes() == damaged
+
+
+def test_a_newer_file_is_said_to_be_newer(folder: Path) -> None:
+    run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
+    whole = Path("m.sure").read_bytes()
+    Path("m.sure").write_bytes(whole.replace(b'\\"format\\": 1', b'\\"format\\": 9'))
+    done = run("train", "r.jsonl", "-o", "m.sure", "--resume")
+    assert done.exit_code == 1
+    assert "m.sure must have format 1 or older, got 9. Update surelearn to read it." in done.output
+
+
+def test_a_full_disk_leaves_the_old_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
+    before = Path("m.sure").read_bytes()
+
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device", "m.sure")
+
+    monkeypatch.setattr("surelearn.save.save_file", full)
+    done = run("train", "r.jsonl", "-o", "m.sure", "--checkpoint-every", 50)
+    assert done.exit_code == 1
+    assert "surelearn: m.sure: No space left on device." in done.output
+    assert Path("m.sure").read_bytes() == before
+    assert os.listdir(".") == ["r.jsonl", "m.sure"] or sorted(os.listdir(".")) == [
+        "m.sure", "r.jsonl"
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written(folder: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "train", "r.jsonl", "-o", "m.sure"], stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert surelearn.load("m.sure").stream_.ended
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_says_how_to_go_on(folder: Path, number: int) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "train", "-", "-o", "m.sure", "--checkpoint-every", "1"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(Path("r.jsonl").read_text())
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not Path("m.sure").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.send_signal(number)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert errors == (
+        "surelearn: interrupted after 100 rows of pass 1. m.sure has what was learnt; --resume "
+        "goes on with it.\n"
+    )
+    assert surelearn.load("m.sure").stream_.rows == 100
+
+
+def test_progress_is_shown_on_a_terminal_only(folder: Path) -> None:
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        [*COMMAND, "train", "r.jsonl", "-o", "m.sure"], stderr=follower, stdout=subprocess.PIPE,
+        text=True, check=True, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )  # fmt: skip
+    os.close(follower)
+    shown = os.read(leader, 100_000).decode()
+    os.close(leader)
+    assert "Pass 10/10" in shown
+    assert "rows/s" in shown
+    assert "Pass" not in done.stdout
+    plain = subprocess.run(
+        [*COMMAND, "train", "r.jsonl", "-o", "m.sure"], capture_output=True, text=True, check=True
+    )
+    assert plain.stderr == ""
+
+
+def test_the_bar_says_speed_and_mistakes() -> None:
+    class Recorder:
+        def __init__(self) -> None:
+            self.calls: list[Any] = []
+
+        def add_task(self, name: str, **fields: Any) -> int:
+            self.calls.append(("add", name, fields["total"]))
+            return len(self.calls)
+
+        def remove_task(self, task: int) -> None:
+            self.calls.append(("remove", task))
+
+        def update(self, task: int, **fields: Any) -> None:
+            self.calls.append(("update", task, fields["completed"], fields["mistakes"]))
+
+    recorder = Recorder()
+    shown = _Shown(recorder)  # type: ignore[arg-type]
+    shown(StreamProgress(1, 2, 100, 20, 1000, 5000, 0))
+    shown(StreamProgress(1, 2, 200, 30, 2000, 5000, 0))
+    shown(StreamProgress(2, 2, 100, 5, 1000, 5000, 0))
+    assert recorder.calls == [
+        ("add", "Pass 1/2", 5000),
+        ("update", 1, 1000, "20.0 % wrong"),
+        ("update", 1, 2000, "15.0 % wrong"),
+        ("remove", 1),
+        ("add", "Pass 2/2", 5000),
+        ("update", 5, 1000, "5.0 % wrong"),
+    ]
+    assert share(1, 0) == "100.0 %"
+
+
+def test_rules_are_read_as_they_are_shown() -> None:
+    assert train._rule("AROW(r=0.5)") == rules.AROW(r=0.5)
+    assert train._rule("scw1(phi=1, C=2)") == rules.SCW1(phi=1, C=2)
+    assert train._rule("pa1") == "pa1"

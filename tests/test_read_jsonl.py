@@ -1,0 +1,240 @@
+"""Lines of JSON: what Python's own reader gives, bad lines named, whatever the blocks."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reading import blocks_of, check_going_on, joined, records, rows
+from reference import readers as slow
+from surelearn import read
+
+GOOD = b'{"text": "a", "label": "x"}\n'
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "reviews.jsonl"
+
+
+def dumped(pairs, **options):
+    lines = (json.dumps({"text": text, "label": label}, **options) for text, label in pairs)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+@given(pairs=records(), ascii=st.booleans(), size=st.sampled_from([16, 100, 2**20]))
+def test_what_was_written_is_read(pairs, ascii, size, tmp_path_factory):
+    path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
+    path.write_bytes(dumped(pairs, ensure_ascii=ascii))
+    with blocks_of(size):
+        found, n_bad = rows(path)
+    assert (found, n_bad) == (pairs, 0)
+    assert [type(label) for _, label in found] == [type(label) for _, label in pairs]
+
+
+ODD = [
+    b'{"text": "b", "label": null}',
+    b'{"text": "b"}',
+    b'{"label": "x"}',
+    b'{"text": null, "label": "x"}',
+    b'{"text": 5, "label": "x"}',
+    b'{"text": "b", "label": 1}',
+    b'{"text": "b", "label": true}',
+    b'{"text": "b", "label": 1.5}',
+    b'{"text": "b", "label": ["x"]}',
+    b'{"text": "b", "label": "x"}{"text": "c", "label": "x"}',
+    b'{"text": "b", "label": "x"} {"text": "c", "label": "x"}',
+    b'{"text":\n "b", "label": "x"}',
+    b'{"text": "b",\n"label": "x"}{"text": "c", "label": "x"}',
+    b'{"text": "b", "label": "x"},',
+    b'{"text": "b", "label": "x"',
+    b'{"text": "\xff", "label": "x"}',
+    b'{"text": "b", "label": "x", "other": "\xc3"}',
+    b'{"text": "\\ud800", "label": "x"}',
+    b'{"text": "b", "label": "\\udc00"}',
+    b'{"text": "b", "label": "x", "other": "\\ud800"}',
+    b'{"text": "b", "text": "c", "label": "x"}',
+    b'{"text": "b", "label": "x", "other": 1, "other": 2}',
+    b'{"text": "b", "label": "x", "other": NaN}',
+    b'{"text": "b", "label": "x", "other": {"text": [null, {}]}}',
+    b'\xef\xbb\xbf{"text": "b", "label": "x"}',
+    b"null",
+    b"[]",
+    b"{}",
+    b'"text"',
+    b"hello",
+    b"",
+    b"   ",
+    b"\r",
+    b"\x00",
+    b' {"text": "b", "label": "x"} ',
+    b'{"text": "b", "label": "x"}\r',
+]
+
+
+@given(
+    lines=st.lists(st.sampled_from([*ODD, GOOD.strip()]), max_size=8),
+    size=st.sampled_from([30, 2**20]),
+    end=st.sampled_from([b"\n", b""]),
+)
+def test_bad_lines_are_those_that_a_slow_reader_refuses(lines, size, end, tmp_path_factory):
+    data = GOOD + b"\n".join(lines) + end
+    path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
+    path.write_bytes(data)
+    texts, labels, bad = slow.jsonl(data)
+    with blocks_of(size):
+        found, n_bad = rows(path, skip_bad=True)
+        assert found == list(zip(texts, labels, strict=True))
+        assert n_bad == len(bad)
+        if not bad:
+            assert rows(path) == (found, 0)
+        else:
+            with pytest.raises(read.BadInput, match=rf"a.jsonl, line {bad[0]}: "):
+                rows(path)
+
+
+@given(pairs=records(min_size=6), size=st.sampled_from([16, 60, 200]))
+def test_reading_goes_on_from_the_end_of_any_block(pairs, size, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jsonl")
+    for name in ("a", "b"):
+        (folder / f"{name}.jsonl").write_bytes(dumped(pairs).removesuffix(b"\n"))
+    with blocks_of(size):
+        n = check_going_on(read.batches(folder / "*.jsonl"))
+    assert n > 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"hello", "line 40: expected a JSON object, got 'hello'."),
+        (b"h" * 99, "got 'hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh...."),
+        (b"[]", r"line 40: expected a JSON object, got '\[\]'."),
+        (b"null", "line 40: expected a JSON object, got 'null'."),
+        (b'{"text": "b", "label": null}', "line 40: 'label' must be a text, got null."),
+        (b'{"text": "b"}', "line 40: 'label' must be a text, got none."),
+        (b'{"text": "b", "label": 3}', "line 40: 'label' must be a text, got 3."),
+        (b'{"text": ["b"], "label": "x"}', r"line 40: 'text' must be a text, got \['b'\]."),
+        (b'{"text": "\xff", "label": "x"}', "expected UTF-8, got byte 0xff at position 10."),
+        (b'{"text": "\\ud800", "label": "x"}', r"'text' must be a text, got '\\ud800'."),
+        (GOOD.strip() * 2, "line 40: expected a JSON object, got"),
+        (b'{"text":\n"b", "label": "x"}', "line 40: expected a JSON object, got '{\"text\":'."),
+    ],
+)
+def test_a_bad_line_is_named_wherever_it_is(path, line, message):
+    path.write_bytes(GOOD * 39 + line + b"\n" + GOOD * 39)
+    for size in (200, 2**20):
+        with blocks_of(size), pytest.raises(read.BadInput, match=rf"reviews.jsonl, .*{message}"):
+            rows(path)
+        with blocks_of(size):
+            found, n_bad = rows(path, skip_bad=True)
+        assert len(found) == 78
+        assert n_bad == 1 + line.count(b"\n")
+
+
+def test_numbers_are_checked(path):
+    good = b'{"a": 1, "b": 2.5, "w": 3, "label": 0.5}\n'
+    path.write_bytes(good)
+    (batch,) = read.batches(path, weight="w")
+    np.testing.assert_array_equal(batch.X, [[1, 2.5]])
+    assert (batch.weight.tolist(), batch.y.tolist()) == ([3.0], [0.5])
+    for bad, message in {
+        b'"a": "1"': "'a' must be a number, got '1'",
+        b'"a": 1e999': "'a' must be a number, got inf",
+        b'"a": null': "'a' must be a number, got null",
+        b'"w": -1, "a": 1': "'w' must be a number of at least 0, got -1",
+        b'"w": NaN, "a": 1': "'w' must be a number of at least 0, got nan",
+        b'"label": NaN, "a": 1': "'label' must be a number, got nan",
+    }.items():
+        path.write_bytes(good + b'{"b": 1, "w": 1, "label": 1, ' + bad + b"}\n")
+        with pytest.raises(read.BadInput, match=rf"line 2: {message}."):
+            list(read.batches(path, weight="w"))
+
+
+def test_labels_that_change_their_type_half_way(path):
+    path.write_bytes(dumped([("a", 1)] * 50 + [("a", 1.5)] + [("a", 2)] * 50))
+    with blocks_of(100), pytest.raises(read.BadInput, match=r"line 51: .* a whole number, got 1.5"):
+        rows(path)
+    path.write_bytes(dumped([("a", 0.5)] * 50 + [("a", 2)] * 50))
+    with blocks_of(100):
+        assert rows(path)[0][-1] == ("a", 2.0)
+    path.write_bytes(dumped([("a", 1), ("a", 2**63)]))
+    with pytest.raises(read.BadInput, match=r"line 2: .* a whole number, got 9223372036854775808"):
+        rows(path)
+
+
+def test_what_editors_leave_in_files_is_no_harm(path):
+    path.write_bytes(
+        b"\xef\xbb\xbf\r\n" + GOOD.replace(b"\n", b"\r\n") * 3 + b"\n\n" + GOOD.strip()
+    )
+    for size in (8, 40, 2**20):
+        with blocks_of(size):
+            assert rows(path) == ([("a", "x")] * 4, 0)
+
+
+def test_a_line_may_be_longer_than_a_block_but_not_endless(path, monkeypatch):
+    long = [("word " * 1000, "x"), ("b", "y"), ("c " * 4000, "z")]
+    path.write_bytes(dumped(long))
+    with blocks_of(256):
+        assert rows(path) == (long, 0)
+        assert check_going_on(read.batches(path)) == 2
+        monkeypatch.setattr(read._lines, "LONGEST", 2**12)
+        with pytest.raises(read.BadInput, match=r"must be made of lines, got one of more than"):
+            rows(path)
+
+
+def test_very_deep_and_very_long_values_are_one_thing_in_all_company(path):
+    """pyarrow reads them and Python does not: they are good among good lines and among bad."""
+    for odd in (b"[" * 5000 + b"]" * 5000, b"1" * 5000, b"Inf"):
+        line = b'{"text": "b", "label": "y", "other": ' + odd + b"}\n"
+        path.write_bytes(GOOD + line)
+        assert rows(path) == ([("a", "x"), ("b", "y")], 0)
+        path.write_bytes(GOOD + line + b"hello\n")
+        assert rows(path, skip_bad=True) == ([("a", "x"), ("b", "y")], 1)
+
+
+def test_labels_with_a_nul_at_their_end_are_kept_apart(path):
+    pairs = [("a", "x\0"), ("b", "x"), ("c", "x\0\0")]
+    path.write_bytes(dumped(pairs))
+    assert rows(path) == (pairs, 0)
+
+
+def test_columns_that_are_missing_are_named_with_those_there_are(path):
+    path.write_bytes(b'{"body": "a", "stars": "1"}\n')
+    with pytest.raises(read.BadInput, match=r"must have a column 'text', .* got 'body', 'stars'."):
+        rows(path)
+    with pytest.raises(read.BadInput, match=r"must have a column 'label', got 'body', 'stars'."):
+        rows(path, text="body", label="label")
+    assert rows(path, text="body", label="stars") == ([("a", "1")], 0)
+    (batch,) = read.batches(path, text="body")
+    assert batch.y is None
+    with pytest.raises(read.BadInput, match=r"for one thing each, got 'body' for two."):
+        rows(path, text="body", label="body")
+    with pytest.raises(read.BadInput, match=r"not both, got 'body' and features."):
+        rows(path, text="body", features=["stars"])
+
+
+def test_files_without_records(path):
+    for data in (b"", b"\n\n", b"\xef\xbb\xbf"):
+        path.write_bytes(data)
+        with pytest.raises(read.BadInput, match=r"reviews.jsonl must have at least one record"):
+            rows(path)
+        other = path.with_name("z.jsonl")
+        other.write_bytes(GOOD)
+        assert rows([path, other]) == ([("a", "x")], 0)
+        assert rows([other, path]) == ([("a", "x")], 0)
+
+
+def test_a_source_can_be_read_twice_and_adds_up(path):
+    path.write_bytes(GOOD * 1000)
+    with blocks_of(1000):
+        source = read.batches(path)
+        assert joined(source) == joined(source) == ([("a", "x")] * 1000, 0)
+        assert sum(block.n_bytes for block in source.blocks()) == source.n_bytes
+    assert source.n_bytes == path.stat().st_size
+    assert source.can_restart
+    assert source.name == str(path)
+    assert read.batches(source) is source
