@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas
 import pytest
 from scipy.special import ndtr
 from sklearn.datasets import load_digits
@@ -176,12 +177,44 @@ def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
     evaluate(streamed, jsonl(records(2)), text="text", label="label")
     list(predict(streamed, jsonl(records(2)), text="text"))
     assert asked == [
-        {"n_features": 2},
-        {"text": "body"},
+        {"label": False, "n_features": 2},
+        {"label": False, "text": "body"},
         {"label": "kind", "text": "body"},
         {"text": "text", "label": "label"},
-        {"text": "text"},
+        {"label": False, "text": "text"},
     ]
+
+
+def test_columns_are_found_by_the_names_that_were_learnt():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.random((200, 2)), columns=["b", "a"])
+    frame["label"] = np.where(frame.a > frame.b, "x", "y")
+    other = frame.assign(c=1.0)[["label", "c", "a", "b"]]
+    streamed = SureClassifier(random_state=0).fit_stream(frame)
+    fitted = SureClassifier(random_state=0).fit(frame[["b", "a"]], frame.label)
+    bayes = GaussianNB().fit(frame[["b", "a"]], frame.label)
+    for model in (streamed, fitted, bayes):
+        assert evaluate(model, other).accuracy > 0.9
+        right = model.predict(frame[["b", "a"]].to_numpy()) if model is streamed else (
+            model.predict(frame[["b", "a"]])
+        )  # fmt: skip
+        (found,) = predict(model, other)
+        np.testing.assert_array_equal(found.label, right)
+    assert hasattr(fitted, "feature_names_in_")
+
+
+@pytest.mark.parametrize("label", [None, "anything", 3])
+def test_labels_are_not_looked_at_where_they_are_not_needed(clf, label, jsonl, tmp_path):
+    rows = [{"text": "great", "label": "good"}, {"text": "dull", "label": label}]
+    frame = pandas.DataFrame({"text": ["great", "dull"], "label": ["good", label]}, dtype=object)
+    frame["label"] = frame["label"].astype(str)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for source in (jsonl(rows), tmp_path / "rows.csv", frame):
+        (found,) = predict(clf, source)
+        assert found.label.tolist() == ["good", "bad"]
+    numbers = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [7, 8])
+    (found,) = predict(numbers, jsonl([{"a": 0.0, "label": 7, "b": 1.0}], "n.jsonl"))
+    assert found.label.tolist() == [7]
 
 
 def test_evaluation_of_a_file_is_that_of_its_rows(clf, jsonl, monkeypatch):

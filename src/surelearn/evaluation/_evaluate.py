@@ -70,7 +70,7 @@ def evaluate(
         Called with an `estimators.StreamProgress` after each batch.
     **reading
         Keywords of `read.batches`, such as `text`, `label` and `format`. The columns are those that
-        `fit_stream` has read, if it has, where nothing else is said.
+        were learnt, if the model knows their names, where nothing else is said.
 
     Returns
     -------
