@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.naive_bayes import GaussianNB
 
 from surelearn import SureClassifier, SureTextClassifier, evaluate
+from surelearn.estimators import StreamProgress
 from surelearn.evaluation import Comparison, Evaluation, _evaluate
 from surelearn.probability import reliability
 
@@ -195,8 +196,10 @@ def test_texts(monkeypatch):
 def test_progress_counts_rows(clf, digits, monkeypatch):
     monkeypatch.setattr(_evaluate, "_BLOCK", 100)
     calls = []
-    evaluate(clf, digits[0][:250], digits[1][:250], progress=lambda *told: calls.append(told))
-    assert calls == [(100, 0), (200, 0), (250, 0)]
+    found = evaluate(clf, digits[0][:250], digits[1][:250], progress=calls.append)
+    assert [told.rows for told in calls] == [100, 200, 250]
+    wrong = round(250 * (1 - found.accuracy))
+    assert calls[-1] == StreamProgress(1, 1, 250, wrong, 0, None, 0)
 
 
 def test_a_model_of_one_class():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas
 import pytest
 from scipy.special import ndtr
 from sklearn.datasets import load_digits
@@ -147,19 +148,89 @@ def test_bad_rows_are_counted(clf, jsonl):
         list(predict(clf, path))
 
 
+def test_a_block_in_which_nothing_can_be_read(clf, jsonl, monkeypatch):
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 100)
+    path = jsonl([*records(3), *[["no", "object"]] * 40, *records(3)])
+    found = list(predict(clf, path, skip_bad=True, keep="id"))
+    assert [0 for batch in found if not len(batch.label)]
+    assert sum(batch.n_bad for batch in found) == 40
+    assert np.concatenate([batch.label for batch in found]).shape == (6,)
+    assert sum(batch.n_bytes for batch in found) == path.stat().st_size
+    judged = evaluate(clf, path, skip_bad=True)
+    assert (judged.n, judged.n_bad) == (6, 40)
+
+
+def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
+    """The width of rows, and the columns of a stream, where nothing else is said."""
+    asked = []
+    usual = read.batches
+    monkeypatch.setattr(
+        read, "batches", lambda source, **more: asked.append(more) or usual(source, **more)
+    )
+    rows = SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["good", "bad"])
+    named = jsonl([{"body": "great", "kind": "good"}, {"body": "dull", "kind": "bad"}], "n.jsonl")
+    streamed = SureTextClassifier().fit_stream(named, text="body", label="kind")
+    asked.clear()
+    list(predict(rows, jsonl([{"a": 1.0, "b": 2.0}])))
+    list(predict(streamed, named))
+    evaluate(streamed, named)
+    evaluate(streamed, jsonl(records(2)), text="text", label="label")
+    list(predict(streamed, jsonl(records(2)), text="text"))
+    assert asked == [
+        {"label": False, "n_features": 2},
+        {"label": False, "text": "body"},
+        {"label": "kind", "text": "body"},
+        {"text": "text", "label": "label"},
+        {"label": False, "text": "text"},
+    ]
+
+
+def test_columns_are_found_by_the_names_that_were_learnt():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.random((200, 2)), columns=["b", "a"])
+    frame["label"] = np.where(frame.a > frame.b, "x", "y")
+    other = frame.assign(c=1.0)[["label", "c", "a", "b"]]
+    streamed = SureClassifier(random_state=0).fit_stream(frame)
+    fitted = SureClassifier(random_state=0).fit(frame[["b", "a"]], frame.label)
+    bayes = GaussianNB().fit(frame[["b", "a"]], frame.label)
+    for model in (streamed, fitted, bayes):
+        assert evaluate(model, other).accuracy > 0.9
+        right = model.predict(frame[["b", "a"]].to_numpy()) if model is streamed else (
+            model.predict(frame[["b", "a"]])
+        )  # fmt: skip
+        (found,) = predict(model, other)
+        np.testing.assert_array_equal(found.label, right)
+    assert hasattr(fitted, "feature_names_in_")
+
+
+@pytest.mark.parametrize("label", [None, "anything", 3])
+def test_labels_are_not_looked_at_where_they_are_not_needed(clf, label, jsonl, tmp_path):
+    rows = [{"text": "great", "label": "good"}, {"text": "dull", "label": label}]
+    frame = pandas.DataFrame({"text": ["great", "dull"], "label": ["good", label]}, dtype=object)
+    frame["label"] = frame["label"].astype(str)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for source in (jsonl(rows), tmp_path / "rows.csv", frame):
+        (found,) = predict(clf, source)
+        assert found.label.tolist() == ["good", "bad"]
+    numbers = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [7, 8])
+    (found,) = predict(numbers, jsonl([{"a": 0.0, "label": 7, "b": 1.0}], "n.jsonl"))
+    assert found.label.tolist() == [7]
+
+
 def test_evaluation_of_a_file_is_that_of_its_rows(clf, jsonl, monkeypatch):
     monkeypatch.setattr("surelearn.read._lines.BLOCK", 1000)
     rows = [*records(100), {"text": "great", "label": "new"}]
     path = jsonl(rows)
     rival = SureTextClassifier("pa1", random_state=0).fit(TEXTS[:5], LABELS[:5])
     told = []
-    found = evaluate(clf, path, rival=rival, progress=lambda *counts: told.append(counts))
+    found = evaluate(clf, path, rival=rival, progress=told.append)
     texts, y = [row["text"] for row in rows], [row["label"] for row in rows]
     expected = evaluate(clf, texts, y, rival=rival).to_dict()
     for name in ("log_loss", "brier", "calibration_error"):  # summed in another order
         expected[name] = pytest.approx(expected[name], rel=1e-12)
     assert found.to_dict() == expected
-    assert told[-1] == (101, path.stat().st_size)
+    assert told[-1][4:6] == (path.stat().st_size, path.stat().st_size)
+    assert (told[-1].rows, told[-1].n_bad) == (101, 0)
     assert len(told) > 3
 
 

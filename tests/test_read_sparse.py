@@ -119,3 +119,11 @@ def test_empty_and_blank_files(tmp_path):
     path.write_text("# nothing\n\n")
     with pytest.raises(ValueError, match="must have at least one record"):
         SureClassifier().fit_stream(path)
+
+
+def test_labels_need_not_be_read(tmp_path):
+    path = tmp_path / "rows.vw"
+    path.write_text("1 |t good film\n|t bad film\n")
+    batch = read.batches(path, label=False, n_features=8).first(9)
+    assert batch.y is None
+    assert len(batch) == 2

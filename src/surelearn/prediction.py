@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ from surelearn.estimators._ahead import ahead
 from surelearn.estimators._judge import Judgement, judge
 
 if TYPE_CHECKING:
-    from surelearn.read import Batch
+    from surelearn.read import Batch, Source
 
 __all__ = ["Prediction", "predict"]
 
@@ -67,7 +68,7 @@ def predict(
         A column to carry along, such as one of names or numbers of rows.
     **reading
         Further keywords of `read.batches`, such as `text` and `format`. The columns are those that
-        `fit_stream` has read, if it has, where nothing else is said.
+        were learnt, if the model knows their names, where nothing else is said.
 
     Yields
     ------
@@ -85,7 +86,7 @@ def predict(
     """
     if keep is not None:
         reading["label"] = keep  # any column can be read as labels are
-    for judged in judged_batches([model], source, reading, labelled=False):
+    for judged in judged_batches([model], opened(model, source, reading, labelled=False)):
         (own,) = judged.judgements
         yield Prediction(
             own.labels,
@@ -116,21 +117,22 @@ class Judged(NamedTuple):
     judgements: list[Judgement]
 
 
-def judged_batches(
-    models: Sequence[Any], source: Any, reading: dict[str, Any], *, labelled: bool
-) -> Iterator[Judged]:
-    """The batches of a source, read as the first model needs them.
-
-    Threads (`n_jobs` of that model, None: as many as there are cores) read and judge ahead.
-    """
+def opened(model: Any, source: Any, reading: Mapping[str, Any], *, labelled: bool) -> Source:
+    """A source as the model needs it read."""
     from surelearn import read
 
-    if isinstance(source, read.Source):
-        if reading:
-            raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
-    else:
-        reading = {**_defaults(models[0], reading, labelled), **reading}
-        source = read.batches(source, **reading)
+    if not isinstance(source, read.Source):
+        return read.batches(source, **{**_defaults(model, reading, labelled), **reading})
+    if reading:
+        raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
+    return source
+
+
+def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
+    """The batches of a source with what the models say of them.
+
+    Threads (`n_jobs` of the first, None: as many as there are cores) read and judge ahead.
+    """
 
     def work(block: Any) -> Judged:
         batch = block.parse()
@@ -139,6 +141,9 @@ def judged_batches(
         say = judge if len(batch) else _nothing
         return Judged(batch, block.n_bytes, [say(model, batch.X) for model in models])
 
+    models = [
+        _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
+    ]
     threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
     yield from ahead(source.blocks(), work, threads)
 
@@ -150,15 +155,31 @@ def _nothing(model: Any, X: Any) -> Judgement:
 
 def _defaults(model: Any, reading: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
     """How rows are read where nobody says it: with the columns and the width that were learnt."""
-    wanted = ["label"] if labelled else []
-    if not reading.keys() & {"text", "features"}:
-        wanted += ["text", "features"]
-    columns = model.stream_.columns if hasattr(model, "stream_") else {}
-    found = {name: columns[name] for name in wanted if name in columns and name not in reading}
+    columns = _columns(model)
+    found: dict[str, Any] = {} if labelled else {"label": False}
+    for name in ("label", "text", "features"):
+        instead = {"label"} if name == "label" else {"text", "features"}
+        if name in columns and not instead & reading.keys():
+            found.setdefault(name, columns[name])
     if hasattr(model, "n_features_in_") and not isinstance(model, SureTextClassifier):
         # Rows of numbers that end early are as wide as those that were learnt.
         found["n_features"] = int(model.n_features_in_)
     return found
+
+
+def _columns(model: Any) -> dict[str, Any]:
+    """The columns that were learnt, as far as the model knows."""
+    if hasattr(model, "stream_"):
+        return dict(model.stream_.columns)
+    names = getattr(model, "feature_names_in_", None)
+    return {} if names is None else {"features": names.tolist()}
+
+
+def _nameless(model: Any) -> Any:
+    """A twin that does not miss the names of columns, which are read by name already."""
+    twin = copy.copy(model)
+    vars(twin).pop("feature_names_in_", None)
+    return twin
 
 
 def _check_kind(model: Any, X: Any) -> None:

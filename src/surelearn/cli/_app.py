@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from typing import Annotated, Any
 
 import rich  # noqa: F401  (sub-commands print with it: better missed here than midway)
@@ -36,10 +35,8 @@ class _Commands(TyperGroup):
         if hasattr(sys.stdout, "reconfigure"):  # letters that a terminal lacks are spelled out
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
+            return super().invoke(ctx)
         except BrokenPipeError:
-            _forget_output()
             raise typer.Exit(_NOBODY_READS) from None
         except (ImportError, OSError, TypeError, ValueError) as error:
             line = _line(error)
@@ -47,7 +44,6 @@ class _Commands(TyperGroup):
                 raise
             typer.echo(f"surelearn: {line}", err=True)
             raise typer.Exit(1) from None
-        return result
 
 
 def _line(error: Exception) -> str | None:
@@ -64,12 +60,6 @@ def _line(error: Exception) -> str | None:
     elif isinstance(error, OSError) and error.strerror and error.filename is not None:
         text = f"{os.fspath(error.filename)}: {error.strerror}."
     return " ".join(text.split())
-
-
-def _forget_output() -> None:
-    """Else the interpreter tries once more to write what nobody reads, and complains."""
-    with suppress(OSError, ValueError):  # not a real file, as in a test
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(

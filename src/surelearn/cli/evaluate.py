@@ -20,6 +20,7 @@ from surelearn.cli._options import (
     Text,
     ZeroBased,
 )
+from surelearn.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from surelearn.evaluation import Evaluation
@@ -64,19 +65,17 @@ def evaluate(
         need_matplotlib("--picture")
     import surelearn
 
-    found = surelearn.evaluate(
-        surelearn.load(model),
-        files,
-        rival=None if against is None else surelearn.load(against),
-        **_options.reading(
-            text=text,
-            label=label,
-            features=features,
-            format=format,
-            skip_bad=skip_bad,
-            zero_based=zero_based,
-        ),
+    asked = _options.reading(
+        text=text,
+        label=label,
+        features=features,
+        format=format,
+        zero_based=zero_based,
+        skip_bad=skip_bad,
     )
+    judged, rival = surelearn.load(model), None if against is None else surelearn.load(against)
+    with progress_bar(quiet=False) as progress:
+        found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **asked)
     if found.comparison is not None and against is not None:
         names = str(model), str(against)
         found = replace(found, comparison=replace(found.comparison, names=names))

@@ -88,7 +88,7 @@ def train(
     \b
     Examples:
       surelearn train reviews.jsonl -o reviews.sure
-      surelearn train part-*.csv.gz --text body --label stars -o stars.sure --passes 1
+      surelearn train part-*.csv.gz --text body --label stars -o stars.sure
       surelearn train reviews.jsonl -o reviews.sure --tune --bigrams
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,16 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
+from surelearn.estimators import StreamProgress
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._judge import Judgement, judge, why_unsure
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._result import Evaluation
-from surelearn.prediction import judged_batches, of_label
+from surelearn.prediction import judged_batches, of_label, opened
 from surelearn.probability import Bins, entropy
+
+if TYPE_CHECKING:
+    from surelearn.read import Source
 
 #: Rows in memory that are judged at a time.
 _BLOCK = 8192
@@ -47,7 +51,7 @@ def evaluate(
     y: Any = None,
     *,
     rival: Any = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Evaluation:
     """Judge a model, or two of them, by rows with known labels.
@@ -63,10 +67,10 @@ def evaluate(
     rival : fitted classifier, optional
         A second model to compare with on the same rows, by McNemar's test.
     progress : callable, optional
-        Called after each batch with the numbers of rows and of bytes so far.
+        Called with an `estimators.StreamProgress` after each batch.
     **reading
         Keywords of `read.batches`, such as `text`, `label` and `format`. The columns are those that
-        `fit_stream` has read, if it has, where nothing else is said.
+        were learnt, if the model knows their names, where nothing else is said.
 
     Returns
     -------
@@ -87,7 +91,9 @@ def evaluate(
     models = [model] if rival is None else [model, rival]
     for name, classifier in zip(("model", "rival"), models, strict=False):
         _check_fitted(name, classifier)
-    pieces = _of_source(models, X, reading) if y is None else _of_memory(models, X, y)
+    source = opened(model, X, reading, labelled=True) if y is None else None
+    total = None if source is None else source.n_bytes
+    pieces = _of_memory(models, X, y) if source is None else _of_source(models, source)
     tally = _Tally(model)
     duel = np.zeros((2, 2), dtype=np.int64)
     for piece in pieces:
@@ -97,7 +103,7 @@ def evaluate(
             also = piece.judgements[1].labels == piece.y
             np.add.at(duel, (right.astype(int), also.astype(int)), 1)
         if progress is not None:
-            progress(tally.n, tally.n_bytes)
+            progress(tally.progress(total))
     return tally.result(None if rival is None else _comparison(duel))
 
 
@@ -114,8 +120,8 @@ def _comparison(duel: NDArray[np.int64]) -> Comparison:
 # ------------------------------------------------------------------------ pieces
 
 
-def _of_source(models: list[Any], source: Any, reading: dict[str, Any]) -> Iterator[_Piece]:
-    for judged in judged_batches(models, source, reading, labelled=True):
+def _of_source(models: list[Any], source: Source) -> Iterator[_Piece]:
+    for judged in judged_batches(models, source):
         labels = judged.batch.labels
         if labels is None:
             raise ValueError("source must have labels, got none. Name their column with label=.")
@@ -170,6 +176,10 @@ class _Tally:
             self._bins.add(confidence, ~right, entropy(judged.probabilities))
             self._lose(judged.probabilities, lines)
         return right
+
+    def progress(self, total: int | None) -> StreamProgress:
+        mistakes = self.n - int(np.trace(self._confusion))
+        return StreamProgress(1, 1, self.n, mistakes, self.n_bytes, total, self.n_bad)
 
     def _lines_of(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """The line of each label in the table; new ones get a line at its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,13 @@ _KINDS: dict[str, tuple[type, str]] = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns that a user named; None: those that are called so, if they are there."""
+    """The columns that a user named; None: those that are called so, if they are there.
+
+    Where `label` is False, labels are not read even if they are there.
+    """
 
     text: str | None = None
-    label: str | None = None
+    label: str | Literal[False] | None = None
     weight: str | None = None
     features: tuple[str, ...] | None = None
 
@@ -43,11 +46,13 @@ class Wanted:
             )
         text = self.text or (_default("text", names, given) if self.features is None else None)
         label = self.label or _default("label", names, given)
-        taken = {text, label, self.weight}
+        taken = {text, label, self.weight}  # labels that are not read are no features either
         features = self.features or tuple(name for name in numbers if name not in taken)
         if text is None and not features:
             listed = ", ".join(map(repr, names)) or "none"
             raise BadInput(f"{where} must have a column 'text', or name another, got {listed}.")
+        if self.label is False:
+            label = None
         columns = Columns(text, label, self.weight, () if text is not None else features)
         there(columns.names, names, where)
         return columns
@@ -55,7 +60,7 @@ class Wanted:
     def _given(self) -> list[str]:
         """The columns that are named."""
         names = [self.text, self.label, self.weight, *(self.features or ())]
-        given = [name for name in names if name is not None]
+        given = [name for name in names if name]
         for name in given:
             if given.count(name) > 1:
                 raise BadInput(f"columns must be named for one thing each, got {name!r} for two.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from surelearn._check import BadInput
 from surelearn.read._batch import Source
@@ -35,7 +35,7 @@ def batches(
     source: Any,
     *,
     text: str | None = None,
-    label: str | None = None,
+    label: str | Literal[False] | None = None,
     weight: str | None = None,
     features: Sequence[str] | None = None,
     format: str | None = None,
@@ -53,7 +53,8 @@ def batches(
         pandas or polars, or a table of pyarrow. A `Source` is given back as it is.
     text, label, weight : str, optional
         Columns of the text, the label and the weight of a record. Default: ``"text"`` and
-        ``"label"`` if there are such columns, and no weights.
+        ``"label"`` if there are such columns, and no weights. ``label=False``: labels are not read,
+        be they there or not.
     features : list of str, optional
         Columns of numbers, in place of a text. Default where there is no text: all columns of
         numbers but label and weight.
@@ -105,8 +106,16 @@ def batches(
         store = parquet if kind == "parquet" else arrow
         return TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
     if kind == "vw":
-        return vowpal_wabbit(files, n_features=n_features, skip_bad=skip_bad)
-    return svmlight(files, n_features=n_features, zero_based=zero_based, skip_bad=skip_bad)
+        return vowpal_wabbit(
+            files, n_features=n_features, labelled=label is not False, skip_bad=skip_bad
+        )
+    return svmlight(
+        files,
+        n_features=n_features,
+        zero_based=zero_based,
+        labelled=label is not False,
+        skip_bad=skip_bad,
+    )
 
 
 def _format(files: list[File], given: str | None) -> str:

@@ -21,23 +21,30 @@ HASHED = 2**18
 
 
 def svmlight(
-    files: Sequence[File], *, n_features: int | None, zero_based: bool, skip_bad: bool
+    files: Sequence[File],
+    *,
+    n_features: int | None,
+    zero_based: bool,
+    labelled: bool,
+    skip_bad: bool,
 ) -> LineSource:
     """Files of svmlight text; how many features there are is found by looking at all of it."""
     parse = partial(_svmlight.parse, zero_based=zero_based, skip_bad=skip_bad)
 
     def make_reader(head: Lines) -> Sparse:
         known = _widest(files, zero_based=zero_based) if n_features is None else n_features
-        return Sparse(parse, known, head, skip_bad=skip_bad)
+        return Sparse(parse, known, head, labelled=labelled, skip_bad=skip_bad)
 
     return LineSource(files, make_reader)
 
 
-def vowpal_wabbit(files: Sequence[File], *, n_features: int | None, skip_bad: bool) -> LineSource:
+def vowpal_wabbit(
+    files: Sequence[File], *, n_features: int | None, labelled: bool, skip_bad: bool
+) -> LineSource:
     """Files of Vowpal Wabbit text."""
     places = HASHED if n_features is None else n_features
     parse = partial(_vw.parse, n_features=places, alternate_sign=False, skip_bad=skip_bad)
-    return LineSource(files, partial(Sparse, parse, places, skip_bad=skip_bad))
+    return LineSource(files, partial(Sparse, parse, places, labelled=labelled, skip_bad=skip_bad))
 
 
 def _widest(files: Sequence[File], *, zero_based: bool) -> int:
@@ -64,40 +71,43 @@ class Sparse:
     n_features : int
     head : Lines
         The first lines of the source: if all their labels are whole numbers, all must be.
+    labelled : bool
+        Whether labels are read, if there are any.
     skip_bad : bool
     """
 
     columns = None
 
     def __init__(
-        self, parse: Callable[..., Parsed], n_features: int, head: Lines, *, skip_bad: bool
+        self,
+        parse: Callable[..., Parsed],
+        n_features: int,
+        head: Lines,
+        *,
+        labelled: bool,
+        skip_bad: bool,
     ) -> None:
         self._parse = parse
         self._n_features = n_features
+        self._labelled = labelled
         self._skip_bad = skip_bad
         labels = parse(head.data, first_line=head.first, name=head.name).labels
         self._whole = bool((labels == np.floor(labels))[np.isfinite(labels)].all())
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
         found = self._parse(lines, first_line=first, name=name)
-        labelled = np.isfinite(found.labels)
-        if not labelled.any() and len(labelled):
-            return Batch(self._matrix(found), None, found.weights, found.n_bad)
-        bad = ~labelled
-        if self._whole:
-            bad |= found.labels != np.floor(found.labels)
-        bad |= self._too_wide(found)
+        labelled = self._labelled and bool(np.isfinite(found.labels).any() or not found.n_rows)
+        bad = self._too_wide(found)
+        if labelled:
+            bad |= ~np.isfinite(found.labels)
+            bad |= self._whole & (found.labels != np.floor(found.labels))
         if bad.any() and not self._skip_bad:
-            self._name_first(lines, name, first)
-        return self._batch(found, ~bad)
+            self._name_first(lines, name, first, labelled=labelled)
+        return self._batch(found, ~bad, labelled=labelled)
 
-    def _batch(self, found: Parsed, kept: Any) -> Batch:
-        whole = Batch(
-            self._matrix(found),
-            _labels(found.labels, kept, whole=self._whole),
-            found.weights,
-            found.n_bad,
-        )
+    def _batch(self, found: Parsed, kept: Any, *, labelled: bool) -> Batch:
+        labels = _labels(found.labels, kept, whole=self._whole) if labelled else None
+        whole = Batch(self._matrix(found), labels, found.weights, found.n_bad)
         if kept.all():
             return whole
         rows = whole[np.flatnonzero(kept)]
@@ -118,13 +128,13 @@ class Sparse:
         rows = np.repeat(np.arange(found.n_rows), np.diff(found.starts))[wide]
         return np.bincount(rows, minlength=found.n_rows) > 0
 
-    def _name_first(self, lines: bytes, name: str, first: int) -> None:
+    def _name_first(self, lines: bytes, name: str, first: int, *, labelled: bool) -> None:
         """Say which line is the first bad one, and why."""
         for number, line in enumerate(lines.split(b"\n"), start=first):
             found = self._parse(line, first_line=number, name=name)
             if found.n_rows == 0:
                 continue
-            label = float(found.labels[0])
+            label = float(found.labels[0]) if labelled else 0.0
             if not np.isfinite(label):
                 raise bad_line(name, number, "expected a label, got none.")
             if self._whole and label != np.floor(label):
