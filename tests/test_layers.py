@@ -21,6 +21,7 @@ LAYERS = [
         "guard.hpp",
         "parts.hpp",
         "hash.hpp",
+        "merge.hpp",
     },
     {
         "rows.hpp",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surelearn import constraints, datasets, plot, probability, rules, text
     from surelearn._check import FormatError
-    from surelearn.estimators import SureClassifier, SureTextClassifier, load, tune
+    from surelearn.estimators import SureClassifier, SureTextClassifier, load, merge, tune
 
 __version__ = "0.1.0"
 
@@ -22,6 +22,7 @@ _HOMES = {
     "SureClassifier": "surelearn.estimators",
     "SureTextClassifier": "surelearn.estimators",
     "load": "surelearn.estimators",
+    "merge": "surelearn.estimators",
     "tune": "surelearn.estimators",
     "constraints": "",
     "datasets": "",
@@ -38,6 +39,7 @@ __all__ = [
     "constraints",
     "datasets",
     "load",
+    "merge",
     "plot",
     "probability",
     "rules",

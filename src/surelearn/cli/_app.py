@@ -12,6 +12,7 @@ import typer
 
 from surelearn import __version__
 from surelearn.cli.demo import demo
+from surelearn.cli.merge import merge
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command()(merge)
 
 
 def _show_version(wanted: bool) -> None:

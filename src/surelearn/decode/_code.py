@@ -208,3 +208,18 @@ def bits_matrix(n_classes: int) -> Matrix:
     places = np.arange((n_classes - 1).bit_length())[::-1]
     bits = np.arange(n_classes)[:, None] >> places & 1
     return (2 * bits - 1).astype(np.int8)
+
+
+def columns_of(how: object, places: list[int], n_before: int) -> list[int]:
+    """The column that each column was before; -1 for a new one.
+
+    `places` are those the classes had among `n_before`, -1 for a new one. Joint and one-vs-rest
+    have a column for each class, all pairs (`how` is ``"ovo"``) one for every two.
+    """
+    if how != "ovo":
+        return places
+    return [
+        -1 if -1 in (i, j) else i * (2 * n_before - i - 1) // 2 + j - i - 1
+        for k, i in enumerate(places)
+        for j in places[k + 1 :]
+    ]
