@@ -50,7 +50,7 @@ struct Sum {
     /// Add so many times what another sum has.
     void add(std::span<const std::int64_t> other, std::int8_t other_top,
              std::int64_t times) noexcept {
-        if (other_top == empty) return;
+        if (other_top == empty || times == 0) return;
         if (top == empty) top = other_top;
         if (other_top > top) {
             const std::size_t by = std::min<std::size_t>(distance(other_top, top), digits.size());

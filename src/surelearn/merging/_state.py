@@ -224,7 +224,8 @@ class MergeState:
         halves = self._halves(trained.classes)
         scale = scale_of(trained.state, self.initial_variance, halves=halves)
         kind = FullSums if self.layout.covariance == "full" else DiagonalSums
-        sums = kind.of(trained.state, scale, plain=self.how == "uniform")
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
+            sums = kind.of(trained.state, scale, plain=self.how == "uniform")
         wide, rounds = int(scale.wide), trained.state["rounds"]
         return _Summed(trained.classes, sums, 1 - wide, wide, scale.power, rounds)
 
@@ -245,14 +246,15 @@ class MergeState:
         if prior is not None and prior.trained is not None:
             summed = self._less(summed, self._summed(prior.trained))
         total = self._total(summed)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
+            arrays = summed.sums.state(self.layout, total)
         state = {
             "layout": asdict(self.layout),
             "n_columns": self._n_columns(),
             "prior": _prior(self.initial_variance, total.scale),
             "rounds": summed.rounds,
-            **summed.sums.state(self.layout, total),
         }
-        return kind.from_state(state), self.classes
+        return kind.from_state({**state, **arrays}), self.classes
 
     def _less(self, summed: _Summed, start: _Summed) -> _Summed:
         """Without the model that all started from, but for once."""

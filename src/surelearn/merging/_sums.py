@@ -18,8 +18,7 @@ Array = NDArray[np.float64]
 
 
 def _stored(numbers: Array, dtype: str) -> NDArray[Any]:
-    with np.errstate(over="ignore"):
-        return _check.finite_weights(numbers.astype(dtype, order="C"))
+    return _check.finite_weights(numbers.astype(dtype, order="C"))
 
 
 def _n_digits(dtype: str) -> int:
