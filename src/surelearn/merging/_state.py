@@ -195,10 +195,14 @@ class MergeState:
             _check.agree(name, own, getattr(other.layout, name))
         _check.agree("initial_variance", self.initial_variance, other.initial_variance)
         _check.agree("multiclass", self.multiclass, other.multiclass)
-        fixed = self.multiclass not in ("joint", "ovr", "ovo")
-        if fixed and len(self.classes) and len(other.classes):
+        if self._fixed and len(self.classes) and len(other.classes):
             _check.agree("classes", self.classes.tolist(), other.classes.tolist())
             _check.agree("code", self.code, other.code)
+
+    @property
+    def _fixed(self) -> bool:
+        """Whether the columns are those of a code, which takes no other classes."""
+        return self.multiclass not in ("joint", "ovr", "ovo")
 
     def _halves(self, classes: Classes) -> bool:
         return self.multiclass == "joint" and len(classes) > 2
@@ -270,7 +274,7 @@ class MergeState:
             return 1
         if self.multiclass == "ovo":
             return K * (K - 1) // 2
-        return K if self.code is None else self.code.n_problems
+        return self.code.n_problems if self._fixed and self.code is not None else K
 
     def _total(self, summed: _Summed) -> Total:
         """What the priors come to, in the units of sums."""
