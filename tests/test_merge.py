@@ -12,106 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driver import grouped
 from reference import merge as reference
-from surelearn import SureClassifier, SureTextClassifier, _core, merge, rules
+from surelearn import SureClassifier, SureTextClassifier, merge, rules
 from surelearn.estimators._model import Model
 from surelearn.merging import HOWS, MergeState
-from surelearn.merging._exact import Exact
 from surelearn.weights import Diagonal, Layout
 
 GAUSSIAN = ("bayes", "weighted", "kl")
-finite = st.floats(-(2.0**900), 2.0**900, allow_nan=False)
-#: Numbers whose sums in another order differ, all of them short of 2^22 times the largest double.
-awkward = finite | st.sampled_from([1e300, -1e300, 1.0, 1e-17, 5e-324, 0.1, -0.1, 2.0**40])
-
-
-# --------------------------------------------------------------------------- sums
-
-
-def summed(sums):
-    total = Exact.zeros((1,), sums[0].n_digits)
-    for one in sums:
-        total.add(one)
-    return total
-
-
-def grouped(items, draw):
-    """The items added up in a tree of any form."""
-    items = list(items)
-    while len(items) > 1:
-        i = draw(st.integers(0, len(items) - 2))
-        items[i : i + 2] = [items[i] + items[i + 1]]
-    return items[0]
-
-
-class Added:
-    """`Exact` with a plus, so that it can be grouped."""
-
-    def __init__(self, sums):
-        self.sums = sums
-
-    def __add__(self, other):
-        return Added(summed([self.sums, other.sums]))
-
-
-@given(st.lists(awkward, min_size=1, max_size=12), st.sampled_from([2, 3]), st.data())
-def test_sums_are_the_same_in_any_order_and_grouping(numbers, n_digits, data):
-    terms = [Exact.of(np.array([x]), n_digits) for x in numbers]
-    once = summed(terms)
-    other = grouped(map(Added, data.draw(st.permutations(terms))), data.draw).sums
-    assert other.digits.tolist() == once.digits.tolist()
-    assert other.tops.tolist() == once.tops.tolist()
-
-
-@given(st.lists(awkward, min_size=1, max_size=12), st.sampled_from([2, 3]))
-def test_sums_are_right(numbers, n_digits):
-    total = summed([Exact.of(np.array([x]), n_digits) for x in numbers])
-    expected = sum(map(Fraction, numbers))
-    lost = len(numbers) * Fraction(max(map(abs, numbers))) / 2 ** (40 * (n_digits - 1))
-    got = Fraction(float(total.values()[0]))
-    assert abs(got - expected) <= lost + abs(expected) / 2**52 + Fraction(5e-324)
-
-
-@given(awkward, awkward, st.integers(-1000, 1000))
-def test_so_many_times_a_sum_is_added_so_often(x, y, times):
-    at_once, one_by_one = (Exact.of(np.array([x]), 3) for _ in range(2))
-    term = Exact.of(np.array([y if times > 0 else -y]), 3)
-    at_once.add(Exact.of(np.array([y]), 3), times=times)
-    for _ in range(abs(times)):
-        one_by_one.add(term)
-    assert at_once.values() == one_by_one.values()
-
-
-def test_the_core_refuses_sums_that_do_not_fit():
-    digits, tops = _core.cut(np.ones(4), 2)
-    flat = digits.ravel()
-    with pytest.raises(ValueError, match="two or three digits"):
-        _core.cut(np.ones(4), 4)
-    with pytest.raises(ValueError, match="sums do not fit"):
-        _core.add_sums(flat, tops, np.arange(3), flat, tops, 1)
-    with pytest.raises(IndexError, match="place out of range"):
-        _core.add_sums(flat, tops, np.array([0, 4]), flat[:4], tops[:2], 1)
-    with pytest.raises(ValueError, match="digits do not fit"):
-        _core.sum_values(flat[:-1], tops)
-    with pytest.raises(ValueError, match="a square expected"):
-        _core.inverse(np.ones((2, 3)))
-
-
-@given(st.integers(1, 6), st.integers(0, 1000))
-def test_inverses_are_right_and_symmetric(n, seed):
-    half = np.random.default_rng(seed).normal(size=(n, n))
-    matrix = half @ half.T + 0.1 * np.eye(n)
-    matrix = (matrix + matrix.T) / 2
-    found = _core.inverse(matrix)
-    expected = np.array(reference.inverse(reference.exact(matrix.tolist())), float)
-    assert np.array_equal(found, found.T)
-    np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
-    x = np.arange(n, dtype=float)
-    np.testing.assert_allclose(_core.applied(matrix, x), matrix @ x, atol=1e-12)
-    assert _core.inverse(-matrix) is None
-
-
-# ------------------------------------------------------------------------- models
 
 
 def shards(n, *, K=2, seed=0, n_features=4, **params):
@@ -311,6 +219,21 @@ def test_merging_merged_models_agrees_to_two_ulp(seed, how, K):
     assert (np.abs(twice.coef_ - once.coef_) <= 2 * np.spacing(largest)).all()
 
 
+def test_mistakes_are_added_pass_by_pass():
+    short, long = shards(2)[0], shards(2, passes=3)[1]
+    added = [int(short.mistakes_[0] + long.mistakes_[0]), *long.mistakes_[1:].tolist()]
+    assert merge([short, long]).mistakes_.tolist() == added
+    assert merge([long, short]).mistakes_.tolist() == added
+
+
+def test_weighted_counts_the_prior_of_features_that_nobody_met():
+    """As printed: with n models a weight that none has moved has a variance of a / n."""
+    rows, labels = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0, 1]
+    models = [SureClassifier(initial_variance=0.5).fit(rows, labels) for _ in range(3)]
+    sigma = {how: merge(models, how).sigma_[0, 2] for how in HOWS}
+    assert sigma == {"bayes": 0.5, "weighted": np.float32(0.5 / 3), "kl": 0.5, "uniform": 0.5}
+
+
 def test_a_merged_model_goes_on_where_its_only_part_was():
     [model] = shards(1, average=True)
     same = merge([model])
@@ -373,27 +296,34 @@ def test_more_models_than_a_state_has_room_for_are_refused():
 @pytest.mark.parametrize("K", [2, 3])
 def test_a_common_start_is_counted_once(K, covariance):
     """Shards that went on from one model: the reference with that model as the prior."""
-    [start] = shards(1, K=K, n_features=2, covariance=covariance, dtype="float64")
+    params = {"covariance": covariance, "dtype": "float64", "average": True, "n_features": 2}
+    [start] = shards(1, K=K, **params)
     random = np.random.default_rng(1)
-    further = []
-    for _ in range(3):
-        X = random.normal(size=(10, 2))
-        further.append(pickle.loads(pickle.dumps(start)).partial_fit(X, random.integers(0, K, 10)))
+    further = [
+        pickle.loads(pickle.dumps(start)).partial_fit(
+            random.normal(size=(10, 2)), random.integers(0, K, 10)
+        )
+        for _ in range(3)
+    ]
     state = MergeState.combined(MergeState.of(model._model) for model in further)
     found = state.result(prior=MergeState.of(start._model))
     means, sigmas = zip(*map(gaussian, further), strict=True)
     mean, sigma = reference.merged(list(means), list(sigmas), "bayes", gaussian(start))
-    model = Model(start._model.layout, 1.0, "covariance", found.classes, found.weights)
-    start._model = model
-    close(gaussian(start)[0], mean, "float64")
-    close(gaussian(start)[1], sigma, "float64")
-    assert found.counts.sum() == 15 + 3 * 10
-    assert found.updates == sum(m.n_updates_ for m in further) - 2 * state_updates(further, found)
+    close(found.weights.state()["means"][0] if covariance == "full" else
+          found.weights._own_means().ravel(), mean, "float64")  # fmt: skip
+    spread = found.weights.variances
+    close(spread if covariance == "full" else np.diag(spread.ravel()), sigma, "float64")
+    assert found.weights.state()["rounds"] == found.counts.sum() == 15 + 3 * 10
+    assert found.updates == sum(m.n_updates_ for m in further) - 2 * start.n_updates_
+    assert found.mistakes == [int(sum(m.mistakes_[0] for m in further) - 2 * start.mistakes_[0])]
+    averages = [averaged(model) for model in further]
+    prior = averaged(start), gaussian(start)[1]
+    mean, _ = reference.merged(averages, list(sigmas), "bayes", prior)
+    close(found.weights.means.ravel(), mean, "float64")
 
 
-def state_updates(further, found):
-    """Updates of the start, from what is counted of all."""
-    return (sum(model.n_updates_ for model in further) - found.updates) // 2
+def averaged(model):
+    return reference.exact(model._model.weights.means.ravel().tolist())
 
 
 def test_shards_that_learnt_nothing_more_come_to_their_start():
@@ -510,5 +440,8 @@ def test_words_of_one_model_stay_as_they_were():
     assert [list(part) for part in merge([model]).vectorizer_._words()] == [
         list(part) for part in model.vectorizer_._words()
     ]
+    unseen = SureTextClassifier(**model.get_params())
+    for models in ([unseen, model], [model, unseen]):
+        assert merge(models).vectorizer_.n_names_ == model.vectorizer_.n_names_ > 0
     silent = texts(["fine film", "dull plot"], keep_names=False)
     assert merge([silent, silent]).predict(["dull"]).tolist() == ["y"]
