@@ -28,7 +28,7 @@ sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitiz
 	PYTHON=$(PY) tests/sanitize/run.sh
 
 fuzz: .venv/test.stamp          ## the property tests with ten times the examples
-	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py
+	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_merge.py tests/test_merge_sums.py tests/test_merge_models.py
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
 	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update hashing text_fit; do \
