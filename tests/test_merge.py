@@ -335,6 +335,13 @@ def test_shards_that_learnt_nothing_more_come_to_their_start():
     np.testing.assert_array_max_ulp(found.weights.variances, start._model.weights.variances, 1)
 
 
+def test_a_prior_that_is_surer_than_the_models_is_refused():
+    states = [MergeState.of(model._model) for model in shards(2)]
+    [surer] = shards(1, passes=50)
+    with pytest.raises(ValueError, match="models must be surer of every weight than the prior"):
+        (states[0] + states[1]).result(prior=MergeState.of(surer._model))
+
+
 # ----------------------------------------------------------------------- the rest
 
 

@@ -163,6 +163,14 @@ def inverted(matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
     return matrix
 
 
+def positive_precisions(precisions: NDArray[np.float64]) -> None:
+    if not (precisions > 0).all():
+        raise ValueError(
+            "models must be surer of every weight than the prior that they started from, got a "
+            f"precision of {precisions.min():.3g} when they were merged."
+        )
+
+
 def positive_variances(variances: NDArray[Any]) -> None:
     if not (variances > 0).all():
         raise ValueError(

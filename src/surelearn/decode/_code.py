@@ -211,10 +211,23 @@ def bits_matrix(n_classes: int) -> Matrix:
 
 
 def columns_of(how: object, places: list[int], n_before: int) -> list[int]:
-    """The column that each column was before; -1 for a new one.
+    """The column that each column was before the classes changed; -1 for a new one.
 
-    `places` are those the classes had among `n_before`, -1 for a new one. Joint and one-vs-rest
-    have a column for each class, all pairs (`how` is ``"ovo"``) one for every two.
+    Parameters
+    ----------
+    how : {"joint", "ovr", "ovo"}
+        The first two have a column for each class, ``"ovo"`` has one for every two.
+    places : list of int
+        The place of each class among those before, in order; -1 for a new class.
+    n_before : int
+        How many classes there were.
+
+    Examples
+    --------
+    >>> columns_of("ovr", [0, -1, 1], 2)  # a class has come between two
+    [0, -1, 1]
+    >>> columns_of("ovo", [0, -1, 1], 2)  # the problem of the first and the last is known
+    [-1, 0, -1]
     """
     if how != "ovo":
         return places

@@ -84,6 +84,7 @@ class MergeState:
     and for ``how="uniform"`` the sums of :math:`\mu_c` and :math:`\Sigma_c - \Sigma_0`. The state
     of one model is the size of the model; that of a thousand is the size of one with their
     features, about five times the bytes of its weights. It holds plain arrays and can be pickled.
+    `of` makes one, ``+`` and `combined` put them together, `result` makes a model of them.
 
     Examples
     --------

@@ -113,6 +113,7 @@ def _cells(values: Array, layout: Layout, total: Total) -> NDArray[Any]:
         numbers[:, 1] = (values[:, 1] + total.base) / divisor * c**2
     elif layout.second_order:
         divisor = (values[:, 1] + total.base) * unit
+        _check.positive_precisions(divisor)
         # A precision that has no inverse in this type: the least variance there is.
         least = float(np.finfo(layout.dtype).smallest_subnormal)
         share = n if total.how == "kl" else 1
