@@ -94,7 +94,7 @@ class MergeState:
     >>> a, b = (SureClassifier(random_state=seed).fit(X, y) for seed in (1, 2))
     >>> state = MergeState.of(a._model, "bayes") + MergeState.of(b._model, "bayes")
     >>> state.n_models, state.result().counts.tolist()
-    (2, [20, 20])
+    (2, [2, 2])
     """
 
     how: str
