@@ -1,8 +1,9 @@
-"""What tests of the core share: weights made, taught, and the reference taught the same."""
+"""What tests of the core share: weights made, taught, and the reference taught the same; trees."""
 
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import strategies as st
 
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
@@ -63,3 +64,12 @@ def expected(problem, rule, **options):
         except FloatingPointError:
             return learner, True
     return learner, False
+
+
+def grouped(items, draw):
+    """The items added up in a tree of any form."""
+    items = list(items)
+    while len(items) > 1:
+        i = draw(st.integers(0, len(items) - 2))
+        items[i : i + 2] = [items[i] + items[i + 1]]
+    return items[0]

@@ -22,6 +22,7 @@ LAYERS = [
         "parts.hpp",
         "hash.hpp",
         "parse.hpp",
+        "merge.hpp",
     },
     {
         "rows.hpp",

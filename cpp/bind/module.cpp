@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_probability(m);
     surelearn::bind::bind_text(m);
     surelearn::bind::bind_read(m);
+    surelearn::bind::bind_merge(m);
 }

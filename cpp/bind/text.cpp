@@ -231,6 +231,32 @@ void restore_names(Hasher& self, const Vector<std::int64_t>& features,
     self.known.emplace();
 }
 
+using Words =
+    std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, nb::bytes, Vector<std::uint8_t>>;
+
+[[nodiscard]] NameView view_of(const Words& words) {
+    const auto& [features, ends, bytes, shared] = words;
+    const std::size_t n = features.shape(0);
+    const auto size = static_cast<std::int64_t>(bytes.size());
+    const bool whole =
+        ends.shape(0) == n && shared.shape(0) == n && (n == 0 ? 0 : ends.data()[n - 1]) == size;
+    if (!whole || !std::ranges::is_sorted(bind::view(ends)) || (n > 0 && ends.data()[0] < 0)) {
+        throw nb::value_error("names do not fit their features");
+    }
+    return {
+        bind::view(features), bind::view(ends), {bytes.c_str(), bytes.size()}, bind::view(shared)};
+}
+
+/// Names of two vectorizers, each in the order of its features, as those of one.
+std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int64_t>, nb::bytes,
+           nb::ndarray<nb::numpy, std::uint8_t>>
+united(const Words& a, const Words& b) {
+    NameList both = unite(view_of(a), view_of(b));
+    const nb::bytes bytes(both.bytes.data(), both.bytes.size());
+    return {give(std::move(both.features)), give(std::move(both.ends)), bytes,
+            give(std::move(both.shared))};
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -285,6 +311,8 @@ void bind_text(nb::module_& m) {
         .def("names", &names_of, "(features, ends, words, clashes) in the order they were met.")
         .def("restore_names", &restore_names, nb::arg("features"), nb::arg("ends"),
              nb::arg("words"), nb::arg("shared"));
+    m.def("unite_names", &united, nb::arg("a"), nb::arg("b"),
+          "Names in the order of their features, of both: the smaller of two words stays.");
 }
 
 }  // namespace surelearn::bind

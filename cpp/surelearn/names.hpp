@@ -1,6 +1,7 @@
 // Room 1, names: which word a hashed feature stands for. Knows no text.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -172,5 +173,57 @@ private:
     std::string bytes_;
     std::uint64_t clashes_ = 0;
 };
+
+/// Names kept elsewhere, in the order of their features.
+struct NameView {
+    std::span<const std::int64_t> features;
+    std::span<const std::int64_t> ends;  ///< of their words
+    std::string_view bytes;
+    std::span<const std::uint8_t> shared;
+
+    [[nodiscard]] std::string_view word(std::size_t i) const {
+        const auto begin = static_cast<std::size_t>(i == 0 ? 0 : ends[i - 1]);
+        return bytes.substr(begin, static_cast<std::size_t>(ends[i]) - begin);
+    }
+};
+
+struct NameList {
+    std::vector<std::int64_t> features;
+    std::vector<std::int64_t> ends;
+    std::string bytes;
+    std::vector<std::uint8_t> shared;
+
+    void add(std::int64_t feature, std::string_view word, bool others) {
+        features.push_back(feature);
+        bytes.append(word);
+        ends.push_back(static_cast<std::int64_t>(bytes.size()));
+        shared.push_back(others ? 1 : 0);
+    }
+};
+
+/// The names of both. Of two words of a feature the smaller by its bytes stays, which does not
+/// depend on who met which first.
+[[nodiscard]] inline NameList unite(const NameView& a, const NameView& b) {
+    NameList both;
+    std::size_t i = 0;
+    std::size_t k = 0;
+    while (i < a.features.size() || k < b.features.size()) {
+        const bool from_a =
+            k == b.features.size() || (i < a.features.size() && a.features[i] <= b.features[k]);
+        const bool from_b =
+            i == a.features.size() || (k < b.features.size() && b.features[k] <= a.features[i]);
+        if (from_a && from_b) {
+            const bool others = a.shared[i] != 0 || b.shared[k] != 0 || a.word(i) != b.word(k);
+            both.add(a.features[i], std::min(a.word(i), b.word(k)), others);
+        } else if (from_a) {
+            both.add(a.features[i], a.word(i), a.shared[i] != 0);
+        } else {
+            both.add(b.features[k], b.word(k), b.shared[k] != 0);
+        }
+        i += from_a ? 1 : 0;
+        k += from_b ? 1 : 0;
+    }
+    return both;
+}
 
 }  // namespace surelearn

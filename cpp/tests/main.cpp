@@ -14,6 +14,7 @@
 #include "test_full.hpp"
 #include "test_guard.hpp"
 #include "test_learn.hpp"
+#include "test_merge.hpp"
 #include "test_normal.hpp"
 #include "test_parse.hpp"
 #include "test_probability.hpp"
@@ -81,6 +82,7 @@ int main() {
     run(learn_tests, count);
     run(custom_tests, count);
     run(guard_tests, count);
+    run(merge_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;
 }

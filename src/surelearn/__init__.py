@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surelearn import constraints, datasets, plot, probability, read, rules, text
     from surelearn._check import FormatError
-    from surelearn.estimators import SureClassifier, SureTextClassifier, load, tune
+    from surelearn.estimators import SureClassifier, SureTextClassifier, load, merge, tune
     from surelearn.evaluation import evaluate
     from surelearn.prediction import predict
 
@@ -25,6 +25,7 @@ _HOMES = {
     "SureTextClassifier": "surelearn.estimators",
     "evaluate": "surelearn.evaluation",
     "load": "surelearn.estimators",
+    "merge": "surelearn.estimators",
     "predict": "surelearn.prediction",
     "tune": "surelearn.estimators",
     "constraints": "",
@@ -44,6 +45,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "load",
+    "merge",
     "plot",
     "predict",
     "probability",

@@ -408,6 +408,11 @@ class Hasher:
 
     def restore_names(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: bytes, shared: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+def unite_names(a: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]], b: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
+    """
+    Names in the order of their features, of both: the smaller of two words stays.
+    """
+
 def parse_svmlight32(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, zero_based: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, NDArray[numpy.float64], list[tuple[int, int, int, int, str]]]:
     """
     (starts, features, values, n_features, labels, bad lines); the arrays are the caller's.
@@ -427,3 +432,20 @@ def parse_vw64(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order=
     """
     (starts, features, values, labels, weights, bad lines); the arrays are the caller's.
     """
+
+EMPTY_SUM: int = -128
+
+def cut(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_digits: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int8]]:
+    """(digits, tops) of sums of one number each."""
+
+def add_sums(digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu')], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], times: int) -> None:
+    """Add lines of sums, so many times, to the lines in these places."""
+
+def sum_values(digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """What sums come to."""
+
+def inverse(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64] | None:
+    """Inverse of a symmetric matrix; None where it is not positive definite."""
+
+def applied(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """Product of a symmetric matrix and a vector."""

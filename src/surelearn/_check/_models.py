@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn._check._labels import one_kind
 from surelearn._check._values import listing, number
 
 W = TypeVar("W")
@@ -113,6 +114,68 @@ def same(name: str, fitted: object, got: object) -> None:
     if fitted != got:
         raise ValueError(
             f"{name} must stay {fitted!r} in a fitted model, got {got!r}. Call fit to start anew."
+        )
+
+
+def agree(name: str, one: object, other: object) -> None:
+    """Refuse to merge models that differ in what they were learnt with."""
+    if one != other:
+        raise ValueError(
+            f"models must have the same {name} to be merged, got {one!r} and {other!r}."
+        )
+
+
+def labels_agree(one: NDArray[Any], other: NDArray[Any]) -> None:
+    """Refuse to merge models with texts and numbers as labels."""
+    try:
+        one_kind(one, other)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "models must have labels of one kind to be merged, got "
+            f"{one.tolist()[0]!r} ({one.dtype}) and {other.tolist()[0]!r} ({other.dtype})."
+        ) from None
+
+
+def finite_sums(terms: NDArray[np.float64]) -> None:
+    if not np.isfinite(terms).all():
+        raise ValueError(
+            "models must have variances whose inverse a float64 holds to be merged, got smaller "
+            "ones. Use how='uniform'."
+        )
+
+
+def finite_weights(weights: NDArray[Any]) -> NDArray[Any]:
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            f"models must come to weights that {weights.dtype} holds when they are merged, got an "
+            "overflow. Scale the features, or use dtype='float64'."
+        )
+    return weights
+
+
+def inverted(matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The inverse of a covariance or a precision, where there is one."""
+    if matrix is None:
+        raise ValueError(
+            "models must have positive definite covariances to be merged, got one that rounding "
+            "has spoilt. Use dtype='float64', or how='uniform', which needs no inverse."
+        )
+    return matrix
+
+
+def positive_precisions(precisions: NDArray[np.float64]) -> None:
+    if not (precisions > 0).all():
+        raise ValueError(
+            "models must be surer of every weight than the prior that they started from, got a "
+            f"precision of {precisions.min():.3g} when they were merged."
+        )
+
+
+def positive_variances(variances: NDArray[Any]) -> None:
+    if not (variances > 0).all():
+        raise ValueError(
+            "models must come to positive variances when they are merged, got "
+            f"{variances.min()}. Use dtype='float64'."
         )
 
 

@@ -18,6 +18,7 @@ from surelearn.cli.demo import demo
 from surelearn.cli.evaluate import evaluate
 from surelearn.cli.explain import explain
 from surelearn.cli.info import info
+from surelearn.cli.merge import merge
 from surelearn.cli.predict import predict
 from surelearn.cli.train import train
 
@@ -74,6 +75,7 @@ app.command()(predict)
 app.command()(evaluate)
 app.command()(explain)
 app.command()(info)
+app.command()(merge)
 app.command()(demo)
 
 

@@ -18,7 +18,7 @@ array([2])
 
 from __future__ import annotations
 
-from surelearn.decode._code import Code, all_pairs, minimal_bits, one_vs_rest
+from surelearn.decode._code import Code, all_pairs, columns_of, minimal_bits, one_vs_rest
 from surelearn.decode._decoders import (
     hamming,
     label_probabilities,
@@ -33,6 +33,7 @@ from surelearn.decode._design import error_correcting
 __all__ = [
     "Code",
     "all_pairs",
+    "columns_of",
     "error_correcting",
     "hamming",
     "label_probabilities",

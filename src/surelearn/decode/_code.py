@@ -208,3 +208,31 @@ def bits_matrix(n_classes: int) -> Matrix:
     places = np.arange((n_classes - 1).bit_length())[::-1]
     bits = np.arange(n_classes)[:, None] >> places & 1
     return (2 * bits - 1).astype(np.int8)
+
+
+def columns_of(how: object, places: list[int], n_before: int) -> list[int]:
+    """The column that each column was before the classes changed; -1 for a new one.
+
+    Parameters
+    ----------
+    how : {"joint", "ovr", "ovo"}
+        The first two have a column for each class, ``"ovo"`` has one for every two.
+    places : list of int
+        The place of each class among those before, in order; -1 for a new class.
+    n_before : int
+        How many classes there were.
+
+    Examples
+    --------
+    >>> columns_of("ovr", [0, -1, 1], 2)  # a class has come between two
+    [0, -1, 1]
+    >>> columns_of("ovo", [0, -1, 1], 2)  # the problem of the first and the last is known
+    [-1, 0, -1]
+    """
+    if how != "ovo":
+        return places
+    return [
+        -1 if -1 in (i, j) else i * (2 * n_before - i - 1) // 2 + j - i - 1
+        for k, i in enumerate(places)
+        for j in places[k + 1 :]
+    ]

@@ -4,6 +4,7 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._file import load
 from surelearn.estimators._marks import TextExplanation
+from surelearn.estimators._merge import merge
 from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._stream import StreamProgress
 from surelearn.estimators._text import SureTextClassifier
@@ -19,5 +20,6 @@ __all__ = [
     "TextExplanation",
     "Tuning",
     "load",
+    "merge",
     "tune",
 ]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from surelearn import _check, _core
-from surelearn.decode import Code
+from surelearn.decode import Code, columns_of
 from surelearn.estimators import _reduce
 from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
 
@@ -139,7 +139,7 @@ class Model:
         if self.weights is None:
             n_columns = n_columns_of(len(places), code)
             return weights_of(self.layout, n_columns, self.initial_variance)
-        columns = _reduce.columns_of(self.multiclass, places, len(self.classes))
+        columns = columns_of(self.multiclass, places, len(self.classes))
         return self._one_a_class(self.weights).with_columns(columns)
 
     def _one_a_class(self, weights: Diagonal | Full) -> Diagonal | Full:

@@ -125,21 +125,6 @@ def code_of(how: Multiclass, n_classes: int) -> Code | None:
     return None if make is None else make(n_classes)
 
 
-def columns_of(how: Multiclass, places: list[int], n_before: int) -> list[int]:
-    """The column that each column was before; -1 for a new one.
-
-    `places` are those the classes had among `n_before`, -1 for a new one. Joint and one-vs-rest
-    have a column for each class, all pairs one for every two.
-    """
-    if how != "ovo":
-        return places
-    return [
-        -1 if -1 in (i, j) else i * (2 * n_before - i - 1) // 2 + j - i - 1
-        for k, i in enumerate(places)
-        for j in places[k + 1 :]
-    ]
-
-
 def labels_of(classes: NDArray[Any], code: Code | None) -> NDArray[Any]:
     """What a positive weight of each column speaks for."""
     if len(classes) == 2:  # one column, which speaks for the second

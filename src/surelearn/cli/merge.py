@@ -1,0 +1,26 @@
+"""`surelearn merge`: models in files as one model in a file; must not know how they are merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="Saved models to merge.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the result.")],
+    how: Annotated[
+        Literal["bayes", "weighted", "kl", "uniform"],
+        typer.Option(help="How to merge; first-order rules can only be averaged: uniform."),
+    ] = "bayes",
+) -> None:
+    """Make one model of many that were trained apart.
+
+    Example: surelearn merge monday.sure tuesday.sure -o week.sure
+    """
+    import surelearn
+
+    surelearn.merge([surelearn.load(path) for path in models], how).save(output)
+    typer.echo(f"Merged {len(models)} models into {output}")

@@ -1,0 +1,181 @@
+"""`merge`: estimators trained apart as one; knows which of them may be, `merging` knows how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from surelearn import _check
+from surelearn.estimators import _reduce
+from surelearn.estimators._base import Linear
+from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._model import Model
+from surelearn.estimators._plan import Plan
+from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
+from surelearn.merging import HOWS, Merged, MergeState, Words
+
+E = TypeVar("E", bound=SureClassifier)
+
+
+def merge(models: Iterable[E], how: str = "bayes") -> E:
+    r"""One model from many that were trained apart, on parts of the data.
+
+    .. math:: \Sigma^{-1} = \sum_c \Sigma_c^{-1} - (n - 1) \Sigma_0^{-1}, \qquad
+        \mu = \Sigma \sum_c \Sigma_c^{-1} \mu_c
+
+    with :math:`\Sigma_0` the variance that all started with: what each has learnt is added, and
+    what all began with is counted once.
+
+    Parameters
+    ----------
+    models : list of SureClassifier or SureTextClassifier
+        All of one kind and with the same settings of learning. Classes may differ: the result knows
+        all of them. A model that is not fitted yet counts as one at its prior.
+    how : {"bayes", "weighted", "kl", "uniform"}, default "bayes"
+        ``"weighted"``: :math:`\Sigma^{-1} = \sum_c \Sigma_c^{-1}` with the mean to it, as printed
+        in the paper, which counts the prior n times. ``"kl"``: the same mean, and
+        :math:`\Sigma^{-1} = \sum_c \Sigma_c^{-1} / n`, which is what minimises the sum of KL
+        divergences. ``"uniform"``: plain averages of means and variances, the only choice for
+        first-order rules.
+
+    Returns
+    -------
+    estimator
+        A new one, with the parameters of the first, that goes on learning like any other. The order
+        of the models changes no bit of what it has learnt.
+
+    References
+    ----------
+    Dredze, Crammer & Pereira 2008, Confidence-Weighted Linear Classification, section 5.3, eq. 18.
+    ``"bayes"`` is not in the paper.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, merge
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
+    >>> apart = [SureClassifier(random_state=seed).fit(X, y) for seed in range(3)]
+    >>> merge(apart).predict([[2.0, 1.0]])
+    array(['yes'], dtype='<U3')
+    """
+    listed = _listed(models)
+    name = _check.choice("how", how, list(HOWS))
+    fitted = [model for model in listed if not model._fresh]
+    if not fitted:
+        raise NotFittedError("models must have a fitted one among them to be merged, got none.")
+    for other in listed[1:]:
+        _check_settings(listed[0], other)
+    for other in fitted[1:]:
+        _check.agree("projection_", fitted[0].projection_, other.projection_)
+    _check_rule(fitted[0], name)
+    states = [state_of(model, name, like=fitted[0]) for model in listed]
+    result: E = clone(listed[0])
+    _put(result, fitted, MergeState.combined(states).result())
+    _put_temperature(result, listed, states)
+    return result
+
+
+def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeState:
+    """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
+    if model._fresh:
+        plan = Plan.of(model.get_params(deep=False))
+        blank = model._untrained(plan, like.n_features_in_, False)
+        return MergeState.of(blank, how)
+    _check_unchanged(model)
+    words = None
+    if isinstance(model, SureTextClassifier) and model.vectorizer_.keep_names:
+        words = Words(*model.vectorizer_._words())
+    return MergeState.of(model._model, how, words=words)
+
+
+def _listed(models: Any) -> list[Any]:
+    if isinstance(models, Linear | str) or not isinstance(models, Iterable):
+        raise TypeError(f"models must be a list of models, got {models!r}.")
+    listed = list(models)
+    if not listed:
+        raise ValueError("models must have at least one model, got an empty list.")
+    for model in listed:
+        if not isinstance(model, SureClassifier):
+            raise TypeError(f"models must hold models of surelearn, got {model!r}.")
+    return listed
+
+
+def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
+    """Refuse models that were taught differently."""
+    _check.agree("kind", type(one).__name__, type(other).__name__)
+    plans = [Plan.of(model.get_params(deep=False)) for model in (one, other)]
+    for name in ("rule", "constraints", "covariance", "dtype", "multiclass", "initial_variance"):
+        _check.agree(name, *(getattr(plan, name) for plan in plans))
+    _check.agree("fit_intercept", *(plan.intercept for plan in plans))
+    _check.agree("average", *(plan.averaged for plan in plans))
+    costs = [None if plan.how.cost is None else plan.how.cost.tolist() for plan in plans]
+    _check.agree("cost", *costs)
+    for name in _VECTORIZER if isinstance(one, SureTextClassifier) else ():
+        _check.agree(name, getattr(one, name), getattr(other, name))
+    if not (one._fresh or other._fresh):
+        _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
+
+
+def _check_unchanged(model: SureClassifier) -> None:
+    """Refuse a model whose parameters were changed after it was fitted."""
+    Plan.of(model.get_params(deep=False)).check_fits(model._model)
+    model._check_settings()
+
+
+def _check_rule(model: SureClassifier, how: str) -> None:
+    if not model._model.layout.second_order and how != "uniform":
+        raise ValueError(
+            f"how must be 'uniform' for rule {model.rule!r}, which keeps no variances, got {how!r}."
+        )
+
+
+def _put(result: SureClassifier, fitted: list[Any], merged: Merged) -> None:
+    """Make the merged model that of an estimator."""
+    first = fitted[0]._model
+    fixed = _reduce.is_fixed(first.multiclass)
+    code = merged.code if fixed else _reduce.code_of(first.multiclass, len(merged.weighed))
+    model = Model(
+        first.layout,
+        first.initial_variance,
+        first.projection,
+        merged.weighed,
+        weights=merged.weights,
+        counts=np.zeros(len(merged.weighed), dtype=np.int64),
+        mistakes=merged.mistakes,
+        updates=merged.updates,
+        multiclass=first.multiclass,
+        code=code,
+    ).with_classes(merged.classes)
+    model.counts = merged.counts
+    result.n_features_in_ = first.layout.n_features
+    _put_names(result, fitted)
+    if isinstance(result, SureTextClassifier):
+        result._make_vectorizer()
+        result.vectorizer_.fit([])
+        if merged.words is not None:
+            features, ends, text, shared = merged.words
+            letters = np.frombuffer(text, dtype=np.uint8)
+            result.vectorizer_._restore_words(features, ends, letters, shared)
+    result._model = model
+
+
+def _put_names(result: SureClassifier, fitted: list[Any]) -> None:
+    named = [model.feature_names_in_ for model in fitted if hasattr(model, "feature_names_in_")]
+    for names in named[1:]:
+        _check.agree("feature_names_in_", named[0].tolist(), names.tolist())
+    if named:
+        result.feature_names_in_ = named[0]
+
+
+def _put_temperature(result: SureClassifier, listed: list[Any], states: list[MergeState]) -> None:
+    """A temperature belongs to the variances it was fitted to: kept where these are kept."""
+    trained = [
+        model
+        for model, state in zip(listed, states, strict=True)
+        if state.trained is not None and (state.how == "bayes" or len(listed) == 1)
+    ]
+    if len(trained) == 1 and hasattr(trained[0], "temperature_"):
+        result.temperature_ = trained[0].temperature_

@@ -1,0 +1,91 @@
+"""In which units a model keeps its numbers, and in which they are summed; must not know sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, decode
+
+Classes = NDArray[Any]
+
+
+class Scale(NamedTuple):
+    """The units of one model's weights.
+
+    Sums are kept as of whole margins: where three or more classes are learnt together, two blocks
+    make a margin, and ``halves`` says that a block has half of its mean and of its variance. The
+    one vector of two classes can then be added to blocks as it is, whenever a third class comes.
+    """
+
+    prior: float  # variance of an untouched weight, as stored
+    halves: bool
+    wide: bool  # of blocks: they began with the whole initial variance, not with half of it
+    power: int  # a rule free of scale has multiplied the means by 2^power, variances by 4^power
+
+    @property
+    def unit(self) -> float:
+        return 2.0 if self.halves else 1.0
+
+
+class Total(NamedTuple):
+    """What is needed beside the sums to make a model of them."""
+
+    how: str
+    n_models: int
+    base: float  # what the priors of the models come to: precisions, or variances for "uniform"
+    scale: Scale  # of the result
+    rounds: int
+
+    @property
+    def plain(self) -> bool:
+        return self.how == "uniform"
+
+
+def scale_of(state: Mapping[str, Any], initial_variance: float, *, halves: bool) -> Scale:
+    """The scale of weights that began with `initial_variance`, or half of it after a split.
+
+    Both, and what a rescaling does, are powers of two, so the prior tells which of them happened.
+    """
+    fraction, exponent = math.frexp(state["prior"] / initial_variance)
+    halvings = (exponent - 1) % 2
+    if fraction != 0.5 or (halvings and not halves):
+        raise ValueError(
+            "models must have variances of a known scale to be merged, got one that has been "
+            f"rescaled beyond what {state['layout']['dtype']} holds. Use dtype='float64'."
+        )
+    stored = float(np.dtype(state["layout"]["dtype"]).type(state["prior"]))
+    return Scale(stored, halves, halves and not halvings, (exponent - 1 + halvings) // 2)
+
+
+class Move(NamedTuple):
+    """Where the columns of other classes come from."""
+
+    columns: list[int]  # of before; -1: a new one
+    signs: list[int]  # of the means
+    apart: bool  # what was one column has become two, which do not covary
+
+
+def move_of(multiclass: Any, old: Classes, new: Classes) -> Move | None:
+    """From classes to more classes; None where nothing moves."""
+    if np.array_equal(old, new):
+        return None
+    known = {label: k for k, label in enumerate(old.tolist())}
+    places = [known.get(label, -1) for label in new.tolist()]
+    columns = decode.columns_of(multiclass, places, len(old))
+    if len(old) > 2:
+        return Move(columns, [1] * len(columns), apart=False)
+    # The one vector speaks for the second class: -mu is what the first sees of it, +mu the second.
+    return Move([min(k, 0) for k in columns], [-1 if k == 0 else 1 for k in columns], apart=True)
+
+
+def joined(a: Classes, b: Classes) -> Classes:
+    """The labels of both, sorted; an empty array has no say in their type."""
+    if len(a) == 0 or len(b) == 0:
+        return b if len(a) == 0 else a
+    _check.labels_agree(a, b)
+    return np.union1d(a, b)

@@ -1,0 +1,209 @@
+"""Weights as sums that add up, and sums as weights again: one class for each kind of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core
+from surelearn.merging._exact import Exact
+from surelearn.merging._scale import Move, Scale, Total
+from surelearn.weights import Layout
+
+Array = NDArray[np.float64]
+
+
+def _stored(numbers: Array, dtype: str) -> NDArray[Any]:
+    return _check.finite_weights(numbers.astype(dtype, order="C"))
+
+
+def _n_digits(dtype: str) -> int:
+    return 2 if dtype == "float32" else 3
+
+
+@dataclass(frozen=True)
+class DiagonalSums:
+    """Sums over diagonal weights, of those features only that a model has moved.
+
+    What is summed of a weight is how far it is from the start, so that the others add nothing:
+    (precision times mean, precision less prior precision), or for the plain average (mean,
+    variance less prior variance); then the same of its averaged mean as of its mean.
+
+    Parameters
+    ----------
+    features : ndarray of int64 of shape (n,)
+        Ascending.
+    sums : Exact of shape (n, parts, n_columns)
+        In the order of a feature's numbers.
+    """
+
+    features: NDArray[np.int64]
+    sums: Exact
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any], scale: Scale, *, plain: bool) -> DiagonalSums:
+        """The sums of one model."""
+        layout = Layout(**state["layout"])
+        shape = (len(state["features"]), layout.parts, state["n_columns"])
+        cells = state["cells"].astype(np.float64).reshape(shape)
+        c, unit = 2.0**scale.power, scale.unit
+        terms = np.empty(shape)
+        weight: Array | float = unit / c
+        if layout.second_order and plain:
+            terms[:, 1] = (cells[:, 1] - scale.prior) * (unit / c**2)
+        elif layout.second_order:
+            precision = 1.0 / cells[:, 1]
+            terms[:, 1] = (precision - 1.0 / scale.prior) * (c**2 / unit)
+            weight = precision * c
+        terms[:, 0] = cells[:, 0] * weight
+        if layout.averaged:
+            average = cells[:, 0] - cells[:, -1] / (state["rounds"] + 1)
+            terms[:, -1] = average * weight
+        _check.finite_sums(terms)
+        return cls(state["features"], Exact.of(terms, _n_digits(layout.dtype)))
+
+    def plus(self, other: DiagonalSums, times: int = 1) -> DiagonalSums:
+        """The sums of both, the other's so many times."""
+        features = np.union1d(self.features, other.features)
+        shape = (len(features), *self.sums.tops.shape[1:])
+        sums = Exact.zeros(shape, self.sums.n_digits)
+        sums.add(self.sums, places=np.searchsorted(features, self.features))
+        sums.add(other.sums, places=np.searchsorted(features, other.features), times=times)
+        return DiagonalSums(features, sums)
+
+    def moved(self, move: Move, layout: Layout) -> DiagonalSums:
+        """The same sums under other columns."""
+        shape = (*self.sums.tops.shape[:2], len(move.columns))
+        sums = Exact.zeros(shape, self.sums.n_digits)
+        for k, (column, sign) in enumerate(zip(move.columns, move.signs, strict=True)):
+            for part in range(shape[1]) if column >= 0 else ():
+                own = 1 if layout.second_order and part == 1 else sign
+                sums.put((slice(None), part, k), self.sums, (slice(None), part, column), own)
+        return DiagonalSums(self.features, sums)
+
+    def state(self, layout: Layout, total: Total) -> dict[str, Any]:
+        """The state of the weights that the sums come to."""
+        features, values = self.features, self.sums.values()
+        if layout.second_order and _start(layout, total) != total.scale.prior:
+            # Not even a weight that nobody has moved is as it was: all of them are stored.
+            features = np.arange(layout.n_rows, dtype=np.int64)
+            every = np.zeros((layout.n_rows, *values.shape[1:]))
+            every[self.features] = values
+            values = every
+        cells = _cells(values, layout, total)
+        return {"features": features, "cells": cells.reshape(len(features), -1)}
+
+
+def _start(layout: Layout, total: Total) -> float:
+    """The variance of a weight that nobody has moved, as stored."""
+    nothing = np.zeros((1, layout.parts, 1))
+    return float(_cells(nothing, layout, total)[0, 1, 0])
+
+
+def _cells(values: Array, layout: Layout, total: Total) -> NDArray[Any]:
+    """Means, variances and sums for averaging of what sums come to."""
+    n, c, unit = total.n_models, 2.0**total.scale.power, total.scale.unit
+    numbers = np.empty_like(values)
+    divisor: Array | float = n * unit
+    if layout.second_order and total.plain:
+        numbers[:, 1] = (values[:, 1] + total.base) / divisor * c**2
+    elif layout.second_order:
+        divisor = (values[:, 1] + total.base) * unit
+        _check.positive_precisions(divisor)
+        # A precision that has no inverse in this type: the least variance there is.
+        least = float(np.finfo(layout.dtype).smallest_subnormal)
+        share = n if total.how == "kl" else 1
+        numbers[:, 1] = np.maximum(share / divisor * c**2, least)
+    numbers[:, 0] = values[:, 0] / divisor * c
+    if layout.averaged:
+        mean = _stored(numbers[:, 0], layout.dtype).astype(np.float64)
+        average = values[:, -1] / divisor * c
+        numbers[:, -1] = (mean - average) * (total.rounds + 1)
+    return _stored(numbers, layout.dtype)
+
+
+@dataclass(frozen=True)
+class FullSums:
+    """The same over full weights: vectors and one matrix for all of them.
+
+    Parameters
+    ----------
+    means : Exact of shape (n_columns, features with intercept, 1 or 2)
+        Of the means and the averaged means.
+    square : Exact of shape (n_columns, features, n_columns, features)
+    """
+
+    means: Exact
+    square: Exact
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any], scale: Scale, *, plain: bool) -> FullSums:
+        """The sums of one model."""
+        layout = Layout(**state["layout"])
+        means, sigma = (state[name].astype(np.float64) for name in ("means", "sigma"))
+        c, unit, identity = 2.0**scale.power, scale.unit, np.eye(len(sigma))
+        if layout.averaged:
+            means[1] = means[0] - means[1] / (state["rounds"] + 1)
+        if plain:
+            vectors = means * (unit / c)
+            square = (sigma - scale.prior * identity) * (unit / c**2)
+        else:
+            precision = _inverse(sigma)
+            vectors = np.stack([_core.applied(precision, mu) for mu in means]) * c
+            square = (precision - identity / scale.prior) * (c**2 / unit)
+        for numbers in (vectors, square):
+            _check.finite_sums(numbers)
+        shape, D = (state["n_columns"], layout.n_rows), _n_digits(layout.dtype)
+        vectors = np.moveaxis(vectors.reshape(-1, *shape), 0, -1)
+        return cls(Exact.of(vectors, D), Exact.of(square.reshape(shape * 2), D))
+
+    def plus(self, other: FullSums, times: int = 1) -> FullSums:
+        """The sums of both, the other's so many times."""
+        both = []
+        for own, its in ((self.means, other.means), (self.square, other.square)):
+            total = Exact(own.digits.copy(), own.tops.copy())
+            total.add(its, times=times)
+            both.append(total)
+        return FullSums(*both)
+
+    def moved(self, move: Move, layout: Layout) -> FullSums:
+        """The same sums under other columns."""
+        K, rows, parts = len(move.columns), layout.n_rows, self.means.tops.shape[-1]
+        means = Exact.zeros((K, rows, parts), self.means.n_digits)
+        square = Exact.zeros((K, rows, K, rows), self.means.n_digits)
+        known = [k for k in range(K) if move.columns[k] >= 0]
+        for k in known:
+            means.put(k, self.means, move.columns[k], move.signs[k])
+            for z in [k] if move.apart else known:
+                where = (move.columns[k], slice(None), move.columns[z])
+                square.put((k, slice(None), z), self.square, where)
+        return FullSums(means, square)
+
+    def state(self, layout: Layout, total: Total) -> dict[str, Any]:
+        """The state of the weights that the sums come to."""
+        n, c, unit = total.n_models, 2.0**total.scale.power, total.scale.unit
+        size = self.means.tops.shape[0] * layout.n_rows
+        vectors = np.moveaxis(self.means.values(), -1, 0).reshape(-1, size)
+        vectors = np.ascontiguousarray(vectors)
+        square = self.square.values().reshape(size, size) + total.base * np.eye(size)
+        if total.plain:
+            means, sigma = vectors / (n * unit) * c, square / (n * unit) * c**2
+        else:
+            sigma = _inverse(square * unit)
+            means = np.stack([_core.applied(sigma, h) for h in vectors]) * c
+            sigma *= (n if total.how == "kl" else 1) * c**2
+        if layout.averaged:
+            mean = _stored(means[0], layout.dtype).astype(np.float64)
+            means[1] = (mean - means[1]) * (total.rounds + 1)
+        stored = _stored(sigma, layout.dtype)
+        _check.positive_variances(np.diagonal(stored))
+        return {"means": _stored(means, layout.dtype), "sigma": stored}
+
+
+def _inverse(matrix: Array) -> Array:
+    found: Array | None = _core.inverse(np.ascontiguousarray(matrix))
+    return _check.inverted(found)

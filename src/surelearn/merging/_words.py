@@ -1,0 +1,51 @@
+"""Words of hashed features, of several models; must not know how they were met."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _core
+
+
+class Words(NamedTuple):
+    """Which word each feature stands for.
+
+    Parameters
+    ----------
+    features, ends : ndarray of int64
+        A feature, and where its word ends in `text`.
+    text : bytes
+        The words in UTF-8, one after the other.
+    shared : ndarray of uint8
+        1 where a feature has other words too.
+    """
+
+    features: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    text: bytes
+    shared: NDArray[np.uint8]
+
+    def ordered(self) -> Words:
+        """In the order of the features."""
+        if (self.features[1:] > self.features[:-1]).all():
+            return self
+        order = np.argsort(self.features)
+        sizes = np.diff(self.ends, prepend=0)
+        begins = (self.ends - sizes)[order]
+        sizes = sizes[order]
+        ends = np.cumsum(sizes)
+        # Byte i of the result is so far from its place in `text` as its word is.
+        letters = np.repeat(begins - (ends - sizes), sizes) + np.arange(len(self.text))
+        text = np.frombuffer(self.text, dtype=np.uint8)[letters].tobytes()
+        return Words(self.features[order], ends, text, self.shared[order])
+
+
+def united(a: Words | None, b: Words | None) -> Words | None:
+    """The words of both. Of two in one feature the smaller by its bytes stays: who met which
+    first would depend on the order of the models."""
+    if a is None or b is None:
+        return b if a is None else a
+    return Words(*_core.unite_names(a.ordered(), b.ordered()))

@@ -1,0 +1,73 @@
+"""Gaussians trained apart as one, in fractions: no rounding anywhere; knows no model or class."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+Vector = list[Fraction]
+Matrix = list[list[Fraction]]
+
+
+def exact(numbers: object) -> list:
+    """Floats as fractions, in lists of the same form."""
+    if isinstance(numbers, int | float | Fraction):
+        return Fraction(numbers)
+    return [exact(x) for x in numbers]
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """Gauss and Jordan, without pivots: the matrices here are positive definite."""
+    n = len(matrix)
+    rows = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(matrix)]
+    for k in range(n):
+        rows[k] = [x / rows[k][k] for x in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return [row[n:] for row in rows]
+
+
+def times(matrix: Matrix, vector: Vector) -> Vector:
+    return [sum((a * x for a, x in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
+
+
+def summed(matrices: list[Matrix]) -> Matrix:
+    return [
+        [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
+        for rows in zip(*matrices, strict=True)
+    ]
+
+
+def scaled(matrix: Matrix, factor: Fraction) -> Matrix:
+    return [[factor * x for x in row] for row in matrix]
+
+
+def diagonal(variances: Vector) -> Matrix:
+    return [[x if i == j else Fraction(0) for j in range(len(variances))]
+            for i, x in enumerate(variances)]  # fmt: skip
+
+
+def merged(
+    means: list[Vector], sigmas: list[Matrix], how: str, prior: tuple[Vector, Matrix] | None = None
+) -> tuple[Vector, Matrix]:
+    """Mean and covariance of the Gaussian that n others are merged into.
+
+    Dredze, Crammer & Pereira 2008, section 5.3. "weighted" is printed there; "kl" is what their
+    eq. 18 comes to with KL(N || N_c); "uniform" with the Euclidean distance. "bayes" counts the
+    prior that all share, given as mean and covariance, once.
+    """
+    n = Fraction(len(means))
+    if how == "uniform":
+        mean = [sum(column, Fraction(0)) / n for column in zip(*means, strict=True)]
+        return mean, scaled(summed(sigmas), 1 / n)
+    precisions = [inverse(sigma) for sigma in sigmas]
+    leading = [times(P, mu) for P, mu in zip(precisions, means, strict=True)]
+    h = [sum(column, Fraction(0)) for column in zip(*leading, strict=True)]
+    P = summed(precisions)
+    if how == "bayes":
+        assert prior is not None
+        P_0 = inverse(prior[1])
+        P = summed([P, scaled(P_0, 1 - n)])
+        h = [x + (1 - n) * y for x, y in zip(h, times(P_0, prior[0]), strict=True)]
+    sigma = inverse(P)
+    return times(sigma, h), scaled(sigma, n) if how == "kl" else sigma

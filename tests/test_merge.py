@@ -1,0 +1,454 @@
+"""Merging: agreement with the fractions of the reference, and the laws of promise 6."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver import grouped
+from reference import merge as reference
+from surelearn import SureClassifier, SureTextClassifier, merge, rules
+from surelearn.estimators._model import Model
+from surelearn.merging import HOWS, MergeState
+from surelearn.weights import Diagonal, Layout
+
+GAUSSIAN = ("bayes", "weighted", "kl")
+
+
+def shards(n, *, K=2, seed=0, n_features=4, **params):
+    """Models of n shards, and the rows of each."""
+    random = np.random.default_rng(seed)
+    answers = random.normal(size=(n_features, K))
+    models = []
+    for _ in range(n):
+        X = random.normal(size=(15, n_features)) * (random.random((15, n_features)) < 0.6)
+        y = (X @ answers + random.normal(size=(15, K))).argmax(axis=1)
+        y[:K] = range(K)
+        settings = {"rule": "arow", "passes": 1, "shuffle": False, **params}
+        models.append(SureClassifier(**settings).fit(X, y))
+    return models
+
+
+def learnt(model):
+    """Everything that counts of a model, to the bit."""
+    inner = model._model
+    state = None if inner.weights is None else inner.weights.state()
+    arrays = {} if state is None else {k: v for k, v in state.items() if k != "layout"}
+    return (
+        inner.classes.tolist(),
+        inner.counts.tolist(),
+        inner.mistakes,
+        inner.updates,
+        {k: (v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for k, v in arrays.items()},
+    )
+
+
+def gaussian(model):
+    """All means as one vector and their covariance, column after column, as fractions."""
+    weights = model._model.weights
+    means = weights.state()["means"][0] if weights.arrays[0] == "means" else weights._own_means()
+    sigma = reference.exact(np.asarray(weights.variances, float).tolist())
+    if weights.arrays[0] != "means":
+        sigma = reference.diagonal([x for column in sigma for x in column])
+    return reference.exact(np.asarray(means, float).ravel().tolist()), sigma
+
+
+def close(found, expected, dtype, scale=None):
+    expected = np.array(expected, float)
+    tolerance = 3e-7 if dtype == "float32" else 1e-11
+    largest = np.abs(expected).max() if scale is None else scale
+    np.testing.assert_allclose(np.array(found, float), expected, rtol=0, atol=tolerance * largest)
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_merging_agrees_with_the_reference(covariance, K, dtype, how):
+    n_features = 2 if covariance == "full" else 4
+    models = shards(
+        3, K=K, n_features=n_features, covariance=covariance, dtype=dtype, initial_variance=0.7
+    )
+    means, sigmas = zip(*map(gaussian, models), strict=True)
+    n = len(means[0])
+    prior = [Fraction(0)] * n, reference.diagonal([Fraction(float(np.dtype(dtype).type(0.7)))] * n)
+    mean, sigma = reference.merged(list(means), list(sigmas), how, prior)
+    found, spread = gaussian(merge(models, how))
+    close(found, mean, dtype)
+    close(spread, sigma, dtype)
+
+
+@pytest.mark.parametrize("name", list(rules.RULES))
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
+def test_every_rule_is_merged_and_goes_on_learning(name, average, multiclass):
+    first_order = rules.get(name).first_order
+    models = shards(3, K=3, rule=name, average=average, multiclass=multiclass)
+    for how in ("uniform",) if first_order else HOWS:
+        one = merge(models, how)
+        assert one._model.counts.tolist() == sum(m._model.counts for m in models).tolist()
+        assert one.n_updates_ == sum(model.n_updates_ for model in models)
+        assert one.mistakes_.tolist() == [sum(int(model.mistakes_[0]) for model in models)]
+        assert one.coef_.shape == models[0].coef_.shape
+        before = one.coef_.copy()
+        one.partial_fit(-models[0].coef_, [0, 1, 2])
+        assert not np.array_equal(before, one.coef_)
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(0, 10**6),
+    st.sampled_from(["diagonal", "full"]),
+    st.sampled_from(HOWS),
+    st.sampled_from(["float32", "float64"]),
+    st.booleans(),
+    st.data(),
+)
+def test_order_and_grouping_change_no_bit(n, seed, covariance, how, dtype, average, data):
+    params = {"covariance": covariance, "dtype": dtype, "average": average}
+    models = [shards(1, K=2 + (seed + i) % 2, seed=seed + i, **params)[0] for i in range(n)]
+    states = [MergeState.of(model._model, how) for model in models]
+    once = reduce(add, states).result()
+    other = grouped(data.draw(st.permutations(states)), data.draw).result()
+    assert once.classes.tolist() == other.classes.tolist()
+    assert once.counts.tolist() == other.counts.tolist()
+    assert (once.mistakes, once.updates) == (other.mistakes, other.updates)
+    assert pickle.dumps(once.weights.state()) == pickle.dumps(other.weights.state())
+    assert learnt(merge(models, how)) == learnt(merge(models[::-1], how))
+
+
+def wild(random, n_features=6, dtype="float32"):
+    """A model with numbers of all sizes, as no rows would make it."""
+    layout = Layout(n_features, intercept=False, second_order=True, averaged=False, dtype=dtype)
+    kept = np.sort(
+        random.choice(n_features, size=random.integers(1, n_features + 1), replace=False)
+    )
+    mu = random.normal(size=len(kept)) * 10.0 ** random.uniform(-20, 20, len(kept))
+    sigma = 10.0 ** random.uniform(-30, 0, len(kept))
+    state = {
+        "layout": vars(layout),
+        "n_columns": 1,
+        "prior": 1.0,
+        "rounds": 3,
+        "features": kept.astype(np.int64),
+        "cells": np.stack([mu, sigma], axis=1).astype(dtype),
+    }
+    return Model(layout, 1.0, "precision", np.array(["a", "b"]), Diagonal.from_state(state),
+                 np.array([1, 2]), [1], 3)  # fmt: skip
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6), st.sampled_from(GAUSSIAN), st.data())
+def test_order_and_grouping_change_no_bit_of_wild_weights(n, seed, how, data):
+    random = np.random.default_rng(seed)
+    states = [MergeState.of(wild(random), how) for _ in range(n)]
+    once = reduce(add, states).result()
+    other = grouped(data.draw(st.permutations(states)), data.draw).result()
+    assert pickle.dumps(once.weights.state()) == pickle.dumps(other.weights.state())
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("params", [{}, {"dtype": "float64"}, {"covariance": "full"},
+                                    {"average": True, "rule": "stdev"}, {"multiclass": "ovo"},
+                                    {"covariance": "full", "average": True}])  # fmt: skip
+@pytest.mark.parametrize("K", [2, 3])
+def test_one_model_merged_is_itself(K, params, how, tmp_path):
+    [model] = shards(1, K=K, **params)
+    same = merge([model], how)
+    assert same is not model
+    assert learnt(same) == learnt(model)
+    model.save(tmp_path / "a.sure")
+    same.save(tmp_path / "b.sure")
+    assert (tmp_path / "a.sure").read_bytes() == (tmp_path / "b.sure").read_bytes()
+
+
+def untrained(model):
+    """Every way to have learnt nothing."""
+    n, params = model.n_features_in_, model.get_params()
+    unseen, one_class, no_rows = (SureClassifier(**params) for _ in range(3))
+    one_class.partial_fit(np.ones((1, n)), [1])
+    no_rows.partial_fit(np.ones((2, n)), [0, 1], classes=model.classes_, sample_weight=[0, 0])
+    return [unseen, one_class, no_rows]
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["diagonal", "full"]),
+    st.sampled_from(["float32", "float64"]),
+    st.integers(2, 3),
+    st.integers(1, 3),
+)
+def test_an_untrained_model_adds_nothing_under_bayes(seed, covariance, dtype, K, n):
+    models = shards(n, K=K, seed=seed, covariance=covariance, dtype=dtype)
+    alone = merge(models)
+    for nothing in untrained(models[0]):
+        together = merge([nothing, *models])
+        assert together.coef_.tobytes() == alone.coef_.tobytes()
+        assert together.intercept_.tobytes() == alone.intercept_.tobytes()
+        assert together.sigma_.tobytes() == alone.sigma_.tobytes()
+
+
+def test_an_untrained_model_counts_where_priors_are_counted():
+    models = shards(2)
+    three = merge([*models, SureClassifier(**models[0].get_params())], "kl")
+    expected = 3 / (1 / models[0].sigma_ + 1 / models[1].sigma_ + 1)
+    np.testing.assert_allclose(three.sigma_, expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        merge([*models, SureClassifier(**models[0].get_params())], "uniform").coef_,
+        (models[0].coef_ + models[1].coef_) / 3,
+        rtol=1e-6,
+    )
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["bayes", "weighted"]), st.integers(2, 3))
+def test_merging_merged_models_agrees_to_two_ulp(seed, how, K):
+    models = shards(5, K=K, seed=seed, n_features=6)
+    once = merge(models, how)
+    twice = merge([merge(models[:2], how), merge(models[2:], how)], how)
+    spacing = np.spacing(once.sigma_)
+    assert (np.abs(twice.sigma_ - once.sigma_) <= 2 * spacing).all()
+    # A mean may be a small difference of large ones: two ulp of the largest that went into it.
+    halves = [np.abs(merge(part, how).coef_) for part in (models[:2], models[2:])]
+    largest = np.maximum(np.abs(once.coef_), np.maximum(*halves))
+    assert (np.abs(twice.coef_ - once.coef_) <= 2 * np.spacing(largest)).all()
+
+
+def test_mistakes_are_added_pass_by_pass():
+    short, long = shards(2)[0], shards(2, passes=3)[1]
+    added = [int(short.mistakes_[0] + long.mistakes_[0]), *long.mistakes_[1:].tolist()]
+    assert merge([short, long]).mistakes_.tolist() == added
+    assert merge([long, short]).mistakes_.tolist() == added
+
+
+def test_weighted_counts_the_prior_of_features_that_nobody_met():
+    """As printed: with n models a weight that none has moved has a variance of a / n."""
+    rows, labels = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0, 1]
+    models = [SureClassifier(initial_variance=0.5).fit(rows, labels) for _ in range(3)]
+    sigma = {how: merge(models, how).sigma_[0, 2] for how in HOWS}
+    assert sigma == {"bayes": 0.5, "weighted": np.float32(0.5 / 3), "kl": 0.5, "uniform": 0.5}
+
+
+def test_a_merged_model_goes_on_where_its_only_part_was():
+    [model] = shards(1, average=True)
+    same = merge([model])
+    X, y = np.eye(4), [0, 1, 0, 1]
+    assert learnt(same.partial_fit(X, y)) == learnt(model.partial_fit(X, y))
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_averages_are_merged_as_means_are(how):
+    models = shards(3, K=3, average=True, dtype="float64")
+    one = merge(models, how)
+    assert one._model.weights.state()["rounds"] == 45
+    means, sigmas = [m.coef_ for m in models], [m.sigma_ for m in models]
+    weight = [np.ones_like(means[0])] * 3 if how == "uniform" else [1 / s for s in sigmas]
+    total = sum(weight) - (2 if how == "bayes" else 0)
+    expected = sum(w * mean for w, mean in zip(weight, means, strict=True)) / total
+    np.testing.assert_allclose(one.coef_, expected, rtol=1e-12)
+    plain = [part.set_params(average=False) for part in shards(3, K=3, dtype="float64")]
+    np.testing.assert_allclose(
+        one._model.weights._own_means()[:, :-1], merge(plain, how).coef_, rtol=1e-12
+    )
+
+
+# --------------------------------------------------------------------- the state
+
+
+def test_a_state_can_be_pickled_and_is_small():
+    models = shards(64, n_features=500)
+    states = [MergeState.of(model._model) for model in models]
+    leaf = len(pickle.dumps(states[0]))
+    assert leaf < len(pickle.dumps(models[0]._model)) + 2000
+    total = MergeState.combined(states)
+    back = pickle.loads(pickle.dumps(total))
+    assert len(pickle.dumps(total)) < 6 * leaf
+    assert pickle.dumps(back.result().weights.state()) == pickle.dumps(
+        total.result().weights.state()
+    )
+    more = reduce(add, [*states, *states, *states])
+    assert len(pickle.dumps(more)) < len(pickle.dumps(total)) + 100
+
+
+def test_a_state_is_not_changed_by_what_is_added_to_it():
+    states = [MergeState.of(model._model) for model in shards(3)]
+    pair = states[0] + states[1]
+    before = pickle.dumps(pair)
+    pair + states[2]
+    pair.result(prior=states[2])
+    assert pickle.dumps(pair) == before
+
+
+def test_more_models_than_a_state_has_room_for_are_refused():
+    [model] = shards(1)
+    state = MergeState.of(model._model)
+    object.__setattr__(state, "n_models", 2**22 - 1)
+    with pytest.raises(ValueError, match="number of models must be in"):
+        state + state
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_common_start_is_counted_once(K, covariance):
+    """Shards that went on from one model: the reference with that model as the prior."""
+    params = {"covariance": covariance, "dtype": "float64", "average": True, "n_features": 2}
+    [start] = shards(1, K=K, **params)
+    random = np.random.default_rng(1)
+    further = [
+        pickle.loads(pickle.dumps(start)).partial_fit(
+            random.normal(size=(10, 2)), random.integers(0, K, 10)
+        )
+        for _ in range(3)
+    ]
+    state = MergeState.combined(MergeState.of(model._model) for model in further)
+    found = state.result(prior=MergeState.of(start._model))
+    means, sigmas = zip(*map(gaussian, further), strict=True)
+    mean, sigma = reference.merged(list(means), list(sigmas), "bayes", gaussian(start))
+    close(found.weights.state()["means"][0] if covariance == "full" else
+          found.weights._own_means().ravel(), mean, "float64")  # fmt: skip
+    spread = found.weights.variances
+    close(spread if covariance == "full" else np.diag(spread.ravel()), sigma, "float64")
+    assert found.weights.state()["rounds"] == found.counts.sum() == 15 + 3 * 10
+    assert found.updates == sum(m.n_updates_ for m in further) - 2 * start.n_updates_
+    assert found.mistakes == [int(sum(m.mistakes_[0] for m in further) - 2 * start.mistakes_[0])]
+    averages = [averaged(model) for model in further]
+    prior = averaged(start), gaussian(start)[1]
+    mean, _ = reference.merged(averages, list(sigmas), "bayes", prior)
+    close(found.weights.means.ravel(), mean, "float64")
+
+
+def averaged(model):
+    return reference.exact(model._model.weights.means.ravel().tolist())
+
+
+def test_shards_that_learnt_nothing_more_come_to_their_start():
+    [start] = shards(1, K=3)
+    state = MergeState.of(start._model)
+    found = (state + state + state).result(prior=state)
+    assert found.counts.tolist() == start._model.counts.tolist()
+    np.testing.assert_array_max_ulp(found.weights.means, start._model.weights.means, 1)
+    np.testing.assert_array_max_ulp(found.weights.variances, start._model.weights.variances, 1)
+
+
+def test_a_prior_that_is_surer_than_the_models_is_refused():
+    states = [MergeState.of(model._model) for model in shards(2)]
+    [surer] = shards(1, passes=50)
+    with pytest.raises(ValueError, match="models must be surer of every weight than the prior"):
+        (states[0] + states[1]).result(prior=MergeState.of(surer._model))
+
+
+# ----------------------------------------------------------------------- the rest
+
+
+def rescaled(model, power):
+    """The same model as a rule free of scale keeps it after some rescalings."""
+    state = model._model.weights.state()
+    n = state["n_columns"]
+    state["cells"][:, :n] *= 2.0**power
+    state["cells"][:, n:] *= 4.0**power
+    state["prior"] *= 4.0**power
+    model._model.weights = Diagonal.from_state(state)
+    return model
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("K", [2, 3])
+def test_models_of_other_scales_are_merged_in_one(K, how):
+    plain = merge(shards(2, K=K, rule="stdev", dtype="float64"), how)
+    models = shards(2, K=K, rule="stdev", dtype="float64")
+    one = merge([rescaled(models[0], 5), rescaled(models[1], 8)], how)
+    assert one._model.weights.prior == 4.0**8
+    assert (one.coef_ == plain.coef_ * 2.0**8).all()
+    assert (one.sigma_ == plain.sigma_ * 4.0**8).all()
+
+
+def test_a_scale_that_is_lost_is_refused_unless_it_is_alone():
+    models = shards(2, rule="stdev")
+    state = models[0]._model.weights.state()
+    models[0]._model.weights = Diagonal.from_state({**state, "prior": 3.4e35})
+    with pytest.raises(ValueError, match="variances of a known scale"):
+        merge(models)
+    assert merge(models[:1])._model.weights.prior == 3.4e35
+
+
+def test_variances_that_have_no_smaller_ones_stay_positive():
+    random = np.random.default_rng(0)
+    models = [wild(random, n_features=1) for _ in range(2)]
+    for model in models:
+        state = model.weights.state()
+        state["cells"][:, 1] = 1e-45
+        model.weights = Diagonal.from_state(state)
+    found = reduce(add, [MergeState.of(model) for model in models]).result()
+    assert found.weights.variances.ravel().tolist() == [np.float32(1e-45)]
+
+
+def test_weights_that_overflow_are_refused():
+    models = [wild(np.random.default_rng(0), n_features=1) for _ in range(3)]
+    for model in models:
+        state = model.weights.state()
+        state["cells"][:] = [[3e38, 0.999999]]
+        model.weights = Diagonal.from_state(state)
+    state = reduce(add, [MergeState.of(model) for model in models])
+    with pytest.raises(ValueError, match="weights that float32 holds"):
+        state.result()
+    tiny = wild(np.random.default_rng(0), n_features=1, dtype="float64")
+    state = tiny.weights.state()
+    state["cells"][:] = [[1.0, 1e-310]]
+    tiny.weights = Diagonal.from_state(state)
+    with pytest.raises(ValueError, match="whose inverse a float64 holds"):
+        MergeState.of(tiny) + MergeState.of(tiny)
+
+
+def test_a_spoilt_covariance_is_refused():
+    models = shards(2, covariance="full", n_features=2)
+    state = models[0]._model.weights.state()
+    state["sigma"][0, 1] = state["sigma"][1, 0] = 5.0
+    models[0]._model.weights = type(models[0]._model.weights).from_state(state)
+    with pytest.raises(ValueError, match="positive definite covariances"):
+        merge(models)
+    assert merge(models, "uniform").sigma_.shape == (3, 3)
+
+
+def test_a_temperature_stays_with_the_variances_it_belongs_to():
+    a, b = shards(2)
+    a.calibrate(np.eye(4), [0, 1, 0, 1])
+    assert merge([a]).temperature_ == a.temperature_
+    assert merge([SureClassifier(**a.get_params()), a]).temperature_ == a.temperature_
+    assert not hasattr(merge([SureClassifier(**a.get_params()), a], "kl"), "temperature_")
+    assert not hasattr(merge([a, b]), "temperature_")
+
+
+def texts(words, **params):
+    model = SureTextClassifier(passes=1, shuffle=False, n_features=16, **params)
+    return model.fit(words, ["x", "y"] * (len(words) // 2))
+
+
+def test_words_are_united_the_same_in_any_order():
+    models = [texts(["fine film", "dull plot"]), texts(["zest bad", "good bad ugly"]),
+              texts(["film noir", "noir film"])]  # fmt: skip
+    one, other = merge(models), merge(models[::-1])
+    found = one.vectorizer_.names(range(16))
+    assert found == other.vectorizer_.names(range(16))
+    assert one.vectorizer_.n_clashes_ == other.vectorizer_.n_clashes_ > 0
+    for j, word in enumerate(found):
+        known = {model.vectorizer_.names([j])[0] for model in models} - {None}
+        assert word == (min(known, key=str.encode) if known else None)
+    assert one.predict(["fine film"]).tolist() == ["x"]
+    assert one.explain(top=1).feature.tolist()[0] in found
+
+
+def test_words_of_one_model_stay_as_they_were():
+    model = texts(["fine film", "dull plot"])
+    assert [list(part) for part in merge([model]).vectorizer_._words()] == [
+        list(part) for part in model.vectorizer_._words()
+    ]
+    unseen = SureTextClassifier(**model.get_params())
+    for models in ([unseen, model], [model, unseen]):
+        assert merge(models).vectorizer_.n_names_ == model.vectorizer_.n_names_ > 0
+    silent = texts(["fine film", "dull plot"], keep_names=False)
+    assert merge([silent, silent]).predict(["dull"]).tolist() == ["y"]
