@@ -133,6 +133,14 @@ def test_a_bad_row_is_named_by_the_line_it_begins_in(tmp_path, row, message):
         assert (len(found), n_bad) == (60, 1)
 
 
+def test_a_label_that_is_missing_is_bad(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'\n\n"first\nname",text,label\n1,a,x\n2,b,\n3,,y\n')
+    with pytest.raises(read.BadInput, match=r"a.csv, line 6: 'label' must be a text, got none."):
+        rows(path)
+    assert rows(path, skip_bad=True) == ([("a", "x"), ("", "y")], 1)
+
+
 def test_the_first_rows_decide_the_kind_of_label(tmp_path):
     path = tmp_path / "a.csv"
     for labels, kind in {

@@ -256,6 +256,8 @@ def reading(**options):
 )
 def test_standard_input_gives_records_as_they_arrive(kind, parts):
     process = reading(format=kind)
+    too_late = threading.Timer(60, process.kill)  # rather than wait for ever
+    too_late.start()
     wanted = [b"['a'] [1]\n", b"['b'] [2]\n", b"['c'] [3]\n"]
     for part in parts[:-1]:
         process.stdin.write(part)
@@ -265,6 +267,7 @@ def test_standard_input_gives_records_as_they_arrive(kind, parts):
             assert process.stdout.readline() == wanted.pop(0)
         time.sleep(0.05)
     rest, _ = process.communicate(parts[-1])
+    too_late.cancel()
     assert [rest] == wanted
     assert process.returncode == 0
 
