@@ -1,9 +1,4 @@
-"""Labels for what does not fit in memory: batches in, predictions out; must not know a format.
-
->>> from surelearn.prediction import predict
->>> predict.__name__
-'predict'
-"""
+"""Labels for what does not fit in memory: batches in, predictions out; must not know a format."""
 
 from __future__ import annotations
 
