@@ -187,6 +187,15 @@ def test_wrong_use_is_exit_code_2(folder: Path) -> None:
     assert run("train", "r.jsonl", "-o", "m.sure", "--passes", 0).exit_code == 2
 
 
+@pytest.mark.parametrize("files", ["r.jsonl", "./r.jsonl", "*.jsonl"])
+def test_what_is_read_is_not_overwritten(folder: Path, files: str) -> None:
+    before = (folder / "r.jsonl").read_bytes()
+    done = run("train", files, "-o", "r.jsonl")
+    assert done.exit_code == 2
+    assert "output must be a file of its own, got 'r.jsonl'" in done.output
+    assert (folder / "r.jsonl").read_bytes() == before
+
+
 def test_a_model_that_cannot_be_gone_on_with_is_left_alone(folder: Path) -> None:
     run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
     whole = Path("m.sure").read_bytes()

@@ -97,6 +97,7 @@ def train(
         raise typer.BadParameter(
             f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
         )
+    _options.check_apart(output, files)
     begin = time.monotonic()
     reading = _options.reading(
         text=text, label=label, weight=weight, features=features, format=format,
