@@ -396,3 +396,10 @@ def test_a_rule_by_name_keeps_the_parameters_it_had(tmp_path, monkeypatch):
 
 def _with_noise(clf, noise):
     return clf.set_params(rule=rules.Probit(noise=noise))
+
+
+def test_a_write_that_fails_is_an_error_of_the_system(tmp_path, no_room):
+    path = tmp_path / "m.sure"
+    with no_room(100), pytest.raises(OSError, match=r"File too large: '.*/m\.sure'"):
+        SureClassifier().fit(X4, Y4).save(path)
+    assert os.listdir(tmp_path) == []
