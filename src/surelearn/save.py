@@ -34,6 +34,9 @@ Path_ = str | os.PathLike[str]
 def write(path: Path_, tensors: Tensors, settings: Mapping[str, Any]) -> None:
     """Write one file, whole or not at all: temporary file, fsync, rename."""
     target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        # Renaming onto /dev/null would replace it.
+        raise OSError(f"{path} must be an ordinary file, got a device or a pipe.")
     text = json.dumps({"format": FORMAT_VERSION, **settings}, sort_keys=True, allow_nan=False)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
