@@ -343,6 +343,26 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_
 
 # ------------------------------------------------------------- standard input, signals
 
+
+def test_a_second_ctrl_c_does_not_end_the_writing(reviews, tmp_path, monkeypatch):
+    save = SureTextClassifier.save
+
+    def interrupted(self, path):
+        signal.raise_signal(signal.SIGINT)
+        save(self, path)
+
+    monkeypatch.setattr(SureTextClassifier, "save", interrupted)
+    begun = model(passes=2)
+    with pytest.raises(KeyboardInterrupt):
+        begun.fit_stream(
+            reviews,
+            checkpoint=tmp_path / "m.sure",
+            progress=lambda now: now.rows > 100 and signal.raise_signal(signal.SIGINT),
+        )
+    assert load(tmp_path / "m.sure").stream_ == begun.stream_
+    assert 100 < begun.stream_.rows < 300
+
+
 TRAIN = """
 import sys
 from surelearn import SureTextClassifier
