@@ -152,6 +152,17 @@ def test_the_old_model_is_left_if_the_first_block_is_refused(reviews, tmp_path):
     assert bits(fitted) == before
 
 
+def test_a_source_that_is_refused_when_going_on_leaves_no_trace(reviews, tmp_path):
+    fitted = model().fit_stream(reviews)
+    before = saved(fitted, tmp_path / "m.sure")
+    with pytest.raises(read.BadInput, match="line 1: expected a JSON object"):
+        fitted.fit_stream(write(tmp_path / "b.jsonl", ["no record"]), resume=True)
+    other = write(tmp_path / "c.jsonl", [{"text": "a", "label": 1}])
+    with pytest.raises(TypeError, match="labels of the kind known so far"):
+        fitted.fit_stream(other, resume=True)
+    assert saved(fitted, tmp_path / "m.sure") == before
+
+
 def test_what_was_learnt_before_a_bad_line_is_kept(reviews, tmp_path):
     lines = reviews.read_text().splitlines()
     lines[250] = "not JSON at all"
@@ -249,6 +260,21 @@ def test_interrupted_anywhere_it_goes_on_to_the_same_bits(tmp_path_factory, stop
     assert saved(begun, tmp_path / "a.sure") == saved(whole, tmp_path / "b.sure")
 
 
+def test_stopped_between_two_passes_it_goes_on_to_the_same_bytes(reviews, tmp_path):
+    whole = model(passes=3).fit_stream(reviews)
+    away, path = tmp_path / "away", tmp_path / "m.sure"
+
+    def take_away(now):
+        if now.rows == 300:
+            reviews.rename(away)
+
+    with pytest.raises(FileNotFoundError, match=r"reviews\.jsonl"):
+        model(passes=3).fit_stream(reviews, cache_bytes=0, checkpoint=path, progress=take_away)
+    away.rename(reviews)
+    resumed = load(path).fit_stream(reviews, resume=True)
+    assert saved(resumed, path) == saved(whole, tmp_path / "whole.sure")
+
+
 def test_a_file_that_has_grown_is_gone_on_with(reviews, tmp_path):
     fitted = model().fit_stream(reviews, checkpoint=tmp_path / "m.sure")
     again = load(tmp_path / "m.sure").fit_stream(reviews, resume=True)
@@ -300,19 +326,15 @@ def test_settings_cannot_change_when_going_on(reviews):
         fitted.fit_stream(reviews, resume=True)
 
 
-def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_path, monkeypatch):
+def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_path, no_room):
     target = tmp_path / "m.sure"
     fitted = model().fit_stream(reviews, checkpoint=target)
     before = target.read_bytes()
-
-    def full(*args, **kwargs):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("surelearn.save.save_file", full)
     other = model(rule="arow")
     with (
+        no_room(1000),
         pytest.warns(UserWarning, match="could not be written, training goes on"),
-        pytest.raises(OSError, match="No space left"),
+        pytest.raises(OSError, match="File too large"),
     ):
         other.fit_stream(reviews, checkpoint=target, checkpoint_every=50)
     assert target.read_bytes() == before
@@ -320,6 +342,26 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_
 
 
 # ------------------------------------------------------------- standard input, signals
+
+
+def test_a_second_ctrl_c_does_not_end_the_writing(reviews, tmp_path, monkeypatch):
+    save = SureTextClassifier.save
+
+    def interrupted(self, path):
+        signal.raise_signal(signal.SIGINT)
+        save(self, path)
+
+    monkeypatch.setattr(SureTextClassifier, "save", interrupted)
+    begun = model(passes=2)
+    with pytest.raises(KeyboardInterrupt):
+        begun.fit_stream(
+            reviews,
+            checkpoint=tmp_path / "m.sure",
+            progress=lambda now: now.rows > 100 and signal.raise_signal(signal.SIGINT),
+        )
+    assert load(tmp_path / "m.sure").stream_ == begun.stream_
+    assert 100 < begun.stream_.rows < 300
+
 
 TRAIN = """
 import sys

@@ -90,7 +90,8 @@ class Checkpoint:
 
     def write(self) -> None:
         if self._path is not None:
-            self._estimator.save(self._path)
+            with self.watching():  # whoever is impatient and presses Ctrl-C again loses nothing
+                self._estimator.save(self._path)
 
 
 def _interval(every: int | str) -> tuple[float, float]:

@@ -153,6 +153,7 @@ class Training:
         self._bytes = 0
         self._total = source.n_bytes
         self.cache = Cache(options.cache_bytes if plan.passes > 1 else 0)
+        self._opens = False  # whether the mistakes of this pass have no place of their own yet
         self.position = self._begin()
         self.is_whole = False  # whether the model is as it was between two blocks
 
@@ -168,7 +169,7 @@ class Training:
         if before is None or not before.goes_on_in(self._source):
             if before is not None:
                 before.check_over(self._source)
-            self._estimator._model.mistakes.append(0)
+            self._opens = True
             return anew
         before.check_in(self._source)
         return replace(before, files=names, passes=self._plan.passes, ended=False)
@@ -217,7 +218,15 @@ class Training:
     def _threads(self) -> int:
         return self._plan.how.threads
 
+    def _open_pass(self) -> None:
+        """Count mistakes anew; not before rows are learnt, so that a pass can be stopped or refused
+        without a trace."""
+        if self._opens:
+            self._estimator._model.mistakes.append(0)
+        self._opens = False
+
     def _end_pass(self) -> None:
+        self._open_pass()
         self.position = replace(self.position, ended=True)
         self._show_position()
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
@@ -236,7 +245,7 @@ class Training:
 
     def _next_pass(self) -> None:
         self.position = self.position.next_pass()
-        self._estimator._model.mistakes.append(0)
+        self._opens = True
         self._bytes = 0
 
     # ------------------------------------------------------------------ blocks
@@ -325,6 +334,7 @@ class Training:
         weight = _balanced(model, codes, prepared.weight) if balanced else prepared.weight
         batch = Batch(prepared.rows, None, codes, weight)
         before = model.counts.copy()
+        self._open_pass()
         model.learn_coded(self._plan.how, batch, order=self._order(len(codes)))
         if self.position.number > 1:  # a row counts once, however often it was learnt
             model.counts[:] = before
@@ -354,6 +364,7 @@ class Training:
         self._plan.check_classes(every, model)
         if _reduce.is_fixed(self._plan.multiclass):
             model = model.with_classes(every)
+        self._open_pass()
         self._estimator._absorb(model, self._plan, Batch(prepared.rows, None, y, prepared.weight))
 
     def _order(self, n: int) -> NDArray[np.int64] | None:
@@ -374,7 +385,7 @@ class Training:
                 position.number,
                 self._plan.passes,
                 position.rows,
-                mistakes[-1] if mistakes else 0,
+                mistakes[-1] if mistakes and not self._opens else 0,
                 self._bytes,
                 self._total,
                 position.n_bad,

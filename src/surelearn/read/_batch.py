@@ -102,7 +102,7 @@ class Block(Protocol):
 
 
 class Source(ABC):
-    """Records that can be gone through, again and again but for standard input.
+    """Records that can be gone through, again and again but for standard input and pipes.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Source(ABC):
 
     @property
     def can_restart(self) -> bool:
-        return not any(file.is_stdin for file in self.files)
+        return all(file.can_restart for file in self.files)
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -233,6 +233,10 @@ def arrow(file: File) -> Store:
 
     if file.is_stdin:
         return Once(file.name, lambda: ipc.open_stream(sys.stdin.buffer))
+    if file.is_pipe:
+        raise BadInput(
+            f"{file.name} must be a file, got a pipe. Use - to read a stream of Arrow's."
+        )
     opened = file.open()
     try:
         proper = opened.read(len(_MAGIC)) == _MAGIC
@@ -246,8 +250,8 @@ def arrow(file: File) -> Store:
 
 def parquet(file: File) -> Store:
     """A parquet file; it is read from its end, so it must be there."""
-    if file.is_stdin:
-        raise BadInput("standard input must be a stream, got a parquet file.")
+    if not file.can_restart:
+        raise BadInput(f"{file.name} must be a stream, got a parquet file.")
     _refuse_packed(file, "a parquet file")
     return Parquet(file)
 
