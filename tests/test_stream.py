@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, read
 from surelearn.estimators import _cache
 from surelearn.estimators._ahead import ahead
-from surelearn.read import _lines
+from surelearn.read import _lines, _stores
 
 WORDS = ["good", "fine", "great", "dull", "bad", "film", "plot", "the", "of", "étude", "naïve"]
 
@@ -296,6 +297,26 @@ def test_a_new_source_is_learnt_on_top(reviews, tmp_path):
     fitted = model().fit_stream(reviews).fit_stream(more, resume=True)
     assert bits(fitted)[:2] == bits(model().fit_stream([reviews, more]))[:2]
     assert len(fitted.mistakes_) == 2
+
+
+def test_a_frame_that_was_gone_through_is_followed_by_another():
+    first, second = (pandas.DataFrame(records(100, seed=seed)) for seed in (1, 2))
+    fitted = model().fit_stream(first).fit_stream(second, resume=True)
+    assert bits(fitted)[:2] == bits(model().fit_stream(pandas.concat([first, second])))[:2]
+    assert fitted._model.counts.sum() == 200
+    assert len(fitted.mistakes_) == 2
+
+
+def test_a_frame_can_be_gone_on_with(monkeypatch):
+    monkeypatch.setattr(_stores, "BLOCK", 700)
+    frame = pandas.DataFrame(records(100))
+    whole = model().fit_stream(frame, passes=2)
+    begun = model()
+    with pytest.raises(ZeroDivisionError):
+        begun.fit_stream(frame, passes=1, progress=lambda p: 1 // (p.rows < 50))
+    assert 50 <= begun.stream_.rows < 100
+    begun.fit_stream(frame, passes=1, resume=True)
+    assert bits(begun.fit_stream(frame, passes=2, resume=True)) == bits(whole)
 
 
 def test_another_source_or_a_shorter_one_is_refused(reviews, tmp_path):

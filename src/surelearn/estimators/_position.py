@@ -62,8 +62,13 @@ class StreamPosition:
         """At the begin of the next pass."""
         return replace(self, number=self.number + 1, place=Place(), block=0, rows=0, ended=False)
 
-    def goes_on_in(self, source: Source) -> bool:
-        """Whether this is a place in a source: the same files, perhaps with others after them."""
+    def goes_on_in(self, source: Source, passes: int) -> bool:
+        """Whether this is a place in a source: the same files, perhaps with others after them.
+
+        A frame has no name, and cannot have grown: after all passes it must be another one.
+        """
+        if not source.is_named and self.ended and self.number >= passes:
+            return False
         return source.can_restart and tuple(source.names)[: len(self.files)] == self.files
 
     def check_over(self, source: Source) -> None:

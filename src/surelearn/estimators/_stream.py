@@ -166,7 +166,7 @@ class Training:
         if self._is_new:
             return anew
         before: StreamPosition | None = self._estimator.__dict__.get("stream_")
-        if before is None or not before.goes_on_in(self._source):
+        if before is None or not before.goes_on_in(self._source, self._plan.passes):
             if before is not None:
                 before.check_over(self._source)
             self._opens = True

@@ -112,6 +112,8 @@ class Source(ABC):
         Bytes of all of it on the disk; None: nobody knows.
     can_restart : bool
         Whether it can be gone through more than once.
+    is_named : bool
+        Whether its names tell it from others; all frames are called the same.
     """
 
     def __init__(self, files: Sequence[File]) -> None:
@@ -134,6 +136,10 @@ class Source(ABC):
     @property
     def can_restart(self) -> bool:
         return all(file.can_restart for file in self.files)
+
+    @property
+    def is_named(self) -> bool:
+        return True
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -34,12 +34,14 @@ class Store(ABC):
     name : str
     size : int or None
         Bytes of all of it; None: nobody knows.
-    can_restart : bool
+    can_restart, is_named : bool
+        As those of a `Source`.
     """
 
     name: str
     size: int | None
     can_restart = True
+    is_named = True
 
     @property
     @abstractmethod
@@ -214,6 +216,8 @@ class Once(Store):
 
 class Held(Store):
     """A table in memory."""
+
+    is_named = False
 
     def __init__(self, name: str, table: pyarrow.Table) -> None:
         self.name, self.size = name, table.nbytes

@@ -59,6 +59,10 @@ class TableSource(Source):
         return all(store.can_restart for store in self._stores)
 
     @property
+    def is_named(self) -> bool:
+        return all(store.is_named for store in self._stores)
+
+    @property
     def columns(self) -> dict[str, Any]:
         return {} if self._columns is None else self._columns.plain()
 
