@@ -30,6 +30,7 @@ class Learnt(Protocol):
     layout: Layout
     initial_variance: float
     multiclass: str | Code
+    projection: str
     classes: Classes
     weights: Diagonal | Full | None
     counts: NDArray[np.int64]
@@ -73,6 +74,7 @@ class Merged(NamedTuple):
     updates: int
     code: Code | None
     words: Words | None
+    projection: str | None  # None: no model has seen a row
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class MergeState:
     code: Code | None
     trained: _Sole | _Summed | None
     words: Words | None
+    projection: str | None  # None: one without rows has none to agree with
 
     @classmethod
     def of(cls, model: Learnt, how: str = "bayes", *, words: Words | None = None) -> MergeState:
@@ -128,6 +131,7 @@ class MergeState:
             code=model.code,
             trained=_Sole(model.classes, state) if state is not None and moved else None,
             words=words,
+            projection=model.projection if model.counts.any() else None,
         )
 
     def __add__(self, other: MergeState) -> MergeState:
@@ -146,6 +150,7 @@ class MergeState:
             code=other.code if self.code is None else self.code,
             trained=self._together(other),
             words=united(self.words, other.words),
+            projection=other.projection if self.projection is None else self.projection,
         )
 
     @staticmethod
@@ -186,6 +191,7 @@ class MergeState:
             self.updates - extra * start.updates,
             self.code,
             self.words,
+            self.projection,
         )
 
     # ---------------------------------------------------------------- internals
@@ -196,6 +202,8 @@ class MergeState:
             _check.agree(name, own, getattr(other.layout, name))
         _check.agree("initial_variance", self.initial_variance, other.initial_variance)
         _check.agree("multiclass", self.multiclass, other.multiclass)
+        if self.projection is not None and other.projection is not None:
+            _check.agree("projection_", self.projection, other.projection)
         if self._fixed and len(self.classes) and len(other.classes):
             _check.agree("classes", self.classes.tolist(), other.classes.tolist())
             _check.agree("code", self.code, other.code)
