@@ -270,7 +270,10 @@ def named(number: int) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"shard {number}: {error}") from error
+        said = kind(f"shard {number}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            said.add_note(note)
+        raise said from error
     except Exception as error:
         error.add_note(f"This was in shard {number}.")
         raise

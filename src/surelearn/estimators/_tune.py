@@ -161,8 +161,9 @@ def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> li
     listed = _candidates.listed(candidates) if given else _candidates.default(is_sparse)
 
     def entrant(params: Params) -> _Entrant:
-        full = clone(estimator).set_params(**params).get_params(deep=False)
-        return _Entrant(params, Plan.of(full))
+        plan = Plan.of(clone(estimator).set_params(**params).get_params(deep=False))
+        _check_whole(plan)
+        return _Entrant(params, plan)
 
     return _distinct(_sound(listed, entrant, strict=given), is_sparse, strict=given)
 
@@ -227,6 +228,14 @@ def _check_decoding(decoding: str) -> None:
         raise ValueError(
             f"decoding must be 'auto' for tune, which counts mistakes by it, got {decoding!r}. Set "
             "another in the winner."
+        )
+
+
+def _check_whole(plan: Plan) -> None:
+    if plan.n_shards > 1:
+        raise ValueError(
+            "n_shards must be 1 for tune, which learns all rows in one model, got "
+            f"{plan.n_shards}. Set another in the winner and fit it."
         )
 
 
