@@ -100,8 +100,7 @@ def alike(a: Plan, b: Plan, is_sparse: bool) -> bool:
     """Would both learn the same?"""
     if _projection(a, is_sparse) != _projection(b, is_sparse):
         return False
-    sharding = {"n_shards", "combine", "merge_every"}
-    names = {one.name for one in fields(Plan)} - {"how", "projection"} - sharding
+    names = {one.name for one in fields(Plan)} - {"how", "projection"}
     return all(_equal(getattr(a, name), getattr(b, name)) for name in names)
 
 

@@ -179,7 +179,7 @@ class Training:
                 if self._shards is None:
                     yield rows
             goes_on = self._end_pass()
-            if self._shards is not None and self.is_whole:
+            if self._shards is not None and self._is_shown:
                 yield rows
             if not goes_on:
                 return
@@ -319,6 +319,11 @@ class Training:
         if not self._estimator._fresh:
             self._name_columns()
             self._estimator.stream_ = self.position
+
+    @property
+    def _is_shown(self) -> bool:
+        """Whether the model is what was learnt up to here."""
+        return self._estimator.__dict__.get("stream_") is self.position
 
     def _name_columns(self) -> None:
         columns = self._source.columns or self.position.columns

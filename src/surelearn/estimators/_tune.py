@@ -128,6 +128,7 @@ def tune(
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
     threads = _check.threads("n_jobs", n_jobs)
     _check_decoding(estimator.decoding)
+    _check_whole(estimator.n_shards)
     best: SureClassifier = clone(estimator)
     batch, classes = best._whole(X, y, sample_weight, "tune")
     entrants = _entrants(estimator, candidates, batch.is_sparse)
@@ -161,9 +162,8 @@ def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> li
     listed = _candidates.listed(candidates) if given else _candidates.default(is_sparse)
 
     def entrant(params: Params) -> _Entrant:
-        plan = Plan.of(clone(estimator).set_params(**params).get_params(deep=False))
-        _check_whole(plan)
-        return _Entrant(params, plan)
+        full = clone(estimator).set_params(**params).get_params(deep=False)
+        return _Entrant(params, Plan.of(full))
 
     return _distinct(_sound(listed, entrant, strict=given), is_sparse, strict=given)
 
@@ -231,11 +231,11 @@ def _check_decoding(decoding: str) -> None:
         )
 
 
-def _check_whole(plan: Plan) -> None:
-    if plan.n_shards > 1:
+def _check_whole(n_shards: Any) -> None:
+    if n_shards != 1:
         raise ValueError(
-            "n_shards must be 1 for tune, which learns all rows in one model, got "
-            f"{plan.n_shards}. Set another in the winner and fit it."
+            f"n_shards must be 1 for tune, which learns all rows in one model, got {n_shards!r}. "
+            "Set another in the winner and fit it."
         )
 
 
