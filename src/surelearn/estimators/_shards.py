@@ -190,7 +190,8 @@ def fit_shards(shell: SureClassifier, plan: Plan, shards: Sequence[Shard], start
         total = MergeState.combined(spread(shards, work, plan.how.threads, stop))
         put(shell, total, prior=prior)
         start = shell._model
-        prior = MergeState.of(start, plan.combine)
+        if len(start.mistakes) < plan.passes:
+            prior = MergeState.of(start, plan.combine)
 
 
 def spread(

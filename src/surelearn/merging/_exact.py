@@ -59,7 +59,7 @@ class Exact:
 
     def put(self, index: Any, other: Exact, where: Any, sign: int = 1) -> None:
         """Take over what another has at `where`, or its negative, in the places of `index`."""
-        self.digits[index] = sign * other.digits[where]
+        self.digits[index] = other.digits[where] if sign == 1 else sign * other.digits[where]
         self.tops[index] = other.tops[where]
 
     def values(self) -> NDArray[np.float64]:

@@ -68,11 +68,11 @@ class DiagonalSums:
 
     def plus(self, other: DiagonalSums, times: int = 1) -> DiagonalSums:
         """The sums of both, the other's so many times."""
-        features = np.union1d(self.features, other.features)
+        features, places = _united(self.features, other.features)
         shape = (len(features), *self.sums.tops.shape[1:])
         sums = Exact.zeros(shape, self.sums.n_digits)
-        sums.add(self.sums, places=np.searchsorted(features, self.features))
-        sums.add(other.sums, places=np.searchsorted(features, other.features), times=times)
+        sums.put(places[self.features], self.sums, slice(None))
+        sums.add(other.sums, places=places[other.features], times=times)
         return DiagonalSums(features, sums)
 
     def moved(self, move: Move, layout: Layout) -> DiagonalSums:
@@ -96,6 +96,22 @@ class DiagonalSums:
             values = every
         cells = _cells(values, layout, total)
         return {"features": features, "cells": cells.reshape(len(features), -1)}
+
+
+def _united(
+    a: NDArray[np.int64], b: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Features of both, ascending, and the place of each feature among them.
+
+    A table of all features is a part of what their weights take, and needs neither sorting nor
+    searching, which would take longer than the sums.
+    """
+    seen = np.zeros(max((int(x[-1]) + 1 for x in (a, b) if len(x)), default=0), dtype=bool)
+    seen[a] = True
+    seen[b] = True
+    places = np.cumsum(seen, dtype=np.int64)
+    places -= 1
+    return np.flatnonzero(seen), places
 
 
 def _start(layout: Layout, total: Total) -> float:
