@@ -159,7 +159,13 @@ def test_fit_refuses_more_rivals_than_there_are(scheme):
             r"cost must be a \(2, 2\) matrix for classes .*3, 3",
         ),
         ({"cost": 1 - np.eye(2), "rule": "probit"}, ValueError, "asks for a margin, got Probit"),
-        ({"n_shards": 2}, NotImplementedError, "n_shards=2 is not available yet"),
+        ({"n_shards": 0}, ValueError, "n_shards must be at least 1, got 0"),
+        ({"merge_every": 0}, ValueError, "merge_every must be at least 1, got 0"),
+        (
+            {"n_shards": 2, "rule": "pa"},
+            ValueError,
+            r"combine must be 'uniform' for rule PA\(\), which keeps no variances, got 'bayes'",
+        ),
     ],
 )
 def test_wrong_parameters_are_named(params, error, message):

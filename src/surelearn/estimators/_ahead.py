@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from threading import Semaphore, Thread
+from threading import Event, Semaphore, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -15,11 +15,14 @@ R = TypeVar("R")
 _WAITING = 2
 
 
-def ahead(items: Iterable[T], work: Callable[[T], R], threads: int) -> Iterator[R]:
+def ahead(
+    items: Iterable[T], work: Callable[[T], R], threads: int, stop: Event | None = None
+) -> Iterator[R]:
     """``map(work, items)``, where items are drawn by one thread and worked on by several.
 
     What an item or its work raises comes out in its turn. Items are drawn while results are
-    waited for, so a source that is slow to give the next one holds nobody up.
+    waited for, so a source that is slow to give the next one holds nobody up. `stop` is set when
+    no more results are wanted: work that takes long may look at it.
     """
     room = Semaphore(_WAITING * threads)
     queue: SimpleQueue[Future[R] | None] = SimpleQueue()
@@ -47,5 +50,7 @@ def ahead(items: Iterable[T], work: Callable[[T], R], threads: int) -> Iterator[
             room.release()
     finally:
         stopped = True
+        if stop is not None:
+            stop.set()
         room.release()
         pool.shutdown(wait=True, cancel_futures=True)

@@ -16,12 +16,15 @@ from sklearn.utils import check_random_state
 from surelearn import _check, _core, rules
 from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._blocks import Features
 from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
-from surelearn.estimators._proba import Certain, one_or_many
-from surelearn.estimators._stream import Features, Options, StreamProgress, Training, train
+from surelearn.estimators._proba import Certain
+from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
+from surelearn.estimators._stream import Options, StreamProgress, Training, train
+from surelearn.merging import Words
 from surelearn.read import batches
 from surelearn.weights import Method, rows_of
 
@@ -76,12 +79,17 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     n_shards : int, default 1
-        More than one is not available yet.
+        Parts that the rows of `fit`, or the blocks of `fit_stream`, are dealt to, learnt apart and
+        merged. It changes the result, `n_jobs` never does. `partial_fit` and `learn_one` go on with
+        the one merged model.
     n_jobs : int or None, default None
-        Threads of one update with a large full covariance; None and -1: as many as there are
-        cores. Never changes the result.
-    combine : str, default "bayes"
-        How shards are merged.
+        Threads that learn shards, or one update with a large full covariance; None and -1: as many
+        as there are cores.
+    combine : {"bayes", "weighted", "kl", "uniform"}, default "bayes"
+        How shards are merged, see `merge`. First-order rules with shards need ``"uniform"``.
+    merge_every : int or None, default None
+        Shards are merged after so many passes, and go on from the merged model; None: after the
+        last pass only.
     decoding : str, default "auto"
         How the label follows from the problems of a reduction: ``"scores"`` (sum of margins),
         ``"hamming"``, ``"loss"`` (hinge), ``"probability"`` (of the problems' answers, from margins
@@ -150,6 +158,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         n_shards: int = 1,
         n_jobs: int | None = None,
         combine: str = "bayes",
+        merge_every: int | None = None,
         decoding: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -170,12 +179,16 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.combine = combine
+        self.merge_every = merge_every
         self.decoding = decoding
         self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch, in `passes` passes.
+
+        Shards are stretches of rows, cut as by `numpy.array_split` where rows of weight 0 are left
+        out. They read X in place. An error in one says which, counted from 0.
 
         Parameters
         ----------
@@ -192,13 +205,15 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         """
         shell = self._shell()
         plan = Plan.of(self.get_params(deep=False))
-        batch, classes = shell._whole(X, y, sample_weight, "fit")
-        plan.constraints.check_rivals(len(classes) - 1)
-        model = self._untrained(plan, shell.n_features_in_, batch.is_sparse)
-        plan.check_classes(classes, model)
-        model = model.with_classes(classes)
-        run(model, plan, batch, check_random_state(self.random_state))
-        shell._model = model
+        if plan.n_shards == 1:
+            batch, classes = shell._whole(X, y, sample_weight, "fit")
+            model = blank(shell, plan, classes, is_sparse=batch.is_sparse)
+            run(model, plan, batch, check_random_state(self.random_state))
+            shell._model = model
+        else:
+            shards, classes = shell._cut(X, y, sample_weight, plan)
+            model = blank(shell, plan, classes, is_sparse=shards[0].batch.is_sparse)
+            fit_shards(shell, plan, shards, model)
         shell._forget()
         self._adopt(shell)
         return self
@@ -257,6 +272,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         learns from them. Later ones, where `shuffle` is on, go through the rows of each block of
         two megabytes in a new random order. Threads (`n_jobs`, None: as many as there are cores)
         read ahead; they and the cache never change the result.
+
+        With `n_shards` block b is learnt by shard b mod n_shards. The estimator changes, and can be
+        written, where shards are merged: after every `merge_every` passes and after the last. What
+        was learnt since is lost with an error, and `resume` goes on from there to the same bytes.
+        Classes may differ from shard to shard, unless `multiclass` is a code: declare them then.
 
         Parameters
         ----------
@@ -330,40 +350,6 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
             self._model.learn_row(method, rows, place, weight)
         return self
 
-    # --------------------------------------------------------------- prediction
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Mean scores ``X @ coef_.T + intercept_``; two classes: of the second against the first.
-
-        With a reduction the scores of the classes under `decoding`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        model = self._fitted()
-        rows = self._rows(X)
-        _check.trained(model.weights, "decision_function")
-        return one_or_many(self._class_scores(model, rows))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score; the first of equals."""
-        model = self._fitted()
-        rows = self._rows(X)
-        if model.weights is None:
-            return np.repeat(model.classes[_check.only_class(model.classes)], len(rows))
-        return np.asarray(model.classes[self._winners(model, rows)])
-
-    def predict_one(self, x: Any) -> Any:
-        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
-        model = self._fitted()
-        row, _, _ = self._one(x)
-        if model.weights is None:
-            return model.classes[_check.only_class(model.classes)]
-        if model.code is None:
-            return model.classes[model.weights.winner(row)]
-        return model.classes[self._winners(model, row)[0]]
-
     # ---------------------------------------------------------------- internals
 
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
@@ -390,6 +376,29 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         if isinstance(self.class_weight, str):
             batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
         return batch, classes
+
+    def _cut(
+        self, X: Any, y: Any, sample_weight: Any, plan: Plan
+    ) -> tuple[list[Shard], NDArray[Any]]:
+        """All rows that there are in shards that read them in place, and their classes."""
+        batch, classes = self._whole(X, y, sample_weight, "fit")
+        batch = coded(batch, classes)
+        cuts = enumerate(spans(len(batch.y), plan.n_shards))
+        return [Shard(number, batch, span) for number, span in cuts], classes
+
+    def _n_features_of(self, X: Any) -> int:
+        """The width of a part without rows."""
+        shape = np.shape(X)
+        if len(shape) != 2 or shape[1] == 0:
+            raise ValueError(f"X must have features also where it has no rows, got shape {shape}.")
+        return int(shape[1])
+
+    def _known_words(self) -> Words | None:
+        """Words that features stand for."""
+        return None
+
+    def _know(self, words: Words | None) -> None:
+        """Take over the words of a merged model."""
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""

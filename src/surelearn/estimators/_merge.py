@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
-from surelearn.estimators import _reduce
 from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._model import Model
 from surelearn.estimators._plan import Plan
+from surelearn.estimators._shards import put
 from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
-from surelearn.merging import HOWS, Merged, MergeState, Words
+from surelearn.merging import HOWS, MergeState
 
 E = TypeVar("E", bound=SureClassifier)
 
@@ -73,7 +71,8 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     _check_rule(fitted[0], name)
     states = [state_of(model, name, like=fitted[0]) for model in listed]
     result: E = clone(listed[0])
-    _put(result, fitted, MergeState.combined(states).result())
+    put(result, MergeState.combined(states))
+    _put_names(result, fitted)
     _put_temperature(result, listed, states)
     return result
 
@@ -85,10 +84,7 @@ def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeS
         blank = model._untrained(plan, like.n_features_in_, False)
         return MergeState.of(blank, how)
     _check_unchanged(model)
-    words = None
-    if isinstance(model, SureTextClassifier) and model.vectorizer_.keep_names:
-        words = Words(*model.vectorizer_._words())
-    return MergeState.of(model._model, how, words=words)
+    return MergeState.of(model._model, how, words=model._known_words())
 
 
 def _listed(models: Any) -> list[Any]:
@@ -130,36 +126,6 @@ def _check_rule(model: SureClassifier, how: str) -> None:
         raise ValueError(
             f"how must be 'uniform' for rule {model.rule!r}, which keeps no variances, got {how!r}."
         )
-
-
-def _put(result: SureClassifier, fitted: list[Any], merged: Merged) -> None:
-    """Make the merged model that of an estimator."""
-    first = fitted[0]._model
-    fixed = _reduce.is_fixed(first.multiclass)
-    code = merged.code if fixed else _reduce.code_of(first.multiclass, len(merged.weighed))
-    model = Model(
-        first.layout,
-        first.initial_variance,
-        first.projection,
-        merged.weighed,
-        weights=merged.weights,
-        counts=np.zeros(len(merged.weighed), dtype=np.int64),
-        mistakes=merged.mistakes,
-        updates=merged.updates,
-        multiclass=first.multiclass,
-        code=code,
-    ).with_classes(merged.classes)
-    model.counts = merged.counts
-    result.n_features_in_ = first.layout.n_features
-    _put_names(result, fitted)
-    if isinstance(result, SureTextClassifier):
-        result._make_vectorizer()
-        result.vectorizer_.fit([])
-        if merged.words is not None:
-            features, ends, text, shared = merged.words
-            letters = np.frombuffer(text, dtype=np.uint8)
-            result.vectorizer_._restore_words(features, ends, letters, shared)
-    result._model = model
 
 
 def _put_names(result: SureClassifier, fitted: list[Any]) -> None:

@@ -28,7 +28,7 @@ _REPORT = 1 << 20
 class Batch(NamedTuple):
     """Rows with their labels, checked, none of weight zero."""
 
-    rows: _core.Rows
+    rows: Any  # of the core; None where there are none
     X: Any  # the matrix that they are in; None: one row of a stream
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
@@ -133,6 +133,14 @@ class Model:
         weights = self._weights_for(places, code)
         return replace(self, classes=classes, weights=weights, counts=counts, code=code)
 
+    def copy(self) -> Model:
+        """One that learns without changing this one."""
+        weights = self.weights
+        if weights is not None:
+            weights = type(weights).from_state(weights.state())
+        counts, mistakes = self.counts.copy(), list(self.mistakes)
+        return replace(self, weights=weights, counts=counts, mistakes=mistakes)
+
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
         if len(places) < 2:
             return None
@@ -168,12 +176,18 @@ class Model:
         self.learn_span(how, batch, targets, (begin, end), report=report)
 
     def learn_coded(
-        self, how: How, batch: Batch, *, order: NDArray[np.int64] | None = None
+        self,
+        how: How,
+        batch: Batch,
+        *,
+        order: NDArray[np.int64] | None = None,
+        span: tuple[int, int] | None = None,
+        report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn rows of which `y` says the places of their classes, all of them known."""
         cost = how.cost_of(self.classes)
         targets = Targets(batch.y, batch.weight, order, self._all_known, cost, self._entries)
-        self.learn_span(how, batch, targets, (0, len(batch.y)))
+        self.learn_span(how, batch, targets, span or (0, len(batch.y)), report=report)
 
     def targets(
         self,

@@ -20,7 +20,7 @@ def run(
     n = len(batch.y)
     for number in range(done + 1, plan.passes + 1):
         order = new_order(random, n) if plan.shuffle else None
-        report = _reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
+        report = reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
         model.mistakes.append(0)
         model.learn(plan.how, batch, order=order, report=report)
     model.counts //= plan.passes  # a row counts once, however often it was learnt
@@ -31,7 +31,8 @@ def new_order(random: np.random.RandomState, n: int) -> NDArray[np.int64]:
     return random.permutation(n).astype(np.int64, copy=False)
 
 
-def _reporter(name: str, n_rows: int) -> Callable[[Tally], None]:
+def reporter(name: str, n_rows: int) -> Callable[[Tally], None]:
+    """Prints a line whenever it is told how far a pass has come."""
     begin = time.perf_counter()
 
     def report(done: Tally) -> None:

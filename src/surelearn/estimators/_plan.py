@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surelearn import _check, _core, constraints, rules
 from surelearn.estimators import _reduce
 from surelearn.estimators._model import How, Model, n_columns_of
+from surelearn.merging import HOWS
 from surelearn.weights import Layout, fits
 
 
@@ -33,11 +34,13 @@ class Plan:
     initial_variance: float
     class_weight: dict[Any, float] | str | None
     verbose: int
+    n_shards: int
+    combine: str
+    merge_every: int | None
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Plan:
         """Check every parameter of a `SureClassifier`."""
-        _refuse_later(params)
         scheme = constraints.get(params["constraints"])
         rule = rules.get(params["rule"])
         core = rule.core()
@@ -68,6 +71,7 @@ class Plan:
             initial_variance=_check.prior(params["initial_variance"], dtype),
             class_weight=_check.class_weight(params["class_weight"]),
             verbose=int(verbose) if verbose in (True, False) else _check.count("verbose", verbose),
+            **_sharding(params, rule),
         )
 
     def layout(self, n_features: int) -> Layout:
@@ -166,10 +170,21 @@ def _check_reduced(
             )
 
 
-def _refuse_later(params: Mapping[str, Any]) -> None:
-    _check.choice("combine", params["combine"], ["bayes", "weighted", "kl", "uniform"])
-    if _check.count("n_shards", params["n_shards"]) != 1:
-        _check.not_yet("n_shards", params["n_shards"], 1)
+def _sharding(params: Mapping[str, Any], rule: rules.Rule) -> dict[str, Any]:
+    """Into how many parts rows are cut, how these are merged, and how often."""
+    n_shards = _check.count("n_shards", params["n_shards"])
+    combine = _check.choice("combine", params["combine"], list(HOWS))
+    every = params["merge_every"]
+    if n_shards > 1 and rule.first_order and combine != "uniform":
+        raise ValueError(
+            f"combine must be 'uniform' for rule {rule!r}, which keeps no variances, got "
+            f"{combine!r}."
+        )
+    return {
+        "n_shards": n_shards,
+        "combine": combine,
+        "merge_every": None if every is None else _check.count("merge_every", every),
+    }
 
 
 def given_weight(
@@ -193,6 +208,18 @@ def balanced(y: NDArray[Any]) -> NDArray[np.float64]:
     """Weight n / (K n_y) of each row, from the counts of y."""
     labels, places, counts = np.unique(y, return_inverse=True, return_counts=True)
     return np.asarray(len(y) / (len(labels) * counts[places]), dtype=np.float64)
+
+
+def balanced_weights(classes: NDArray[Any], counts: Any) -> dict[Any, float]:
+    """The same by class, from rows of each that are counted elsewhere."""
+    if counts is None or len(counts) != len(classes):
+        raise ValueError(
+            "counts must have one entry for each class where class_weight='balanced', got "
+            f"{counts!r}."
+        )
+    met = np.count_nonzero(counts)
+    pairs = zip(classes.tolist(), counts, strict=True)
+    return {label: float(np.sum(counts) / (met * n)) for label, n in pairs if n}
 
 
 def balanced_stream(codes: NDArray[np.intp], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What a classifier says of its own certainty: margins, probabilities, entropy, temperature."""
+"""What a classifier says of rows: labels, and how certain it is of them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,38 @@ _DRAWS = 10_000
 
 class Certain(Linear):
     """A linear model over classes that knows how sure it is of each label."""
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Mean scores ``X @ coef_.T + intercept_``; two classes: of the second against the first.
+
+        With a reduction the scores of the classes under `decoding`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        model = self._fitted()
+        rows = self._rows(X)
+        _check.trained(model.weights, "decision_function")
+        return one_or_many(self._class_scores(model, rows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest score; the first of equals."""
+        model = self._fitted()
+        rows = self._rows(X)
+        if model.weights is None:
+            return np.repeat(model.classes[_check.only_class(model.classes)], len(rows))
+        return np.asarray(model.classes[self._winners(model, rows)])
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
+        model = self._fitted()
+        row, _, _ = self._one(x)
+        if model.weights is None:
+            return model.classes[_check.only_class(model.classes)]
+        if model.code is None:
+            return model.classes[model.weights.winner(row)]
+        return model.classes[self._winners(model, row)[0]]
 
     @available_if(second_order)
     def margin(self, X: Any) -> tuple[Array, Array]:

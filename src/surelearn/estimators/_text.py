@@ -12,12 +12,14 @@ from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._blocks import Features
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
 from surelearn.estimators._model import Batch
-from surelearn.estimators._plan import given_weight
-from surelearn.estimators._stream import Features
+from surelearn.estimators._plan import Plan, given_weight
+from surelearn.estimators._shards import Shard, named, read, reader, spans, spread
+from surelearn.merging import Words
 from surelearn.text import HashingVectorizer
 
 #: Parameters that are the vectorizer's.
@@ -44,8 +46,8 @@ class SureTextClassifier(SureClassifier):
     Parameters
     ----------
     rule, covariance, projection, constraints, multiclass, passes, shuffle, fit_intercept, \
-initial_variance, average, class_weight, cost, dtype, n_shards, combine, decoding, random_state, \
-verbose
+initial_variance, average, class_weight, cost, dtype, n_shards, combine, merge_every, decoding, \
+random_state, verbose
         As in `SureClassifier`.
     analyzer : {"word", "char", "char_wb"}, default "word"
         What texts are cut into: words, characters, or characters within words.
@@ -65,8 +67,8 @@ verbose
     keep_names : bool, default True
         Whether to remember the first word met in each place, for `explain`.
     n_jobs : int or None, default None
-        Threads that read texts; None: one, -1: as many as there are cores. Never changes the
-        result.
+        Threads that read texts; None: one, -1: as many as there are cores. Threads that learn
+        shards, where there are any; None, too, stands for all cores then. Never changes the result.
 
     Attributes
     ----------
@@ -116,6 +118,7 @@ verbose
         n_shards: int = 1,
         n_jobs: int | None = None,
         combine: str = "bayes",
+        merge_every: int | None = None,
         decoding: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -137,6 +140,7 @@ verbose
             n_shards=n_shards,
             n_jobs=n_jobs,
             combine=combine,
+            merge_every=merge_every,
             decoding=decoding,
             random_state=random_state,
             verbose=verbose,
@@ -216,6 +220,12 @@ verbose
 
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
         """Labels are looked at before any word is met."""
+        texts, labels, weight, kept = self._weighty(X, y, sample_weight)
+        batch = super()._batch(texts, labels, weight, reset=reset)
+        return batch if kept is None else batch._replace(numbers=kept)
+
+    def _weighty(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
+        """Texts that are not of weight 0, their labels, weights, and numbers if some are."""
         _check.texts(X)
         X = X if hasattr(X, "__len__") else list(X)
         labels = as_labels(y)
@@ -223,11 +233,48 @@ verbose
         given = _check.sample_weight(sample_weight, len(labels))
         weight = given_weight(_check.class_weight(self.class_weight), labels, given)
         if weight is None or weight.all() or not weight.any():
-            return super()._batch(X, y, sample_weight, reset=reset)
+            return X, labels, given, None
         kept = np.flatnonzero(weight)  # the words of others must not be met
-        texts = X.take(kept) if hasattr(X, "to_pylist") else _safe_indexing(X, kept)
-        left = None if given is None else given[kept]
-        return super()._batch(texts, labels[kept], left, reset=reset)._replace(numbers=kept)
+        return _taken(X, kept), labels[kept], None if given is None else given[kept], kept
+
+    def _cut(
+        self, X: Any, y: Any, sample_weight: Any, plan: Plan
+    ) -> tuple[list[Shard], NDArray[Any]]:
+        """Shards that have each met the words of their own texts, as they would anywhere else."""
+        texts, labels, weight, kept = self._weighty(X, y, sample_weight)
+        _check.some_rows(len(labels))
+        classes, counts = np.unique(labels, return_counts=True)
+        _check.two_classes(classes, "fit")
+        numbers = np.arange(len(labels)) if kept is None else kept
+
+        def cut(number: int, span: tuple[int, int]) -> Shard:
+            shell = reader(self, plan, classes, counts)
+            rows = slice(*span)
+            given = None if weight is None else weight[rows]
+            with named(number):
+                part = _taken(texts, rows)
+                shard = read(shell, part, labels[rows], given, classes=classes, number=number)
+            return shard._replace(batch=shard.batch._replace(numbers=numbers[rows]))
+
+        self._make_vectorizer()
+        cuts = list(enumerate(spans(len(labels), plan.n_shards)))
+        shards = list(spread(cuts, lambda item: cut(*item), plan.how.threads))
+        _check.some_weight(sum(len(shard.batch.y) for shard in shards))
+        return shards, classes
+
+    def _n_features_of(self, X: Any) -> int:
+        return int(self.vectorizer_.n_features)
+
+    def _known_words(self) -> Words | None:
+        return Words(*self.vectorizer_._words()) if self.vectorizer_.keep_names else None
+
+    def _know(self, words: Words | None) -> None:
+        self._make_vectorizer()
+        self.vectorizer_.fit([])
+        if words is not None:
+            features, ends, text, shared = words
+            letters = np.frombuffer(text, dtype=np.uint8)
+            self.vectorizer_._restore_words(features, ends, letters, shared)
 
     def _stream_shell(self) -> Self:
         shell = super()._stream_shell()
@@ -323,6 +370,15 @@ verbose
         tags.input_tags.two_d_array = False
         tags.input_tags.sparse = False
         return tags
+
+
+def _taken(texts: Any, rows: Any) -> Any:
+    """Some texts of a list or column, by numbers or a slice."""
+    if not hasattr(texts, "to_pylist"):
+        return _safe_indexing(texts, rows)
+    if isinstance(rows, slice):
+        return texts.slice(rows.start, rows.stop - rows.start)
+    return texts.take(rows)
 
 
 def _touched(table: Explanation) -> Explanation:
