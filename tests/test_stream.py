@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -596,3 +597,81 @@ def test_sources_can_be_read_again_by_anybody(reviews):
     source = read.batches(Path(reviews))
     assert bits(model().fit_stream(source)) == bits(model().fit_stream(source))
     assert surelearn.read is read
+
+
+# ------------------------------------------------------------- files that are not the same
+
+
+def test_what_was_added_after_several_passes_is_gone_through_as_often(reviews, tmp_path):
+    fitted = model(passes=3).fit_stream(reviews)
+    before = saved(fitted, tmp_path / "m.sure")
+    fitted.fit_stream(reviews, resume=True)
+    assert saved(fitted, tmp_path / "m.sure") == before  # nothing was new
+    more = write(tmp_path / "more.jsonl", [{**row, "text": "quite new"} for row in records(50)])
+    reviews.write_text(reviews.read_text() + more.read_text())
+    fitted.fit_stream(reviews, resume=True)
+    assert fitted._model.counts.sum() == 350
+    assert len(fitted.mistakes_) == 6
+    assert fitted.vectorizer_.names(np.flatnonzero(fitted.coef_[0])).count("quite") == 1
+    apart = model(passes=3).fit_stream(write(tmp_path / "first.jsonl", records(300)))
+    apart.fit_stream(more, resume=True)
+    assert fitted.mistakes_.tolist() == apart.mistakes_.tolist()
+    assert fitted.coef_.tobytes() == apart.coef_.tobytes()
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_file_that_was_replaced_is_refused(tmp_path, packed):
+    opener = gzip.open if packed else open
+    path = tmp_path / f"a.jsonl{packed}"
+    texts = ["".join(json.dumps(row) + "\n" for row in records(300, seed=s)) for s in (0, 1)]
+    with opener(path, "wt") as file:
+        file.write(texts[0])
+    begun = model()
+    with pytest.raises(ZeroDivisionError):
+        begun.fit_stream(path, progress=lambda p: 1 // (p.rows < 100))
+    with opener(path, "wt") as file:
+        file.write(texts[1] * 2)
+    with pytest.raises(read.BadInput, match=r"must be the file that was read before, got one that"):
+        begun.fit_stream(path, resume=True)
+
+
+def test_a_table_that_was_cut_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    frame = pandas.DataFrame(list(records(300)))
+    frame.to_parquet(path)
+    fitted = model().fit_stream(path)
+    frame[:200].to_parquet(path)
+    with pytest.raises(read.BadInput, match=r"must be the file that was read before, got one that"):
+        fitted.fit_stream(path, resume=True)
+
+
+def test_a_file_has_one_name_however_it_is_spelt(reviews, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fitted = model().fit_stream("reviews.jsonl")
+    before = bits(fitted)
+    for name in ("./reviews.jsonl", reviews, f"../{tmp_path.name}/reviews.jsonl"):
+        assert bits(fitted.fit_stream(name, resume=True)) == before
+
+
+def test_labels_of_csv_are_what_the_model_knows(tmp_path):
+    """Labels 1 and 2 alone look like numbers."""
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("text,label\n" + "good,1\nbad,2\nodd,3a\n" * 5)
+    second.write_text("text,label\n" + "good,1\nbad,2\n" * 5)
+    fitted = model(passes=3).fit_stream(first)
+    assert surelearn.evaluate(fitted, second).accuracy == 1.0
+    assert fitted.fit_stream(second, resume=True).classes_.tolist() == ["1", "2", "3a"]
+
+
+def test_a_checkpoint_that_has_no_place_is_refused_before_the_work(reviews, tmp_path):
+    with pytest.raises(FileNotFoundError, match="checkpoint must be in a folder that exists"):
+        model().fit_stream(reviews, checkpoint=tmp_path / "no" / "m.sure")
+
+
+def test_a_link_to_a_model_stays_a_link(reviews, tmp_path):
+    target, link = tmp_path / "m.sure", tmp_path / "link.sure"
+    model().fit_stream(reviews, checkpoint=target)
+    link.symlink_to(target)
+    model(rule="arow").fit_stream(reviews, checkpoint=link)
+    assert link.is_symlink()
+    assert load(target).rule == "arow"

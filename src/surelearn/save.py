@@ -33,7 +33,7 @@ Path_ = str | os.PathLike[str]
 
 def write(path: Path_, tensors: Tensors, settings: Mapping[str, Any]) -> None:
     """Write one file, whole or not at all: temporary file, fsync, rename."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays one
     if target.exists() and not (target.is_file() or target.is_dir()):
         # Renaming onto /dev/null would replace it.
         raise OSError(f"{path} must be an ordinary file, got a device or a pipe.")

@@ -110,6 +110,11 @@ def train(
         jobs=jobs,
     )  # fmt: skip
     model, source, going_on = _prepared(files, output, reading, asked, resume=resume)
+    if going_on and tune:
+        raise typer.BadParameter(
+            f"--tune chooses settings of a new model, got --resume with {output}.",
+            param_hint="--tune",
+        )
     if not going_on:
         model.set_params(random_state=seed)
         if tune:
@@ -196,6 +201,7 @@ def _prepared(
     if going_on:
         model = surelearn.load(output)
         known = model.stream_.columns if hasattr(model, "stream_") else {}
+        known = {"label_type": str if model.classes_.dtype.kind in "UO" else int, **known}
         if not isinstance(model, surelearn.SureTextClassifier):
             known = {**known, "n_features": model.n_features_in_}  # rows may end earlier
         source = surelearn.read.batches(files, **{**known, **reading})

@@ -115,6 +115,7 @@ class Training:
         if not self._is_new:
             estimator._check_settings()
         self._learner, self._shards = self._learners()
+        self._before: StreamPosition | None = None  # where training was when it goes on
         self.position = self._begin()
         self._labels: dict[Any, int] = {}  # of rows in the cache, in the order they are met
         self._bytes = 0
@@ -156,7 +157,10 @@ class Training:
             self._learner.opens = True
             return anew
         before.check_in(self._source)
-        return replace(before, files=names, passes=self._plan.passes, ended=False)
+        now = before.going_on(self._source, self._plan.passes)
+        self._learner.opens = now.number < before.number
+        self._before = before
+        return now
 
     # ------------------------------------------------------------------ passes
 
@@ -210,9 +214,11 @@ class Training:
         """Whether there is another one."""
         if self._shards is not None:
             self._shards.end_pass()
-        elif not self._estimator._fresh:
+        elif not self._estimator._fresh and self.position.rows:
             self._learner.open_pass(self._estimator._model)
         self.position = replace(self.position, ended=True)
+        if self.position.rows == 0 and self._before is not None:
+            self.position = replace(self._before, passes=self._plan.passes)  # nothing is new
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
         goes_on = self._has_more_passes()
         if self._shards is None:

@@ -44,11 +44,15 @@ class Place(NamedTuple):
         Bytes (line formats, after decompression) or rows (tables) of this file that are before it.
     line : int
         Lines or rows of this file that are before it.
+    mark : int
+        Tells the bytes before it from those of another file: how many were looked at, times 2**32,
+        and their CRC-32. 0: nothing to tell by.
     """
 
     file: int = 0
     at: int = 0
     line: int = 0
+    mark: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,6 +44,11 @@ class Store(ABC):
     is_named = True
 
     @property
+    def n_rows(self) -> int | None:
+        """Rows of all of it, where that is quick to tell."""
+        return None
+
+    @property
     @abstractmethod
     def schema(self) -> pyarrow.Schema:
         """Names and types of all columns."""
@@ -81,6 +86,11 @@ class Parquet(Store):
     def schema(self) -> pyarrow.Schema:
         with _no_damage(self.name), self._open() as opened:
             return _readable(opened.schema_arrow)
+
+    @property
+    def n_rows(self) -> int | None:
+        with _no_damage(self.name), self._open() as opened:
+            return int(opened.metadata.num_rows)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
