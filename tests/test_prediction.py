@@ -179,8 +179,8 @@ def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
     assert asked == [
         {"label": False, "n_features": 2},
         {"label": False, "text": "body"},
-        {"label": "kind", "text": "body"},
-        {"text": "text", "label": "label"},
+        {"label": "kind", "text": "body", "label_type": str},
+        {"text": "text", "label": "label", "label_type": str},
         {"label": False, "text": "text"},
     ]
 

@@ -457,8 +457,11 @@ def test_killed_at_fifty_moments_training_ends_with_the_same_bytes(tmp_path):
     path = write(tmp_path / "a.jsonl", records(6000, n_classes=3))
     whole = tmp_path / "whole.sure"
     process = start(path, whole, passes=2, every=100)
+    assert process.stdout.readline() == "ready\n"
+    begin = time.monotonic()
     process.communicate()
     assert process.returncode == 0
+    taken = time.monotonic() - begin  # kills are spread over as long as training takes here
     out = tmp_path / "killed.sure"
     random = np.random.default_rng(0)
     kills = 0
@@ -467,7 +470,7 @@ def test_killed_at_fifty_moments_training_ends_with_the_same_bytes(tmp_path):
     while kills < 50:
         process = _resumed(path, out)
         assert process.stdout.readline() == "ready\n"
-        time.sleep(random.uniform(0.0, 0.12))
+        time.sleep(random.uniform(0.0, taken / 2))
         if process.poll() is None:
             process.kill()
             kills += 1

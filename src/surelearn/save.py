@@ -50,7 +50,7 @@ def write(path: Path_, tensors: Tensors, settings: Mapping[str, Any]) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         if isinstance(error, SafetensorError):
-            raise _of_system(error, target) from None
+            raise _of_system(error, Path(path)) from None
         raise
     _sync(target.parent)
 
