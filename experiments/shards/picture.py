@@ -17,7 +17,7 @@ BARS = {
     "weighted": ("#56B4E9", "weighted, kl"),
     "bayes": ("#0072B2", "bayes"),
 }
-SETS = ("Sentiment140", "Reuters earn", "Stack Overflow titles", "docstrings")
+SETS = ("Sentiment140", "Reuters earn", "20 Newsgroups", "docstrings")
 RULE, FIRST_ORDER = "Variance, phi", "PA1, C"
 
 
