@@ -28,5 +28,5 @@ def placed(page: str, maker: str, made: Sequence[str]) -> str:
     """The page with what a maker made in place of what stands between its marks."""
     begin = f"<!-- made by {maker} -->\n"
     before, rest = page.split(begin)
-    _, after = rest.split(END)
+    _, after = rest.split(END, 1)
     return "\n".join([before + begin, *made, END + after])

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
+
+from surelearn import merge
+from surelearn.merging import HOWS
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +22,7 @@ def module(monkeypatch):
     return lambda name: import_module(f"experiments.{name}")
 
 
-@pytest.mark.parametrize("name", ["peers", "multiclass"])
+@pytest.mark.parametrize("name", ["peers", "multiclass", "shards"])
 def test_the_page_shows_the_result(module, name):
     page = module(f"{name}.page")
     text = page.PAGE.read_text()
@@ -54,3 +58,80 @@ def test_a_table_takes_the_place_of_the_last_one(module):
     once = tables.placed(page, "x", tables.table(("c", "d"), [("1", "2")]))
     assert once == ("a\n<!-- made by x -->\n\n| c | d |\n|---|---|\n| 1 | 2 |\n\n<!-- end -->\nb\n")
     assert tables.placed(once, "x", ["old", ""]) == page
+
+
+def test_a_page_may_have_several_tables(module):
+    placed = module("tables").placed
+    page = "".join(f"<!-- made by {maker} -->\n\nold\n\n<!-- end -->\n" for maker in "xy")
+    once = placed(page, "x", ["first", ""])
+    assert once == page.replace("old", "first", 1)
+    assert placed(once, "y", ["second", ""]) == once.replace("old", "second")
+
+
+@pytest.fixture
+def rows():
+    """Three classes, with texts that occur twice."""
+    random = np.random.default_rng(0)
+    X = sparse.random_array((200, 30), density=0.3, rng=random, format="csr", dtype=np.float32)
+    return X, random.integers(3, size=200), np.arange(200) // 2
+
+
+def test_ways_that_share_sums_are_those_of_merge(module, rows):
+    run = module("shards.run")
+    data = run.Data(*rows)
+    models = run.apart(run.ONE, 1.0, data, 10)
+    assert sum(model.n_updates_ > 0 for model in models) == 10
+    found = dict(run.merged(models, data.X))
+    assert set(found) == set(HOWS)
+    for how, labels in found.items():
+        assert np.array_equal(labels, merge(models, how).predict(data.X)), how
+    assert np.array_equal(found["kl"], found["weighted"])
+    assert not np.array_equal(found["bayes"], found["weighted"])
+
+
+def test_shards_are_disjoint_and_complete(module, rows):
+    run = module("shards.run")
+    X, _, groups = rows
+    parts = run.apart(run.ONE, 1.0, run.Data(X, np.arange(200), groups), 7)
+    assert np.concatenate([part.classes_ for part in parts]).tolist() == list(range(200))
+
+
+def test_no_text_is_learnt_or_chosen_on_and_judged(module, rows):
+    run = module("shards.run")
+    found = list(run.splits(run.Data(*rows)))
+    assert len(found) == run.SPLITS
+    for split in found:
+        groups = [set(part.groups.tolist()) for part in split]
+        assert sum(map(len, groups)) == len(set.union(*groups)) == 100
+    assert len({tuple(sorted(set(split.judge.groups))) for split in found}) == run.SPLITS
+
+
+def test_the_parameter_is_chosen_without_the_judged_rows(module, rows, monkeypatch):
+    """Labels of the judged rows are spoilt: only what is judged may change."""
+    run = module("shards.run")
+    monkeypatch.setattr(run, "SHARDS", (2, 5))
+    split = next(iter(run.splits(run.Data(*rows))))
+    spoilt = split._replace(judge=split.judge._replace(y=2 - split.judge.y))
+    for trial in (run.ONE, run.OWN):
+        found, other = (list(run.judged(trial, one)) for one in (split, spoilt))
+        assert [line[:3] for line in found] == [line[:3] for line in other]
+        assert [line[3] for line in found] != [line[3] for line in other]
+
+
+def test_the_projection_is_that_of_its_figures(module):
+    speeds = {("in order", "rows/s"): 2e6, ("two cores", "MB/s"): 80.0}
+    about = "2^20 features, 2 classes"
+    cost = {(about, "bytes of a leaf"): 10e6, (about, "bytes of a sum"): 25e6}
+    cost[about, "seconds to add two leaves"] = 0.1
+    for what in ("add two sums", "pickle a sum", "unpickle a sum"):
+        cost[about, f"seconds to {what}"] = 0.04
+    found = {
+        what: result for what, _, result in module("shards.projection").projected(speeds, cost)
+    }
+    assert found["rows of a worker"] == "10,000,000"
+    assert found["one pass, rows in memory"] == "5 s"
+    assert found["one pass from JSON lines"] == "50 s"
+    assert found["bytes in all, two at a time"] == "69.9 GB"  # 500 x 40 MB + 499 x 100 MB
+    assert found["one level"] == "0.56 s"  # 100 MB / 1.25 GB + 3 x 0.16
+    assert found["the tree, 10 levels"] == "5.6 s"
+    assert found["no tree: one driver takes all"] == "432 s"  # 1000 x (0.032 + 0.4)
