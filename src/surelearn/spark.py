@@ -31,7 +31,7 @@ try:
     from pyspark import TaskContext
     from pyspark.errors import PySparkException
     from pyspark.sql import functions
-    from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 except ImportError as error:
     raise ImportError(
         f"surelearn.spark needs {error.name}, got none. Run: pip install 'surelearn[spark]'"
@@ -272,7 +272,8 @@ def _said(model: SureClassifier, given: str | list[str], method: str) -> tuple[A
 
 def _with_column(df: Any, output: str, kind: str, said: tuple[Any, Any]) -> Any:
     column, say = said
-    asked = arrow_udf(say, kind, ArrowUDFType.SCALAR)
+    # PySpark warns of the argument that its types ask for.
+    asked = arrow_udf(say, kind)  # type: ignore[call-overload]
     return df.withColumn(output, asked(column))
 
 
