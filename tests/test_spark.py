@@ -252,6 +252,18 @@ def test_spark_connect(tmp_path):
     assert (tmp_path / "model.sure").read_bytes() == bytes_of(clf.fit(TEXTS, LABELS), tmp_path)
 
 
+def test_the_page_on_spark_works(session, tmp_path, monkeypatch, capsys):
+    """Its blocks are not run with those of the other pages: they need a session."""
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[1] / "docs" / "howto" / "spark.md"
+    (block,) = re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL)
+    scope = {}
+    exec(block, scope)
+    assert scope["spark"] is session
+    assert scope["model"].n_updates_ > 0
+    assert int(capsys.readouterr().out.removesuffix(" %\n")) >= 80
+
+
 def test_without_the_library_the_line_that_installs_it_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     monkeypatch.delitem(sys.modules, "surelearn.spark")
