@@ -38,6 +38,8 @@ def estimators():
     yield SureClassifier("pa1", constraints=constraints.Exact(), passes=100)
     for reduction in ("ovr", "ovo", "ecoc"):
         yield SureClassifier("scw1", multiclass=reduction)
+    yield SureClassifier(n_shards=2)
+    yield SureClassifier("pa1", n_shards=2, combine="uniform", merge_every=10, passes=100)
 
 
 def expected_failures(estimator):

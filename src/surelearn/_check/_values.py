@@ -61,11 +61,6 @@ def listing(names: Iterable[object]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
-def not_yet(name: str, value: object, only: object) -> None:
-    """Refuse what a later version will accept."""
-    raise NotImplementedError(f"{name}={value!r} is not available yet. Use {name}={only!r}.")
-
-
 def numbers(name: str, value: object) -> NDArray[np.float64]:
     """`value` as an array of finite doubles, rows one after the other."""
     try:

@@ -16,13 +16,14 @@ from sklearn.utils import check_random_state
 from surelearn import _check, _core, rules
 from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._blocks import Features
 from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
 from surelearn.estimators._proba import Certain
 from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
-from surelearn.estimators._stream import Features, Options, StreamProgress, Training, train
+from surelearn.estimators._stream import Options, StreamProgress, Training, train
 from surelearn.merging import Words
 from surelearn.read import batches
 from surelearn.weights import Method, rows_of
@@ -78,9 +79,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     n_shards : int, default 1
-        Parts that the rows of `fit` and the blocks of `fit_stream` are cut into, learnt apart and
-        merged. It changes the result, `n_jobs` never does. `partial_fit`, `learn_one` and `tune`
-        learn into the one merged model.
+        Parts that the rows of `fit`, or the blocks of `fit_stream`, are dealt to, learnt apart and
+        merged. It changes the result, `n_jobs` never does. `partial_fit` and `learn_one` go on with
+        the one merged model.
     n_jobs : int or None, default None
         Threads that learn shards, or one update with a large full covariance; None and -1: as many
         as there are cores.
@@ -186,6 +187,9 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch, in `passes` passes.
 
+        Shards are stretches of rows, cut as by `numpy.array_split` where rows of weight 0 are left
+        out. They read X in place. An error in one says which, counted from 0.
+
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
@@ -269,6 +273,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         two megabytes in a new random order. Threads (`n_jobs`, None: as many as there are cores)
         read ahead; they and the cache never change the result.
 
+        With `n_shards` block b is learnt by shard b mod n_shards. The estimator changes, and can be
+        written, where shards are merged: after every `merge_every` passes and after the last. What
+        was learnt since is lost with an error, and `resume` goes on from there to the same bytes.
+        Classes may differ from shard to shard, unless `multiclass` is a code: declare them then.
+
         Parameters
         ----------
         source : str, path, list of them, frame or read.Source
@@ -311,8 +320,6 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         if passes is None:
             passes = self.passes if found.can_restart else 1
         plan = Plan.of({**self.get_params(deep=False), "passes": passes})
-        if plan.n_shards > 1:
-            _check.not_yet("n_shards", plan.n_shards, 1)
         room = _check.count("cache_bytes", cache_bytes, least=0)
         options = Options(classes, _check.flag("resume", resume), room, progress)
         training = Training(self, found, plan, options)

@@ -273,7 +273,10 @@ def named(number: int, part: str = "shard") -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{part} {number}: {error}") from error
+        said = kind(f"{part} {number}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            said.add_note(note)
+        raise said from error
     except Exception as error:
         error.add_note(f"This was in {part} {number}.")
         raise

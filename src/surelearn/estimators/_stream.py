@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from surelearn import _check, _core
-from surelearn.estimators import _reduce
+from surelearn import _check
 from surelearn.estimators._ahead import ahead
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._blocks import Features, Learner, Prepared
 from surelearn.estimators._cache import Cache, Kept
 from surelearn.estimators._checkpoint import Checkpoint
-from surelearn.estimators._model import Batch, Model, Refused, joined
+from surelearn.estimators._model import Refused
 from surelearn.estimators._plan import Plan, given_weight, times
 from surelearn.estimators._position import StreamPosition
+from surelearn.estimators._stream_shards import StreamShards
 from surelearn.read import BadInput, Labels, Place, Source
 
 if TYPE_CHECKING:
@@ -54,40 +55,6 @@ class StreamProgress(NamedTuple):
     mistakes: int
     n_bytes: int
     total: int | None
-    n_bad: int
-
-
-class Features(NamedTuple):
-    """The rows of a block, in arrays that a cache can keep."""
-
-    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one table
-    n_features: int
-    names: _core.Names | None = None  # of words that were met in them
-
-    @property
-    def is_sparse(self) -> bool:
-        return len(self.arrays) > 1
-
-    def rows(self) -> _core.Rows:
-        """As the core reads them, looked through."""
-        if self.is_sparse:
-            starts, features, values = self.arrays
-            rows = _core.Rows.csr(starts, features, values, self.n_features)
-        else:
-            rows = _core.Rows.dense(self.arrays[0])
-        _check.sound_rows(rows.fault)
-        return rows
-
-
-class _Prepared(NamedTuple):
-    """A block that can be learnt."""
-
-    features: Features
-    rows: Any  # of the core; None where there are none
-    labels: Labels
-    weight: NDArray[np.float64] | None
-    end: Place
-    n_bytes: int
     n_bad: int
 
 
@@ -122,7 +89,7 @@ def train(training: Training, checkpoint: Checkpoint) -> None:
             checkpoint.write()
         raise
     finally:
-        training.cache.close()
+        training.close()
     checkpoint.write()
 
 
@@ -147,14 +114,32 @@ class Training:
         self._is_new = estimator._fresh or not options.resume
         if not self._is_new:
             estimator._check_settings()
-        # Learns in place of the estimator until the first block is found to be sound.
-        self._learner = estimator._stream_shell() if self._is_new else estimator
+        self.position = self._begin()
+        self._learner, self._shards = self._learners()
         self._labels: dict[Any, int] = {}  # of rows in the cache, in the order they are met
         self._bytes = 0
         self._total = source.n_bytes
         self.cache = Cache(options.cache_bytes if plan.passes > 1 else 0)
-        self.position = self._begin()
         self.is_whole = False  # whether the model is as it was between two blocks
+
+    def _learners(self) -> tuple[Learner, StreamShards | None]:
+        """Who learns: one learner, or shards that are like it."""
+        estimator, plan = self._estimator, self._plan
+        sharded = plan.n_shards > 1
+        if self._is_new:
+            reader = estimator._stream_shell()
+        else:
+            reader = estimator._shell() if sharded else estimator
+        one = Learner(estimator, reader, plan, self._options.classes, self._source.name)
+        if not sharded:
+            return one, None
+        return one, StreamShards(estimator, one, plan.n_shards, is_new=self._is_new)
+
+    def close(self) -> None:
+        """Let go of threads and files."""
+        self.cache.close()
+        if self._shards is not None:
+            self._shards.close()
 
     def _begin(self) -> StreamPosition:
         """Where to begin, or to go on."""
@@ -176,7 +161,8 @@ class Training:
     # ------------------------------------------------------------------ passes
 
     def steps(self, waiting: Callable[[], AbstractContextManager[None]]) -> Iterator[int]:
-        """Learn block after block; gives the rows learnt so far after each.
+        """Learn block after block; gives the rows learnt so far wherever the model can be written:
+        after each block, with shards where they are merged.
 
         The next block is waited for within the context of `waiting`.
         """
@@ -190,21 +176,24 @@ class Training:
                     break
                 self._step(prepared)
                 rows += len(prepared.labels.codes)
+                if self._shards is None:
+                    yield rows
+            goes_on = self._end_pass()
+            if self._shards is not None and self._is_shown:
                 yield rows
-            self._end_pass()
-            if not self._has_more_passes():
+            if not goes_on:
                 return
             self._next_pass()
 
-    def _feed(self) -> Iterator[_Prepared]:
+    def _feed(self) -> Iterator[Prepared]:
         """The blocks of this pass that are left."""
         if self.cache.is_whole:
             return ahead(self.cache.blocks(), self._cached, self._threads)
         return self._read()
 
-    def _read(self) -> Iterator[_Prepared]:
+    def _read(self) -> Iterator[Prepared]:
         blocks = iter(self._source.blocks(self.position.place))
-        if self._learner is not self._estimator:
+        if self._learner.reader is not self._estimator:
             # What the first rows are decides how the others are read.
             for block in blocks:
                 prepared = self._prepare(block)
@@ -217,10 +206,25 @@ class Training:
     def _threads(self) -> int:
         return self._plan.how.threads
 
-    def _end_pass(self) -> None:
+    def _end_pass(self) -> bool:
+        """Whether there is another one."""
+        if self._shards is not None:
+            self._shards.end_pass()
         self.position = replace(self.position, ended=True)
-        self._show_position()
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
+        goes_on = self._has_more_passes()
+        if self._shards is None:
+            self._show_position()
+        elif not goes_on or self.position.number % (self._plan.merge_every or np.inf) == 0:
+            self._merge(self._shards)
+        return goes_on
+
+    def _merge(self, shards: StreamShards) -> None:
+        self._name_columns()
+        if shards.merge(self.position):
+            self.is_whole = True
+        elif not self._estimator._fresh:  # nothing was left to learn of this pass
+            self._estimator.stream_ = self.position
 
     def _has_more_passes(self) -> bool:
         if self.position.number >= self._plan.passes or self.position.rows == 0:
@@ -236,12 +240,15 @@ class Training:
 
     def _next_pass(self) -> None:
         self.position = self.position.next_pass()
-        self._estimator._model.mistakes.append(0)
+        if self._shards is None:
+            self._estimator._model.mistakes.append(0)
+        else:
+            self._shards.next_pass()
         self._bytes = 0
 
     # ------------------------------------------------------------------ blocks
 
-    def _prepare(self, block: Any) -> _Prepared:
+    def _prepare(self, block: Any) -> Prepared:
         """A block as rows; in any thread."""
         batch = block.parse()
         if batch.labels is None:
@@ -253,9 +260,9 @@ class Training:
             kept = np.flatnonzero(weight)
             X = X[kept] if hasattr(X, "shape") else X.take(kept)
             labels, weight = labels.take(kept), weight[kept]
-        features = self._learner._features(X) if len(labels.codes) else Features((), 0)
+        features = self._learner.reader._features(X) if len(labels.codes) else Features((), 0)
         rows = features.rows() if len(labels.codes) else None
-        return _Prepared(features, rows, labels, weight, block.end, block.n_bytes, batch.n_bad)
+        return Prepared(features, rows, labels, weight, block.end, block.n_bytes, batch.n_bad)
 
     def _given_weight(
         self, labels: Labels, weight: NDArray[np.float64] | None
@@ -263,16 +270,16 @@ class Training:
         by_class = given_weight(self._plan.class_weight, labels.values, None)
         return weight if by_class is None else times(by_class[labels.codes], weight)
 
-    def _cached(self, kept: Kept) -> _Prepared:
+    def _cached(self, kept: Kept) -> Prepared:
         """A block of the cache as rows; in any thread."""
         about: _About = kept.info
         *arrays, codes, weight = self.cache.read(kept)
         features = Features(tuple(arrays), about.n_features)
         labels = Labels(codes, np.array(list(self._labels)))
         given = weight if about.weighted else None
-        return _Prepared(features, features.rows(), labels, given, about.end, about.n_bytes, 0)
+        return Prepared(features, features.rows(), labels, given, about.end, about.n_bytes, 0)
 
-    def _keep(self, prepared: _Prepared) -> None:
+    def _keep(self, prepared: Prepared) -> None:
         """Put a block into the cache, if it is to be gone through again."""
         if self._plan.passes == 1 or self.cache.n_blocks != self.position.block:
             return
@@ -284,102 +291,68 @@ class Training:
 
     # ---------------------------------------------------------------- learning
 
-    def _step(self, prepared: _Prepared) -> None:
+    def _step(self, prepared: Prepared) -> None:
         """Learn one block."""
         n = len(prepared.labels.codes)
-        self.is_whole = False
         if n:
-            try:
-                self._learn(prepared)
-            except Refused as error:
-                row = self.position.rows + error.place
-                error.add_note(f"This is record {row} of {self._source.name}, counted from 0.")
-                self._estimator.__dict__.pop("stream_", None)
-                raise
+            self._learn(prepared)
             self._keep(prepared)
         self.position = self.position.after(prepared.end, n, prepared.n_bad)
         self._bytes += prepared.n_bytes
-        self.is_whole = not self._estimator._fresh
-        self._show_position()
+        if self._shards is None:
+            self.is_whole = not self._estimator._fresh
+            self._show_position()
         self._report()
+
+    def _learn(self, prepared: Prepared) -> None:
+        if self._shards is not None:
+            self._shards.learn(prepared, self.position)
+            return
+        self.is_whole = False
+        try:
+            self._learner.learn(prepared, self.position)
+        except Refused:
+            self._estimator.__dict__.pop("stream_", None)
+            raise
 
     def _show_position(self) -> None:
         if not self._estimator._fresh:
-            columns = self._source.columns or self.position.columns
-            self.position = replace(self.position, columns=columns)
+            self._name_columns()
             self._estimator.stream_ = self.position
 
-    def _learn(self, prepared: _Prepared) -> None:
-        features, labels = prepared.features, prepared.labels
-        model = self._model(features)
-        if self._learner is not self._estimator:
-            self._take_over()
-        if features.names is not None and self.position.number == 1:
-            self._estimator._meet(features.names)
-        places = [model.places.get(label) for label in labels.values.tolist()]
-        balanced = self._plan.class_weight == "balanced"
-        if None in places or (balanced and self.position.number == 1):
-            self._learn_new(model, prepared)
-            return
-        codes = np.array(places, np.int32)[labels.codes]
-        weight = _balanced(model, codes, prepared.weight) if balanced else prepared.weight
-        batch = Batch(prepared.rows, None, codes, weight)
-        before = model.counts.copy()
-        model.learn_coded(self._plan.how, batch, order=self._order(len(codes)))
-        if self.position.number > 1:  # a row counts once, however often it was learnt
-            model.counts[:] = before
-        self._estimator._publish(model)
+    @property
+    def _is_shown(self) -> bool:
+        """Whether the model is what was learnt up to here."""
+        return self._estimator.__dict__.get("stream_") is self.position
 
-    def _model(self, features: Features) -> Model:
-        """The model to go on with, which knows the classes that were declared."""
-        learner = self._learner
-        model = learner._present(self._plan, learner.n_features_in_, features.is_sparse)
-        if self._options.classes is None:
-            return model
-        declared = as_labels(self._options.classes, "classes")
-        _check.one_kind(model.classes, declared)
-        every = joined(model.classes, declared)
-        self._plan.check_classes(every, model)
-        return model.with_classes(every)
-
-    def _take_over(self) -> None:
-        self._estimator._adopt(self._learner)
-        self._learner = self._estimator
-
-    def _learn_new(self, model: Model, prepared: _Prepared) -> None:
-        """Learn a block in which classes appear."""
-        y = prepared.labels.values[prepared.labels.codes]
-        _check.one_kind(model.classes, y)
-        every = joined(model.classes, y)
-        self._plan.check_classes(every, model)
-        if _reduce.is_fixed(self._plan.multiclass):
-            model = model.with_classes(every)
-        self._estimator._absorb(model, self._plan, Batch(prepared.rows, None, y, prepared.weight))
-
-    def _order(self, n: int) -> NDArray[np.int64] | None:
-        """The order of a block's rows: a new one in each pass but the first."""
-        if self.position.number == 1 or not self._plan.shuffle:
-            return None
-        key = [self.position.seed, self.position.number, self.position.block]
-        return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
+    def _name_columns(self) -> None:
+        columns = self._source.columns or self.position.columns
+        self.position = replace(self.position, columns=columns)
 
     # -------------------------------------------------------------- what is said
 
     def _report(self) -> None:
         if self._options.progress is None:
             return
-        position, mistakes = self.position, self._estimator._model.mistakes
+        position = self.position
         self._options.progress(
             StreamProgress(
                 position.number,
                 self._plan.passes,
                 position.rows,
-                mistakes[-1] if mistakes else 0,
+                self._mistakes(),
                 self._bytes,
                 self._total,
                 position.n_bad,
             )
         )
+
+    def _mistakes(self) -> int:
+        """Of this pass so far."""
+        if self._shards is not None:
+            return self._shards.mistakes()
+        mistakes = self._estimator._model.mistakes
+        return mistakes[-1] if mistakes else 0
 
     def check_end(self) -> None:
         """Refuse a source that nothing could be learnt from."""
@@ -389,11 +362,3 @@ class Training:
             raise BadInput(f"{self._source.name} must have at least one record, got {read}.")
         if self._is_new and self._source.can_restart:
             _check.two_classes(self._estimator._model.classes, "fit_stream")
-
-
-def _balanced(
-    model: Model, codes: NDArray[np.int32], weight: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Weight n / (K n_y) of each row, from the counts of the first pass."""
-    of_class = model.counts.sum() / (np.count_nonzero(model.counts) * model.counts)
-    return times(of_class[codes], weight)

@@ -12,13 +12,13 @@ from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._blocks import Features
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
 from surelearn.estimators._model import Batch
 from surelearn.estimators._plan import Plan, given_weight
 from surelearn.estimators._shards import Shard, named, read, reader, spans, spread
-from surelearn.estimators._stream import Features
 from surelearn.merging import Words
 from surelearn.text import HashingVectorizer
 

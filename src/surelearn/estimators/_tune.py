@@ -128,6 +128,7 @@ def tune(
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
     threads = _check.threads("n_jobs", n_jobs)
     _check_decoding(estimator.decoding)
+    _check_whole(estimator.n_shards)
     best: SureClassifier = clone(estimator)
     batch, classes = best._whole(X, y, sample_weight, "tune")
     entrants = _entrants(estimator, candidates, batch.is_sparse)
@@ -227,6 +228,14 @@ def _check_decoding(decoding: str) -> None:
         raise ValueError(
             f"decoding must be 'auto' for tune, which counts mistakes by it, got {decoding!r}. Set "
             "another in the winner."
+        )
+
+
+def _check_whole(n_shards: Any) -> None:
+    if n_shards != 1:
+        raise ValueError(
+            f"n_shards must be 1 for tune, which learns all rows in one model, got {n_shards!r}. "
+            "Set another in the winner and fit it."
         )
 
 

@@ -175,7 +175,8 @@ class MergeState:
         ----------
         prior : MergeState, optional
             Of the model that all these started from. Counts, and with ``how="bayes"`` what was
-            learnt, are then counted once and not once for each. Default: the untrained model.
+            learnt, are then counted once and not once for each; its words are kept. Default: the
+            untrained model.
         """
         extra = 0 if prior is None else self.n_models - 1
         start = self if prior is None else prior
@@ -190,7 +191,7 @@ class MergeState:
             mistakes,
             self.updates - extra * start.updates,
             self.code,
-            self.words,
+            self.words if prior is None else united(self.words, prior.words),
             self.projection,
         )
 
