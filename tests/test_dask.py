@@ -192,6 +192,22 @@ def test_declared_classes_save_the_pass_over_labels(tmp_path, expected):
     assert Counter(read) == Counter(SIZES)
 
 
+def test_a_partition_that_is_learnt_again_is_learnt_as_before(monkeypatch):
+    """Without a seed too: one is drawn at the start."""
+    seeds = []
+
+    def noted(self, *rows, number):
+        seeds.append(self.estimator.random_state)
+        return learnt(self, *rows, number=number)
+
+    learnt = surelearn.dask.Job.state
+    monkeypatch.setattr(surelearn.dask.Job, "state", noted)
+    surelearn.dask.fit(text_classifier(random_state=None), pairs())
+    assert len(seeds) == len(SIZES)
+    assert len(set(seeds)) == 1
+    assert isinstance(seeds[0], int)
+
+
 def test_an_unseeded_model_is_learnt_and_the_given_one_is_not_changed():
     clf = text_classifier(random_state=None)
     model = surelearn.dask.fit(clf, pairs())

@@ -208,6 +208,14 @@ def test_predictions_are_columns(session):
     np.testing.assert_array_equal([row.probability for row in rows], model.predict_proba(TEXTS))
 
 
+@pytest.mark.parametrize("labels", [np.array([3, -1], np.int8), np.array([True, False])])
+def test_labels_of_any_kind_are_predicted(session, labels):
+    model = SureClassifier(random_state=0).fit([[0.0], [1.0]], labels)
+    df = session.createDataFrame([(0.0,), (1.0,)], ["a"]).coalesce(1)
+    said = spark.predict(model, df, features=["a"])
+    assert [row.prediction for row in said.collect()] == labels.tolist()
+
+
 def spoilt(values, place, value):
     return [value if i == place else old for i, old in enumerate(values)]
 

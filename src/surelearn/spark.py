@@ -126,8 +126,9 @@ def predict(
     -------
     DataFrame
     """
-    kind = _TYPES[_check.kind_of(model.classes_[0])]
-    return _with_column(df, output, kind, _said(model, _given(model, text, features), "predict"))
+    kind, own = _TYPES[_check.kind_of(model.classes_[0])]
+    said = _said(model, _given(model, text, features), "predict", own)
+    return _with_column(df, output, kind, said)
 
 
 def predict_proba(
@@ -153,7 +154,8 @@ def predict_proba(
     -------
     DataFrame
     """
-    said = _said(model, _given(model, text, features), "predict_proba")
+    own = pa.list_(pa.float64())
+    said = _said(model, _given(model, text, features), "predict_proba", own)
     return _with_column(df, output, "array<double>", said)
 
 
@@ -252,11 +254,16 @@ def _collected(frame: Any) -> Iterator[Any]:
 
 # ---------------------------------------------------------------------- prediction
 
-#: Spark's types of labels.
-_TYPES = {"str": "string", "int": "bigint", "bool": "boolean", "float": "double"}
+#: Types of labels, Spark's and Arrow's.
+_TYPES = {
+    "str": ("string", pa.string()),
+    "int": ("bigint", pa.int64()),
+    "bool": ("boolean", pa.bool_()),
+    "float": ("double", pa.float64()),
+}
 
 
-def _said(model: SureClassifier, given: str | list[str], method: str) -> tuple[Any, Any]:
+def _said(model: SureClassifier, given: str | list[str], method: str, kind: Any) -> tuple[Any, Any]:
     """The columns that are needed, and what the model says of a batch of them."""
     getattr(model, method)  # a model without probabilities says so now
     names = [given] if isinstance(given, str) else given
@@ -264,8 +271,8 @@ def _said(model: SureClassifier, given: str | list[str], method: str) -> tuple[A
     def say(batch: pa.Array) -> pa.Array:
         with named(_number(), partitions.PART):
             X = _rows(pa.Table.from_arrays(batch.flatten(), names=names), given)
-            found = getattr(model, method)(X) if len(batch) else []
-        return pa.array(list(found) if method == "predict_proba" else found)
+            found = getattr(model, method)(X).tolist() if len(batch) else []
+        return pa.array(found, kind)
 
     return functions.struct(*names), say
 
