@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from engines import bytes_of, rows, text_classifier
 from pyspark.sql import SparkSession
 
 import surelearn.spark
+from engines import bytes_of, rows, text_classifier
 
 
 def main(folder):
