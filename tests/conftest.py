@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 # scikit-learn skips one of its checks without it; read when scipy is first imported.
@@ -30,6 +31,23 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("SURELEARN_DATA is not set, so the real data sets are not at hand")
     return Path(folder)
+
+
+@pytest.fixture
+def no_room():
+    """A context in which files cannot grow beyond so many bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def limited(n_bytes):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return limited
 
 
 @pytest.fixture

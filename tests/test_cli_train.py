@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,18 @@ def test_going_on_takes_columns_and_settings_from_the_model(folder: Path) -> Non
     assert "n_features must stay" in done.output
 
 
+def test_rows_that_end_earlier_than_those_learnt_are_gone_on_with(folder: Path) -> None:
+    Path("a.svm").write_text("1 1:1 9:2\n-1 2:1\n" * 5)
+    Path("b.svm").write_text("1 1:1\n-1 2:1\n")
+    assert run("train", "a.svm", "-o", "m.sure", "--passes", 1).exit_code == 0
+    done = run("train", "b.svm", "-o", "m.sure", "--passes", 1, "--resume")
+    assert done.exit_code == 0, done.output
+    more = ("-o", "m.sure", "--format", "svmlight", "--resume")
+    done = run("train", "-", *more, input="1 1:1\n-1 9:1\n")
+    assert done.exit_code == 0, done.output
+    assert surelearn.load("m.sure")._model.counts.sum() == 14
+
+
 def test_standard_input_goes_on(folder: Path) -> None:
     text = Path("r.jsonl").read_text()
     assert run("train", "-", "-o", "m.sure", "--resume", input=text).exit_code == 0
@@ -143,7 +157,12 @@ BAD = {
     "another type": ([], '{"text": "a", "label": 3}\n', "'label' must be a text, got 3."),
     "no such rule": (["--rule", "foo"], None, "rule must be one of 'variance'"),
     "bad rule": (["--rule", "arow(q=1)"], None, "rule must have the parameters of arow"),
-    "no number": (["--rule", "arow(r=x)"], None, "could not convert"),
+    "no number": (
+        ["--rule", "arow(r=x)"],
+        None,
+        "such as 'arow' or 'arow(r=0.3)', got 'arow(r=x)'.",
+    ),
+    "no name": (["--rule", "arow(0.3)"], None, "such as 'arow' or 'arow(r=0.3)', got 'arow(0.3)'."),
     "no time": (["--checkpoint-every", "soon"], None, "checkpoint_every must be rows or a time"),
 }
 
@@ -187,6 +206,15 @@ def test_wrong_use_is_exit_code_2(folder: Path) -> None:
     assert run("train", "r.jsonl", "-o", "m.sure", "--passes", 0).exit_code == 2
 
 
+@pytest.mark.parametrize("files", ["r.jsonl", "./r.jsonl", "*.jsonl"])
+def test_what_is_read_is_not_overwritten(folder: Path, files: str) -> None:
+    before = (folder / "r.jsonl").read_bytes()
+    done = run("train", files, "-o", "r.jsonl")
+    assert done.exit_code == 2
+    assert "output must be a file of its own, got 'r.jsonl'" in done.output
+    assert (folder / "r.jsonl").read_bytes() == before
+
+
 def test_a_model_that_cannot_be_gone_on_with_is_left_alone(folder: Path) -> None:
     run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
     whole = Path("m.sure").read_bytes()
@@ -207,21 +235,15 @@ def test_a_newer_file_is_said_to_be_newer(folder: Path) -> None:
     assert "m.sure must have format 1 or older, got 9. Update surelearn to read it." in done.output
 
 
-def test_a_full_disk_leaves_the_old_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_model(folder: Path, no_room: Any) -> None:
     run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
     before = Path("m.sure").read_bytes()
-
-    def full(*args: object, **kwargs: object) -> None:
-        raise OSError(28, "No space left on device", "m.sure")
-
-    monkeypatch.setattr("surelearn.save.save_file", full)
-    done = run("train", "r.jsonl", "-o", "m.sure", "--checkpoint-every", 50)
+    with no_room(1000):
+        done = run("train", "r.jsonl", "-o", "m.sure", "--checkpoint-every", 50)
     assert done.exit_code == 1
-    assert "surelearn: m.sure: No space left on device." in done.output
+    assert "surelearn: m.sure: File too large." in done.output
     assert Path("m.sure").read_bytes() == before
-    assert os.listdir(".") == ["r.jsonl", "m.sure"] or sorted(os.listdir(".")) == [
-        "m.sure", "r.jsonl"
-    ]  # fmt: skip
+    assert sorted(os.listdir(".")) == ["m.sure", "r.jsonl"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -259,6 +281,36 @@ def test_ctrl_c_says_how_to_go_on(folder: Path, number: int) -> None:
         "goes on with it.\n"
     )
     assert surelearn.load("m.sure").stream_.rows == 100
+
+
+def test_ctrl_c_is_answered_when_the_bar_is_gone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def bar(*, quiet: bool) -> Any:
+        try:
+            yield None
+        finally:
+            print("bar gone", file=sys.stderr)
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "progress_bar", bar)
+    monkeypatch.setattr(SureTextClassifier, "fit_stream", stopped)
+    done = run("train", "r.jsonl", "-o", "m.sure")
+    assert done.exit_code == 130
+    assert done.stderr == "bar gone\nsurelearn: interrupted before anything was learnt.\n"
+
+
+def test_warnings_are_shown_when_they_come(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: Any, **__: Any) -> None:
+        warnings.warn("the disk is full.", stacklevel=2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SureTextClassifier, "fit_stream", stopped)
+    done = run("train", "r.jsonl", "-o", "m.sure")
+    assert done.stderr.startswith("surelearn: the disk is full.\nsurelearn: interrupted")
 
 
 def test_progress_is_shown_on_a_terminal_only(folder: Path) -> None:

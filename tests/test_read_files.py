@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import fs, parquet
 
-from reading import blocks_of, check_going_on, content, records, rows
+from reading import blocks_of, check_going_on, content, joined, records, rows
 from surelearn import read
 
 PAIRS = [("good film", "pos"), ("bad\nfilm", "neg"), ("naïve 🙂", "pos")] * 5
@@ -282,6 +282,33 @@ def test_standard_input_of_other_formats():
     assert printed == b"['a', 'b'] [1, 2]\n"
     with pytest.raises(read.BadInput, match=r"standard input must be a stream, got a parquet file"):
         read.batches("-", format="parquet")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_a_pipe_is_read_as_standard_input_is(kind, tmp_path):
+    pipe = tmp_path / f"pipe.{kind}"
+    os.mkfifo(pipe)
+    data = (dumped if kind == "jsonl" else as_csv)(PAIRS)
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,), daemon=True)
+    writer.start()
+    source = read.batches(pipe)
+    assert (source.can_restart, source.n_bytes) == (False, None)
+    assert joined(source) == (PAIRS, 0)
+    writer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_of_a_format_that_has_to_be_read_twice_is_refused(tmp_path):
+    for name in ("a.parquet", "a.arrow", "a.svm"):
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(read.BadInput, match=r"a\.parquet must be a stream, got a parquet file"):
+        read.batches(tmp_path / "a.parquet")
+    with pytest.raises(read.BadInput, match=r"a\.arrow must be a file, got a pipe"):
+        read.batches(tmp_path / "a.arrow")
+    threading.Thread(target=(tmp_path / "a.svm").write_text, args=("1 1:1",), daemon=True).start()
+    with pytest.raises(read.BadInput, match=r"n_features must be given for svmlight from .*a\.svm"):
+        list(read.batches(tmp_path / "a.svm"))
 
 
 @pytest.mark.slow

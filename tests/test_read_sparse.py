@@ -108,7 +108,7 @@ def test_standard_input_needs_to_be_told_how_wide_it_is():
     )
     command = [sys.executable, "-c", code.format("")]
     done = subprocess.run(command, input="1 2:1\n", capture_output=True, text=True, check=False)
-    assert "n_features must be given for svmlight on standard input" in done.stderr
+    assert "n_features must be given for svmlight from standard input" in done.stderr
     command = [sys.executable, "-c", code.format(", n_features=5")]
     done = subprocess.run(command, input="1 2:1\n", capture_output=True, text=True, check=True)
     assert done.stdout == "(1, 5)\n"

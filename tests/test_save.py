@@ -396,3 +396,19 @@ def test_a_rule_by_name_keeps_the_parameters_it_had(tmp_path, monkeypatch):
 
 def _with_noise(clf, noise):
     return clf.set_params(rule=rules.Probit(noise=noise))
+
+
+def test_a_write_that_fails_is_an_error_of_the_system(tmp_path, no_room):
+    path = tmp_path / "m.sure"
+    with no_room(100), pytest.raises(OSError, match=r"File too large: '.*/m\.sure'"):
+        SureClassifier().fit(X4, Y4).save(path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_not_a_file_is_not_replaced_by_one(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"pipe must be an ordinary file, got a device or a pipe"):
+        SureClassifier().fit(X4, Y4).save(path)
+    assert path.is_fifo()

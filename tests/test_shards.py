@@ -17,7 +17,8 @@ import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
 from surelearn.estimators._ahead import ahead
 from surelearn.estimators._shards import fitted, n_rounds, shard_state, spans
-from surelearn.merging import MergeState
+from surelearn.merging import HOWS, MergeState
+from surelearn.merging._threads import slices
 
 N, K = 50, 4
 CLASSES = ["a", "b", "c"]
@@ -156,6 +157,27 @@ def test_a_round_counts_what_it_started_from_once():
     mean = sum(part.coef_ / part.sigma_ for part in parts) - first.coef_ / first.sigma_
     np.testing.assert_allclose(clf.sigma_, 1 / precision, rtol=1e-12)
     np.testing.assert_allclose(clf.coef_, mean / precision, rtol=1e-10)
+
+
+@pytest.mark.parametrize("combine", HOWS)
+@pytest.mark.parametrize("more", [{}, {"average": True}, {"merge_every": 1}], ids=str)
+def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
+    """Features are cut for threads; of a few thousand they would not be."""
+    random = np.random.default_rng(0)
+    X = sparse.random_array((90, 300), density=0.03, rng=random, format="csr")
+    y = random.integers(3, size=90)
+    params = {"n_shards": 3, "passes": 2, "random_state": 0, "combine": combine, **more}
+    one = SureClassifier(**params, n_jobs=1).fit(X, y)
+    cuts = []
+
+    def counted(n, threads):
+        cuts.append(slices(n, threads))
+        return cuts[-1]
+
+    monkeypatch.setattr("surelearn.merging._threads._FEWEST", 10)
+    monkeypatch.setattr("surelearn.merging._sums.slices", counted)
+    assert bits(SureClassifier(**params, n_jobs=4).fit(X, y)) == bits(one)
+    assert max(map(len, cuts)) == 4
 
 
 def test_the_number_of_shards_changes_the_result_and_one_is_no_shard():

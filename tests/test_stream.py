@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +22,7 @@ import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, read
 from surelearn.estimators import _cache
 from surelearn.estimators._ahead import ahead
-from surelearn.read import _lines
+from surelearn.read import _lines, _stores
 
 WORDS = ["good", "fine", "great", "dull", "bad", "film", "plot", "the", "of", "étude", "naïve"]
 
@@ -152,6 +154,17 @@ def test_the_old_model_is_left_if_the_first_block_is_refused(reviews, tmp_path):
     assert bits(fitted) == before
 
 
+def test_a_source_that_is_refused_when_going_on_leaves_no_trace(reviews, tmp_path):
+    fitted = model().fit_stream(reviews)
+    before = saved(fitted, tmp_path / "m.sure")
+    with pytest.raises(read.BadInput, match="line 1: expected a JSON object"):
+        fitted.fit_stream(write(tmp_path / "b.jsonl", ["no record"]), resume=True)
+    other = write(tmp_path / "c.jsonl", [{"text": "a", "label": 1}])
+    with pytest.raises(TypeError, match="labels of the kind known so far"):
+        fitted.fit_stream(other, resume=True)
+    assert saved(fitted, tmp_path / "m.sure") == before
+
+
 def test_what_was_learnt_before_a_bad_line_is_kept(reviews, tmp_path):
     lines = reviews.read_text().splitlines()
     lines[250] = "not JSON at all"
@@ -249,6 +262,21 @@ def test_interrupted_anywhere_it_goes_on_to_the_same_bits(tmp_path_factory, stop
     assert saved(begun, tmp_path / "a.sure") == saved(whole, tmp_path / "b.sure")
 
 
+def test_stopped_between_two_passes_it_goes_on_to_the_same_bytes(reviews, tmp_path):
+    whole = model(passes=3).fit_stream(reviews)
+    away, path = tmp_path / "away", tmp_path / "m.sure"
+
+    def take_away(now):
+        if now.rows == 300:
+            reviews.rename(away)
+
+    with pytest.raises(FileNotFoundError, match=r"reviews\.jsonl"):
+        model(passes=3).fit_stream(reviews, cache_bytes=0, checkpoint=path, progress=take_away)
+    away.rename(reviews)
+    resumed = load(path).fit_stream(reviews, resume=True)
+    assert saved(resumed, path) == saved(whole, tmp_path / "whole.sure")
+
+
 def test_a_file_that_has_grown_is_gone_on_with(reviews, tmp_path):
     fitted = model().fit_stream(reviews, checkpoint=tmp_path / "m.sure")
     again = load(tmp_path / "m.sure").fit_stream(reviews, resume=True)
@@ -270,6 +298,26 @@ def test_a_new_source_is_learnt_on_top(reviews, tmp_path):
     fitted = model().fit_stream(reviews).fit_stream(more, resume=True)
     assert bits(fitted)[:2] == bits(model().fit_stream([reviews, more]))[:2]
     assert len(fitted.mistakes_) == 2
+
+
+def test_a_frame_that_was_gone_through_is_followed_by_another():
+    first, second = (pandas.DataFrame(records(100, seed=seed)) for seed in (1, 2))
+    fitted = model().fit_stream(first).fit_stream(second, resume=True)
+    assert bits(fitted)[:2] == bits(model().fit_stream(pandas.concat([first, second])))[:2]
+    assert fitted._model.counts.sum() == 200
+    assert len(fitted.mistakes_) == 2
+
+
+def test_a_frame_can_be_gone_on_with(monkeypatch):
+    monkeypatch.setattr(_stores, "BLOCK", 700)
+    frame = pandas.DataFrame(records(100))
+    whole = model().fit_stream(frame, passes=2)
+    begun = model()
+    with pytest.raises(ZeroDivisionError):
+        begun.fit_stream(frame, passes=1, progress=lambda p: 1 // (p.rows < 50))
+    assert 50 <= begun.stream_.rows < 100
+    begun.fit_stream(frame, passes=1, resume=True)
+    assert bits(begun.fit_stream(frame, passes=2, resume=True)) == bits(whole)
 
 
 def test_another_source_or_a_shorter_one_is_refused(reviews, tmp_path):
@@ -300,19 +348,15 @@ def test_settings_cannot_change_when_going_on(reviews):
         fitted.fit_stream(reviews, resume=True)
 
 
-def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_path, monkeypatch):
+def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_path, no_room):
     target = tmp_path / "m.sure"
     fitted = model().fit_stream(reviews, checkpoint=target)
     before = target.read_bytes()
-
-    def full(*args, **kwargs):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("surelearn.save.save_file", full)
     other = model(rule="arow")
     with (
+        no_room(1000),
         pytest.warns(UserWarning, match="could not be written, training goes on"),
-        pytest.raises(OSError, match="No space left"),
+        pytest.raises(OSError, match="File too large"),
     ):
         other.fit_stream(reviews, checkpoint=target, checkpoint_every=50)
     assert target.read_bytes() == before
@@ -320,6 +364,26 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_
 
 
 # ------------------------------------------------------------- standard input, signals
+
+
+def test_a_second_ctrl_c_does_not_end_the_writing(reviews, tmp_path, monkeypatch):
+    save = SureTextClassifier.save
+
+    def interrupted(self, path):
+        signal.raise_signal(signal.SIGINT)
+        save(self, path)
+
+    monkeypatch.setattr(SureTextClassifier, "save", interrupted)
+    begun = model(passes=2)
+    with pytest.raises(KeyboardInterrupt):
+        begun.fit_stream(
+            reviews,
+            checkpoint=tmp_path / "m.sure",
+            progress=lambda now: now.rows > 100 and signal.raise_signal(signal.SIGINT),
+        )
+    assert load(tmp_path / "m.sure").stream_ == begun.stream_
+    assert 100 < begun.stream_.rows < 300
+
 
 TRAIN = """
 import sys
@@ -533,3 +597,81 @@ def test_sources_can_be_read_again_by_anybody(reviews):
     source = read.batches(Path(reviews))
     assert bits(model().fit_stream(source)) == bits(model().fit_stream(source))
     assert surelearn.read is read
+
+
+# ------------------------------------------------------------- files that are not the same
+
+
+def test_what_was_added_after_several_passes_is_gone_through_as_often(reviews, tmp_path):
+    fitted = model(passes=3).fit_stream(reviews)
+    before = saved(fitted, tmp_path / "m.sure")
+    fitted.fit_stream(reviews, resume=True)
+    assert saved(fitted, tmp_path / "m.sure") == before  # nothing was new
+    more = write(tmp_path / "more.jsonl", [{**row, "text": "quite new"} for row in records(50)])
+    reviews.write_text(reviews.read_text() + more.read_text())
+    fitted.fit_stream(reviews, resume=True)
+    assert fitted._model.counts.sum() == 350
+    assert len(fitted.mistakes_) == 6
+    assert fitted.vectorizer_.names(np.flatnonzero(fitted.coef_[0])).count("quite") == 1
+    apart = model(passes=3).fit_stream(write(tmp_path / "first.jsonl", records(300)))
+    apart.fit_stream(more, resume=True)
+    assert fitted.mistakes_.tolist() == apart.mistakes_.tolist()
+    assert fitted.coef_.tobytes() == apart.coef_.tobytes()
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_file_that_was_replaced_is_refused(tmp_path, packed):
+    opener = gzip.open if packed else open
+    path = tmp_path / f"a.jsonl{packed}"
+    texts = ["".join(json.dumps(row) + "\n" for row in records(300, seed=s)) for s in (0, 1)]
+    with opener(path, "wt") as file:
+        file.write(texts[0])
+    begun = model()
+    with pytest.raises(ZeroDivisionError):
+        begun.fit_stream(path, progress=lambda p: 1 // (p.rows < 100))
+    with opener(path, "wt") as file:
+        file.write(texts[1] * 2)
+    with pytest.raises(read.BadInput, match=r"must be the file that was read before, got one that"):
+        begun.fit_stream(path, resume=True)
+
+
+def test_a_table_that_was_cut_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    frame = pandas.DataFrame(list(records(300)))
+    frame.to_parquet(path)
+    fitted = model().fit_stream(path)
+    frame[:200].to_parquet(path)
+    with pytest.raises(read.BadInput, match=r"must be the file that was read before, got one that"):
+        fitted.fit_stream(path, resume=True)
+
+
+def test_a_file_has_one_name_however_it_is_spelt(reviews, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fitted = model().fit_stream("reviews.jsonl")
+    before = bits(fitted)
+    for name in ("./reviews.jsonl", reviews, f"../{tmp_path.name}/reviews.jsonl"):
+        assert bits(fitted.fit_stream(name, resume=True)) == before
+
+
+def test_labels_of_csv_are_what_the_model_knows(tmp_path):
+    """Labels 1 and 2 alone look like numbers."""
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("text,label\n" + "good,1\nbad,2\nodd,3a\n" * 5)
+    second.write_text("text,label\n" + "good,1\nbad,2\n" * 5)
+    fitted = model(passes=3).fit_stream(first)
+    assert surelearn.evaluate(fitted, second).accuracy == 1.0
+    assert fitted.fit_stream(second, resume=True).classes_.tolist() == ["1", "2", "3a"]
+
+
+def test_a_checkpoint_that_has_no_place_is_refused_before_the_work(reviews, tmp_path):
+    with pytest.raises(FileNotFoundError, match="checkpoint must be in a folder that exists"):
+        model().fit_stream(reviews, checkpoint=tmp_path / "no" / "m.sure")
+
+
+def test_a_link_to_a_model_stays_a_link(reviews, tmp_path):
+    target, link = tmp_path / "m.sure", tmp_path / "link.sure"
+    model().fit_stream(reviews, checkpoint=target)
+    link.symlink_to(target)
+    model(rule="arow").fit_stream(reviews, checkpoint=link)
+    assert link.is_symlink()
+    assert load(target).rule == "arow"

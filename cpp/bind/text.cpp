@@ -89,7 +89,6 @@ struct Hasher {
     std::optional<Alphabet> words;
     std::optional<Alphabet> spaces;
     std::optional<Names> names;
-    std::optional<KnownWords> known;  ///< by threads that read ahead
     std::mutex naming;
 };
 
@@ -137,15 +136,14 @@ template <class T>
 /// The rows of some texts and the names met in them, which are nobody's yet: for threads that read
 /// ahead of each other.
 [[nodiscard]] auto transform_apart(const Hasher& self, const Texts& texts) {
-    auto names = self.names ? std::make_unique<Names>() : nullptr;
+    auto names = self.names ? std::make_unique<Names>(self.names->known()) : nullptr;
     CountRows<float> rows;
     std::size_t failed = no_text;
     {
         const nb::gil_scoped_release release;
         reserve<float>(texts.texts, self.analysis, rows);
         rows.ends.push_back(0);
-        failed = hash_texts<float>(texts.texts, self.analysis, self.counting, rows, names.get(),
-                                   self.known ? &*self.known : nullptr);
+        failed = hash_texts<float>(texts.texts, self.analysis, self.counting, rows, names.get());
     }
     return std::tuple(give(std::move(rows.ends)), give(std::move(rows.features)),
                       give(std::move(rows.values)),
@@ -228,7 +226,6 @@ void restore_names(Hasher& self, const Vector<std::int64_t>& features,
     }
     const std::lock_guard<std::mutex> lock(self.naming);
     self.names.emplace(std::move(names));
-    self.known.emplace();
 }
 
 using Words =
@@ -289,14 +286,10 @@ void bind_text(nb::module_& m) {
             "meet",
             [](Hasher& self, const Names& names) {
                 const std::lock_guard<std::mutex> lock(self.naming);
-                if (self.names) self.names->absorb(names, self.known ? &*self.known : nullptr);
+                if (self.names) self.names->absorb(names);
             },
             nb::arg("names"), "Take over names that were met apart, after all that are here.")
-        .def("keep_names",
-             [](Hasher& self) {
-                 self.names.emplace();
-                 self.known.emplace();
-             })
+        .def("keep_names", [](Hasher& self) { self.names.emplace(); })
         .def_prop_ro("n_names",
                      [](Hasher& self) {
                          const std::lock_guard<std::mutex> lock(self.naming);

@@ -37,8 +37,7 @@ void reserve(std::span<const Text> texts, const Analysis& analysis, CountRows<T>
 /// place.
 template <class T>
 [[nodiscard]] std::size_t hash_texts(std::span<const Text> texts, const Analysis& analysis,
-                                     const Counting& counting, CountRows<T>& rows, Names* names,
-                                     const KnownWords* known = nullptr) {
+                                     const Counting& counting, CountRows<T>& rows, Names* names) {
     Grams grams(analysis);
     Counter<T> counter(counting);
     std::vector<std::int32_t> hashes;
@@ -50,12 +49,11 @@ template <class T>
             hashes.push_back(murmur3(bytes, size));
             if (names == nullptr) return;
             words.emplace_back(bytes, size);
-            const std::uint32_t feature = bucket(hashes.back(), counting.n_features);
-            known != nullptr ? known->expect(feature) : names->expect(feature);
+            names->expect(bucket(hashes.back(), counting.n_features));
         });
         if (!encoded) return i;
         counter.add(hashes, rows);
-        if (names != nullptr) names->meet(counter.keys(), hashes, words, known);
+        if (names != nullptr) names->meet(counter.keys(), hashes, words);
     }
     return no_text;
 }
@@ -78,8 +76,9 @@ template <class T>
     const std::size_t n = std::max<std::size_t>(1, std::min(threads, texts.size()));
     std::vector<HashedPart<T>> parts(n);
     // Names are taken over only if every text could be read. Words always can be.
-    std::vector<Names> met(names == nullptr ? 0 : n);
     const bool at_once = analysis.unit == Analysis::Unit::word;
+    std::vector<Names> met;
+    for (std::size_t p = 0; names != nullptr && p < n; ++p) met.emplace_back(names->known());
     for (std::size_t p = 0; p < n; ++p) parts[p].begin = texts.size() * p / n;
     in_parts(n, n, [&](std::size_t first, std::size_t last) {
         for (std::size_t p = first; p < last; ++p) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,70 +17,76 @@
 
 namespace surelearn {
 
-/// Which words are known already, as far as room goes: for threads that read ahead while names are
-/// taken over. What it says may be old news; then a word is handed over once more than needed.
+/// Which words are known already, as far as room goes: most that are met are, and this is quick to
+/// say so. Other threads may ask while one adds; what they are told may be old news, and then a
+/// word is looked up once more than needed.
 class KnownWords {
 public:
     [[nodiscard]] bool has(std::uint32_t feature, std::int32_t hash) const noexcept {
-        const std::uint64_t entry = entries_[feature % size].load(std::memory_order_relaxed);
-        return entry == of(feature, hash) || entry == (of(feature, 0) | shared);
+        const auto known = hashes_[feature % size].load(std::memory_order_relaxed);
+        return (known == hash && hash != 0) || is_shared(feature);
     }
 
     /// Asks memory for what is known of a feature.
     void expect(std::uint32_t feature) const noexcept {
-        __builtin_prefetch(&entries_[feature % size]);
+        __builtin_prefetch(&hashes_[feature % size]);
     }
 
     /// A feature whose first word has this hash; or one with others, of which none is news.
-    void add(std::uint32_t feature, std::int32_t hash, bool is_shared) noexcept {
-        const std::uint64_t entry = is_shared ? of(feature, 0) | shared : of(feature, hash);
-        entries_[feature % size].store(entry, std::memory_order_relaxed);
+    void add(std::uint32_t feature, std::int32_t hash, bool shared) noexcept {
+        // A hash tells the feature, too; whether that has other words needs a place of its own.
+        hashes_[feature % size].store(hash, std::memory_order_relaxed);
+        if (shared && feature < size) shared_[feature].store(true, std::memory_order_relaxed);
     }
 
 private:
     static constexpr std::size_t size = std::size_t{1} << 18;
-    static constexpr std::uint64_t shared = std::uint64_t{1} << 63;  // features have 31 bits
 
-    [[nodiscard]] static std::uint64_t of(std::uint32_t feature, std::int32_t hash) noexcept {
-        return (std::uint64_t{feature} + 1) << 32 | static_cast<std::uint32_t>(hash);
+    [[nodiscard]] bool is_shared(std::uint32_t feature) const noexcept {
+        return feature < size && shared_[feature].load(std::memory_order_relaxed);
     }
 
-    std::vector<std::atomic<std::uint64_t>> entries_ =
-        std::vector<std::atomic<std::uint64_t>>(size);
+    std::vector<std::atomic<std::int32_t>> hashes_ = std::vector<std::atomic<std::int32_t>>(size);
+    std::vector<std::atomic<bool>> shared_ = std::vector<std::atomic<bool>>(size);
 };
 
 /// The first word met in each feature, and the features in which another one was met after it.
 /// Takes memory for what was met, however many features there are.
 class Names {
 public:
-    Names() : table_(least), name_(least) {}
+    Names()
+        : known_(std::make_unique<KnownWords>()),
+          asked_(known_.get()),
+          table_(least),
+          name_(least) {}
+
+    /// Names that others will absorb: what those know is not met again.
+    explicit Names(const KnownWords& others) : asked_(&others), table_(least), name_(least) {}
+
+    /// What other names need not meet again.
+    [[nodiscard]] const KnownWords& known() const noexcept { return *asked_; }
 
     /// Asks memory for what is known of a feature, which `meet` will want to know soon.
-    void expect(std::uint32_t feature) const noexcept {
-        __builtin_prefetch(&table_[feature & (table_.size() - 1)]);
-    }
+    void expect(std::uint32_t feature) const noexcept { asked_->expect(feature); }
 
-    /// The words of one text, with their hashes and the keys of both, by feature; but for those
-    /// that are known.
+    /// The words of one text, with their hashes and the keys of both, by feature.
     void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
-              std::span<const std::string_view> words, const KnownWords* known = nullptr) {
+              std::span<const std::string_view> words) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto place = static_cast<std::uint32_t>(keys[i]);
             const auto feature = static_cast<std::uint32_t>(keys[i] >> 32);
-            if (known != nullptr && known->has(feature, hashes[place])) continue;
-            add({feature, hashes[place]}, [&] { return words[place]; });
+            if (asked_->has(feature, hashes[place])) continue;
+            tell(add({feature, hashes[place]}, [&] { return words[place]; }));
         }
     }
 
-    /// What was met elsewhere, after all that was met here; it is known then.
-    void absorb(const Names& later, KnownWords* known = nullptr) {
+    /// What was met elsewhere, after all that was met here.
+    void absorb(const Names& later) {
         for (std::size_t i = 0; i < later.size(); ++i) {
             const Entry& entry = later.table_[later.find(later.feature(i))];
             const std::size_t own = add(entry, [&] { return later.word(i); });
             if (later.shared(i)) clash(own);
-            if (known != nullptr) {
-                known->add(entry.feature, table_[own].hash, shared_[name_[own]]);
-            }
+            tell(own);
         }
     }
 
@@ -147,6 +154,11 @@ private:
         return i;
     }
 
+    /// Lets the word of an entry be known.
+    void tell(std::size_t i) noexcept {
+        if (known_) known_->add(table_[i].feature, table_[i].hash, shared_[name_[i]]);
+    }
+
     void grow() {
         const std::size_t size = 2 * table_.size();
         const auto old = std::exchange(table_, std::vector<Entry>(size));
@@ -165,6 +177,8 @@ private:
         ++clashes_;
     }
 
+    std::unique_ptr<KnownWords> known_;  ///< none where others will absorb the names
+    const KnownWords* asked_;            ///< these, or the others'
     std::vector<Entry> table_;  ///< open addressing, a power of two in size, at most half full
     std::vector<std::uint32_t> name_;      ///< of each entry of the table its place below
     std::vector<std::uint32_t> features_;  ///< in the order they were met

@@ -1,9 +1,4 @@
-"""Labels for what does not fit in memory: batches in, predictions out; must not know a format.
-
->>> from surelearn.prediction import predict
->>> predict.__name__
-'predict'
-"""
+"""Labels for what does not fit in memory: batches in, predictions out; must not know a format."""
 
 from __future__ import annotations
 
@@ -18,6 +13,7 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators._ahead import ahead
+from surelearn.estimators._base import label_type
 from surelearn.estimators._judge import Judgement, judge
 
 if TYPE_CHECKING:
@@ -161,6 +157,8 @@ def _defaults(model: Any, reading: Mapping[str, Any], labelled: bool) -> dict[st
         instead = {"label"} if name == "label" else {"text", "features"}
         if name in columns and not instead & reading.keys():
             found.setdefault(name, columns[name])
+    if labelled:
+        found["label_type"] = label_type(model.classes_)
     if hasattr(model, "n_features_in_") and not isinstance(model, SureTextClassifier):
         # Rows of numbers that end early are as wide as those that were learnt.
         found["n_features"] = int(model.n_features_in_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from surelearn._check import FormatError
@@ -32,7 +33,10 @@ Path_ = str | os.PathLike[str]
 
 def write(path: Path_, tensors: Tensors, settings: Mapping[str, Any]) -> None:
     """Write one file, whole or not at all: temporary file, fsync, rename."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays one
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        # Renaming onto /dev/null would replace it.
+        raise OSError(f"{path} must be an ordinary file, got a device or a pipe.")
     text = json.dumps({"format": FORMAT_VERSION, **settings}, sort_keys=True, allow_nan=False)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
@@ -42,11 +46,22 @@ def write(path: Path_, tensors: Tensors, settings: Mapping[str, Any]) -> None:
         _sync(temporary)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, SafetensorError):
+            raise _of_system(error, target) from None
         raise
     _sync(target.parent)
+
+
+def _of_system(error: SafetensorError, path: Path) -> OSError:
+    """The error of the system that is in the words of another one."""
+    found = re.search(r"os error (\d+)", str(error))
+    if found is None:
+        return OSError(f"{path} could not be written: {error}")
+    number = int(found[1])
+    return OSError(number, os.strerror(number), os.fspath(path))
 
 
 def _umask() -> int:

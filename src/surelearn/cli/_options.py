@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,6 +63,15 @@ def check_picture(path: Path, option: str) -> None:
         raise typer.BadParameter(
             f"{name} must be in a folder that exists, got '{path}'.", param_hint=option
         )
+
+
+def check_apart(output: Path, inputs: list[str]) -> None:
+    """Refuse to write over what is read."""
+    for name in [path for given in inputs for path in (given, *glob.glob(given, recursive=True))]:
+        if output.exists() and os.path.exists(name) and os.path.samefile(output, name):
+            raise typer.BadParameter(
+                f"output must be a file of its own, got '{output}'.", param_hint="--output"
+            )
 
 
 def size(n_bytes: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,7 +55,7 @@ def predict(
     import surelearn
 
     if output is not None:
-        _check_apart(output, [str(model), *files])
+        _options.check_apart(output, [str(model), *files])
     loaded = surelearn.load(model)
     asked = _options.reading(
         text=text,
@@ -75,15 +74,6 @@ def predict(
     if n_bad:
         rows = "row was" if n_bad == 1 else "rows were"
         typer.echo(f"surelearn: {n_bad:,} bad {rows} left out.", err=True)
-
-
-def _check_apart(output: Path, inputs: list[str]) -> None:
-    """Opening the output would empty it before it is read."""
-    for name in inputs:
-        if output.exists() and os.path.exists(name) and os.path.samefile(output, name):
-            raise typer.BadParameter(
-                f"output must be a file of its own, got '{output}'.", param_hint="--output"
-            )
 
 
 @contextmanager

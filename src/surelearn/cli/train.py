@@ -8,6 +8,8 @@ import signal
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,6 +99,7 @@ def train(
         raise typer.BadParameter(
             f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
         )
+    _options.check_apart(output, files)
     begin = time.monotonic()
     reading = _options.reading(
         text=text, label=label, weight=weight, features=features, format=format,
@@ -107,14 +110,18 @@ def train(
         jobs=jobs,
     )  # fmt: skip
     model, source, going_on = _prepared(files, output, reading, asked, resume=resume)
+    if going_on and tune:
+        raise typer.BadParameter(
+            f"--tune chooses settings of a new model, got --resume with {output}.",
+            param_hint="--tune",
+        )
     if not going_on:
         model.set_params(random_state=seed)
         if tune:
             model = _tuned(model, source, quiet=quiet or as_json)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    with warnings.catch_warnings(record=True) as warned, progress_bar(quiet=quiet) as progress:
-        warnings.simplefilter("always", UserWarning)
-        try:
+    try:
+        with _warnings_shown(), progress_bar(quiet=quiet) as progress:
             model.fit_stream(
                 source,
                 passes=passes,
@@ -123,11 +130,9 @@ def train(
                 checkpoint_every=_every(checkpoint_every),
                 progress=progress,
             )
-        except KeyboardInterrupt:
-            _say_interrupted(model, output)
-            raise typer.Exit(_INTERRUPTED) from None
-    for warning in warned:
-        typer.echo(f"surelearn: {warning.message}", err=True)
+    except KeyboardInterrupt:
+        _say_interrupted(model, output)
+        raise typer.Exit(_INTERRUPTED) from None
     report = _report(model, output, time.monotonic() - begin)
     if as_json:
         _options.print_json(report)
@@ -160,19 +165,24 @@ def _rule(text: str) -> Any:
     """A rule by its name, with parameters as its value would show them."""
     from surelearn import rules
 
+    wrong = f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
     found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
     if found is None:
-        raise ValueError(f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}.")
+        raise ValueError(wrong)
     name, inner = found[1].lower(), found[2]
+    rule = rules.get(name)
     if inner is None:
-        rules.get(name)
         return name
     pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
     try:
-        return rules.get(name).replace(**{key.strip(): float(value) for key, _, value in pairs})
+        values = {key.strip(): float(value) for key, _, value in pairs}
+    except ValueError:
+        raise ValueError(wrong) from None
+    try:
+        return rule.replace(**values)
     except TypeError as error:
         raise ValueError(
-            f"rule must have the parameters of {name}, got {text!r}: {error}."
+            f"rule must have the parameters of {name}, got {text!r}: {error}"
         ) from None
 
 
@@ -191,6 +201,9 @@ def _prepared(
     if going_on:
         model = surelearn.load(output)
         known = model.stream_.columns if hasattr(model, "stream_") else {}
+        known = {"label_type": str if model.classes_.dtype.kind in "UO" else int, **known}
+        if not isinstance(model, surelearn.SureTextClassifier):
+            known = {**known, "n_features": model.n_features_in_}  # rows may end earlier
         source = surelearn.read.batches(files, **{**known, **reading})
         model.set_params(**_that_fit(model, asked))
         return model, source, True
@@ -237,6 +250,18 @@ def _every(text: str) -> int | str:
 
 
 # --------------------------------------------------------------------- what is said
+
+
+@contextmanager
+def _warnings_shown() -> Iterator[None]:
+    """A line for each warning when it comes: a stream may never end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        # Printed, not echoed: the bar makes room for what is printed.
+        warnings.showwarning = lambda message, *_, **__: print(
+            f"surelearn: {message}", file=sys.stderr, flush=True
+        )
+        yield
 
 
 def _say_interrupted(model: SureClassifier, output: Path) -> None:

@@ -69,6 +69,8 @@ class Learner:
         Labels to know from the first row on.
     source : str
         What blocks are read from.
+    opens : bool
+        Whether the mistakes of this pass have no place of their own yet.
     """
 
     estimator: SureClassifier
@@ -76,6 +78,7 @@ class Learner:
     plan: Plan
     classes: Any
     source: str
+    opens: bool = False
 
     def learn(self, block: Prepared, position: StreamPosition) -> None:
         """Learn a block with rows, which begins at `position`."""
@@ -101,12 +104,20 @@ class Learner:
             return
         codes = np.array(places, np.int32)[labels.codes]
         weight = _balanced(model, codes, block.weight) if balanced else block.weight
+        self.open_pass(model)
         before = model.counts.copy()
         order = self._order(len(codes), position)
         model.learn_coded(self.plan.how, Batch(block.rows, None, codes, weight), order=order)
         if position.number > 1:  # a row counts once, however often it was learnt
             model.counts[:] = before
         self.estimator._publish(model)
+
+    def open_pass(self, model: Model) -> None:
+        """Count mistakes anew; not before rows are learnt, so that a pass can be stopped or refused
+        without a trace."""
+        if self.opens:
+            model.mistakes.append(0)
+        self.opens = False
 
     def _model(self, features: Features) -> Model:
         """The model to go on with, which knows the classes that were declared."""
@@ -128,6 +139,7 @@ class Learner:
         self.plan.check_classes(every, model)
         if _reduce.is_fixed(self.plan.multiclass):
             model = model.with_classes(every)
+        self.open_pass(model)
         self.estimator._absorb(model, self.plan, Batch(block.rows, None, y, block.weight))
 
     def _order(self, n: int, position: StreamPosition) -> NDArray[np.int64] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -36,6 +37,11 @@ class Checkpoint:
     def __init__(self, estimator: _Saved, path: Any, every: int | str) -> None:
         self._estimator = estimator
         self._path = None if path is None else os.fspath(path)
+        folder = os.path.dirname(os.path.abspath(self._path or ""))
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(
+                errno.ENOENT, "checkpoint must be in a folder that exists", self._path
+            )
         self._rows, self._seconds = _interval(every)
         self._written = 0, time.monotonic()
         self._interrupted = False
@@ -90,7 +96,8 @@ class Checkpoint:
 
     def write(self) -> None:
         if self._path is not None:
-            self._estimator.save(self._path)
+            with self.watching():  # whoever is impatient and presses Ctrl-C again loses nothing
+                self._estimator.save(self._path)
 
 
 def _interval(every: int | str) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check, _core, rules
 from surelearn.estimators import _reduce
-from surelearn.estimators._base import as_labels
+from surelearn.estimators._base import as_labels, label_type
 from surelearn.estimators._blocks import Features
 from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._model import Batch, Model, joined
@@ -316,6 +316,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         >>> SureClassifier(random_state=0).fit_stream(frame).predict([[3.0, 1.0]])
         array(['yes'], dtype='<U3')
         """
+        if resume and not self._fresh:
+            reading = {"label_type": label_type(self.classes_), **reading}
         found = batches(source, **reading)
         if passes is None:
             passes = self.passes if found.can_restart else 1

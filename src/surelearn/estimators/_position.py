@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -25,6 +26,8 @@ class StreamPosition:
         The pass, from 1.
     place : Place
         Where the next block of this pass begins.
+    begin : Place
+        Where passes begin: after what had been gone through before a source grew.
     block, rows : int
         Blocks and rows of this pass that are learnt.
     n_bad : int
@@ -41,6 +44,7 @@ class StreamPosition:
     columns: dict[str, Any] = field(default_factory=dict)
     number: int = 1
     place: Place = field(default_factory=Place)
+    begin: Place = field(default_factory=Place)
     block: int = 0
     rows: int = 0
     n_bad: int = 0
@@ -60,11 +64,30 @@ class StreamPosition:
 
     def next_pass(self) -> StreamPosition:
         """At the begin of the next pass."""
-        return replace(self, number=self.number + 1, place=Place(), block=0, rows=0, ended=False)
+        number = self.number + 1
+        return replace(self, number=number, place=self.begin, block=0, rows=0, ended=False)
 
-    def goes_on_in(self, source: Source) -> bool:
-        """Whether this is a place in a source: the same files, perhaps with others after them."""
-        return source.can_restart and tuple(source.names)[: len(self.files)] == self.files
+    def going_on(self, source: Source, passes: int) -> StreamPosition:
+        """Where to go on in a source.
+
+        After several passes what has been added since is gone through as often, by itself; after
+        one it is as if it had been there.
+        """
+        now = replace(self, files=tuple(source.names), passes=passes)
+        if self.ended and self.number >= passes > 1:
+            now = replace(now, number=1, begin=self.place, block=0, rows=0)
+        return replace(now, ended=False)
+
+    def goes_on_in(self, source: Source, passes: int) -> bool:
+        """Whether this is a place in a source: the same files, perhaps with others after them.
+
+        A frame has no name, and cannot have grown: after all passes it must be another one.
+        """
+        if not source.is_named and self.ended and self.number >= passes:
+            return False
+        names = [os.path.abspath(name) for name in source.names]
+        own = [os.path.abspath(name) for name in self.files]
+        return source.can_restart and names[: len(own)] == own
 
     def check_over(self, source: Source) -> None:
         """Refuse another source before this one has been gone through."""
@@ -86,20 +109,18 @@ class StreamPosition:
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {**asdict(self), "place": list(self.place)}
+        return {**asdict(self), "place": list(self.place), "begin": list(self.begin)}
 
     @classmethod
     def of(cls, fields: Fields) -> StreamPosition:
         """From a file."""
         columns = fields.inner("columns")
         names = _texts(fields.list("files"))
-        place = fields.list("place")
-        if len(place) != 3:
-            raise ValueError(f"place must have three numbers, got {len(place)}.")
         return cls(
             files=tuple(names),
             columns=_columns_in(columns),
-            place=Place(*(_check.count("place", x, least=0) for x in place)),
+            place=_place_in("place", fields.list("place")),
+            begin=_place_in("begin", fields.list("begin")),
             ended=fields.flag("ended"),
             **{name: fields.integer(name) for name in _NUMBERS},
         )
@@ -108,8 +129,14 @@ class StreamPosition:
 _NUMBERS = ("number", "block", "rows", "n_bad", "seed", "passes")
 
 
+def _place_in(name: str, numbers: list[Any]) -> Place:
+    if len(numbers) != len(Place()):
+        raise ValueError(f"{name} must have {len(Place())} numbers, got {len(numbers)}.")
+    return Place(*(_check.count(name, x, least=0) for x in numbers))
+
+
 def _columns_in(fields: Fields) -> dict[str, Any]:
-    known = {"text", "label", "weight", "format"}
+    known = {"text", "label", "weight"}
     columns: dict[str, Any] = {name: fields.text(name) for name in known if fields.has(name)}
     if fields.has("features"):
         columns["features"] = _texts(fields.list("features"))

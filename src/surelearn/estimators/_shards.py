@@ -150,9 +150,15 @@ def fitted(
     return result
 
 
-def put(result: SureClassifier, total: MergeState, *, prior: MergeState | None = None) -> None:
+def put(
+    result: SureClassifier,
+    total: MergeState,
+    *,
+    prior: MergeState | None = None,
+    threads: int = 1,
+) -> None:
     """Make what was merged the model of an estimator."""
-    merged = total.result(prior)
+    merged = total.result(prior, threads=threads)
     plan = Plan.of(result.get_params(deep=False))
     fixed = _reduce.is_fixed(total.multiclass)
     code = merged.code if fixed else _reduce.code_of(total.multiclass, len(merged.weighed))
@@ -181,7 +187,8 @@ def fit_shards(shell: SureClassifier, plan: Plan, shards: Sequence[Shard], start
     """All rounds over the shards of one machine, in threads."""
     seed = seed_of(shell)
     # Threads that are no longer needed for shards help with large full covariances.
-    threads = max(1, plan.how.threads // len(shards))
+    n_jobs = plan.how.threads
+    threads = max(1, n_jobs // len(shards))
     prior: MergeState | None = None
 
     def work(shard: Shard) -> MergeState:
@@ -190,10 +197,14 @@ def fit_shards(shell: SureClassifier, plan: Plan, shards: Sequence[Shard], start
 
     while len(start.mistakes) < plan.passes:
         stop = Event()
-        total = MergeState.combined(spread(shards, work, plan.how.threads, stop))
-        put(shell, total, prior=prior)
+        states = spread(shards, work, n_jobs, stop)
+        # While shards are being learnt all cores are taken.
+        merging = n_jobs if len(shards) <= n_jobs else 1
+        total = MergeState.combined(states, threads=merging)
+        put(shell, total, prior=prior, threads=n_jobs)
         start = shell._model
-        prior = MergeState.of(start, plan.combine)
+        if len(start.mistakes) < plan.passes:
+            prior = MergeState.of(start, plan.combine)
 
 
 def spread(

@@ -114,8 +114,9 @@ class Training:
         self._is_new = estimator._fresh or not options.resume
         if not self._is_new:
             estimator._check_settings()
-        self.position = self._begin()
         self._learner, self._shards = self._learners()
+        self._before: StreamPosition | None = None  # where training was when it goes on
+        self.position = self._begin()
         self._labels: dict[Any, int] = {}  # of rows in the cache, in the order they are met
         self._bytes = 0
         self._total = source.n_bytes
@@ -150,13 +151,16 @@ class Training:
         if self._is_new:
             return anew
         before: StreamPosition | None = self._estimator.__dict__.get("stream_")
-        if before is None or not before.goes_on_in(self._source):
+        if before is None or not before.goes_on_in(self._source, self._plan.passes):
             if before is not None:
                 before.check_over(self._source)
-            self._estimator._model.mistakes.append(0)
+            self._learner.opens = True
             return anew
         before.check_in(self._source)
-        return replace(before, files=names, passes=self._plan.passes, ended=False)
+        now = before.going_on(self._source, self._plan.passes)
+        self._learner.opens = now.number < before.number
+        self._before = before
+        return now
 
     # ------------------------------------------------------------------ passes
 
@@ -210,7 +214,11 @@ class Training:
         """Whether there is another one."""
         if self._shards is not None:
             self._shards.end_pass()
+        elif not self._estimator._fresh and self.position.rows:
+            self._learner.open_pass(self._estimator._model)
         self.position = replace(self.position, ended=True)
+        if self.position.rows == 0 and self._before is not None:
+            self.position = replace(self._before, passes=self._plan.passes)  # nothing is new
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
         goes_on = self._has_more_passes()
         if self._shards is None:
@@ -241,7 +249,7 @@ class Training:
     def _next_pass(self) -> None:
         self.position = self.position.next_pass()
         if self._shards is None:
-            self._estimator._model.mistakes.append(0)
+            self._learner.opens = True
         else:
             self._shards.next_pass()
         self._bytes = 0
@@ -352,7 +360,7 @@ class Training:
         if self._shards is not None:
             return self._shards.mistakes()
         mistakes = self._estimator._model.mistakes
-        return mistakes[-1] if mistakes else 0
+        return mistakes[-1] if mistakes and not self._learner.opens else 0
 
     def check_end(self) -> None:
         """Refuse a source that nothing could be learnt from."""

@@ -57,9 +57,13 @@ class Exact:
             times,
         )
 
+    def part(self, rows: slice) -> Exact:
+        """Some of the sums, in place."""
+        return Exact(self.digits[rows], self.tops[rows])
+
     def put(self, index: Any, other: Exact, where: Any, sign: int = 1) -> None:
         """Take over what another has at `where`, or its negative, in the places of `index`."""
-        self.digits[index] = sign * other.digits[where]
+        self.digits[index] = other.digits[where] if sign == 1 else sign * other.digits[where]
         self.tops[index] = other.tops[where]
 
     def values(self) -> NDArray[np.float64]:

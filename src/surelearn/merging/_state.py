@@ -14,6 +14,7 @@ from surelearn import _check
 from surelearn.decode import Code
 from surelearn.merging._scale import Classes, Scale, Total, joined, move_of, scale_of
 from surelearn.merging._sums import DiagonalSums, FullSums
+from surelearn.merging._threads import in_threads
 from surelearn.merging._words import Words, united
 from surelearn.weights import Diagonal, Full, Layout
 
@@ -136,6 +137,9 @@ class MergeState:
 
     def __add__(self, other: MergeState) -> MergeState:
         """The state of the models of both."""
+        return self._plus(other)
+
+    def _plus(self, other: MergeState, threads: int = 1) -> MergeState:
         self._check_fits(other)
         classes = joined(self.classes, other.classes)
         n_models = self.n_models + other.n_models
@@ -148,27 +152,30 @@ class MergeState:
             updates=self.updates + other.updates,
             n_models=n_models,
             code=other.code if self.code is None else self.code,
-            trained=self._together(other),
+            trained=self._together(other, threads),
             words=united(self.words, other.words),
             projection=other.projection if self.projection is None else self.projection,
         )
 
     @staticmethod
-    def combined(states: Iterable[MergeState]) -> MergeState:
-        """All of them as one, two of a size at a time: no state is read more than log n times."""
+    def combined(states: Iterable[MergeState], *, threads: int = 1) -> MergeState:
+        """All of them as one, two of a size at a time: no state is read more than log n times.
+
+        The number of threads changes no bit.
+        """
         waiting: list[tuple[int, MergeState]] = []
         for state in states:
             rank = 0
             while waiting and waiting[-1][0] == rank:
-                state = waiting.pop()[1] + state
+                state = waiting.pop()[1]._plus(state, threads)
                 rank += 1
             waiting.append((rank, state))
         total = waiting.pop()[1]
         while waiting:
-            total = waiting.pop()[1] + total
+            total = waiting.pop()[1]._plus(total, threads)
         return total
 
-    def result(self, prior: MergeState | None = None) -> Merged:
+    def result(self, prior: MergeState | None = None, *, threads: int = 1) -> Merged:
         """One model of all.
 
         Parameters
@@ -177,12 +184,14 @@ class MergeState:
             Of the model that all these started from. Counts, and with ``how="bayes"`` what was
             learnt, are then counted once and not once for each; its words are kept. Default: the
             untrained model.
+        threads : int, default 1
+            Changes no bit.
         """
         extra = 0 if prior is None else self.n_models - 1
         start = self if prior is None else prior
         counts = self.counts - extra * _counts(start, self.classes)
         mistakes = _added(self.mistakes, start.mistakes, -extra)
-        weights, weighed = self._weights(prior)
+        weights, weighed = self._weights(prior, threads)
         return Merged(
             self.classes,
             weights,
@@ -217,14 +226,18 @@ class MergeState:
     def _halves(self, classes: Classes) -> bool:
         return self.multiclass == "joint" and len(classes) > 2
 
-    def _together(self, other: MergeState) -> _Sole | _Summed | None:
+    def _together(self, other: MergeState, threads: int) -> _Sole | _Summed | None:
         if self.trained is None or other.trained is None:
             return other.trained if self.trained is None else self.trained
         classes = joined(self.trained.classes, other.trained.classes)
-        a, b = (self._moved(self._summed(s.trained), classes) for s in (self, other))
+        a, b = in_threads(
+            lambda trained: self._moved(self._summed(trained), classes),
+            [self.trained, other.trained],
+            threads,
+        )
         return _Summed(
             classes,
-            a.sums.plus(b.sums),
+            a.sums.plus(b.sums, threads=threads),
             a.n_narrow + b.n_narrow,
             a.n_wide + b.n_wide,
             max(a.power, b.power),
@@ -250,7 +263,9 @@ class MergeState:
             return summed
         return replace(summed, classes=classes, sums=summed.sums.moved(move, self.layout))
 
-    def _weights(self, prior: MergeState | None) -> tuple[Diagonal | Full | None, Classes]:
+    def _weights(
+        self, prior: MergeState | None, threads: int
+    ) -> tuple[Diagonal | Full | None, Classes]:
         if self.trained is None:
             return None, self.classes[:0]
         kind: type[Diagonal | Full] = Full if self.layout.covariance == "full" else Diagonal
@@ -261,7 +276,7 @@ class MergeState:
             summed = self._less(summed, self._summed(prior.trained))
         total = self._total(summed)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
-            arrays = summed.sums.state(self.layout, total)
+            arrays = summed.sums.state(self.layout, total, threads=threads)
         state = {
             "layout": asdict(self.layout),
             "n_columns": self._n_columns(),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 from surelearn.merging._exact import Exact
 from surelearn.merging._scale import Move, Scale, Total
+from surelearn.merging._threads import in_threads, slices
 from surelearn.weights import Layout
 
 Array = NDArray[np.float64]
@@ -66,13 +67,19 @@ class DiagonalSums:
         _check.finite_sums(terms)
         return cls(state["features"], Exact.of(terms, _n_digits(layout.dtype)))
 
-    def plus(self, other: DiagonalSums, times: int = 1) -> DiagonalSums:
+    def plus(self, other: DiagonalSums, times: int = 1, *, threads: int = 1) -> DiagonalSums:
         """The sums of both, the other's so many times."""
-        features = np.union1d(self.features, other.features)
+        features, places = _united(self.features, other.features)
         shape = (len(features), *self.sums.tops.shape[1:])
         sums = Exact.zeros(shape, self.sums.n_digits)
-        sums.add(self.sums, places=np.searchsorted(features, self.features))
-        sums.add(other.sums, places=np.searchsorted(features, other.features), times=times)
+
+        def fill(rows: slice) -> None:
+            span = features[rows]
+            own, its = (_between(x.features, span) for x in (self, other))
+            sums.put(places[self.features[own]], self.sums, own)
+            sums.add(other.sums.part(its), places=places[other.features[its]], times=times)
+
+        in_threads(fill, slices(len(features), threads), threads)
         return DiagonalSums(features, sums)
 
     def moved(self, move: Move, layout: Layout) -> DiagonalSums:
@@ -85,17 +92,44 @@ class DiagonalSums:
                 sums.put((slice(None), part, k), self.sums, (slice(None), part, column), own)
         return DiagonalSums(self.features, sums)
 
-    def state(self, layout: Layout, total: Total) -> dict[str, Any]:
+    def state(self, layout: Layout, total: Total, *, threads: int = 1) -> dict[str, Any]:
         """The state of the weights that the sums come to."""
-        features, values = self.features, self.sums.values()
+        features, sums = self.features, self.sums
         if layout.second_order and _start(layout, total) != total.scale.prior:
             # Not even a weight that nobody has moved is as it was: all of them are stored.
             features = np.arange(layout.n_rows, dtype=np.int64)
-            every = np.zeros((layout.n_rows, *values.shape[1:]))
-            every[self.features] = values
-            values = every
-        cells = _cells(values, layout, total)
-        return {"features": features, "cells": cells.reshape(len(features), -1)}
+            sums = Exact.zeros((layout.n_rows, *sums.tops.shape[1:]), sums.n_digits)
+            sums.put(self.features, self.sums, slice(None))
+
+        def cells(rows: slice) -> NDArray[Any]:
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
+                return _cells(sums.part(rows).values(), layout, total)
+
+        parts = in_threads(cells, slices(len(features), threads), threads)
+        return {"features": features, "cells": np.concatenate(parts).reshape(len(features), -1)}
+
+
+def _between(features: NDArray[np.int64], span: NDArray[np.int64]) -> slice:
+    """Which of ascending features are those of a stretch of others."""
+    if len(span) == 0:
+        return slice(0, 0)
+    return slice(*np.searchsorted(features, [span[0], span[-1] + 1]))
+
+
+def _united(
+    a: NDArray[np.int64], b: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Features of both, ascending, and the place of each feature among them.
+
+    A table of all features is a part of what their weights take, and needs neither sorting nor
+    searching, which would take longer than the sums.
+    """
+    seen = np.zeros(max((int(x[-1]) + 1 for x in (a, b) if len(x)), default=0), dtype=bool)
+    seen[a] = True
+    seen[b] = True
+    places = np.cumsum(seen, dtype=np.int64)
+    places -= 1
+    return np.flatnonzero(seen), places
 
 
 def _start(layout: Layout, total: Total) -> float:
@@ -161,8 +195,8 @@ class FullSums:
         vectors = np.moveaxis(vectors.reshape(-1, *shape), 0, -1)
         return cls(Exact.of(vectors, D), Exact.of(square.reshape(shape * 2), D))
 
-    def plus(self, other: FullSums, times: int = 1) -> FullSums:
-        """The sums of both, the other's so many times."""
+    def plus(self, other: FullSums, times: int = 1, *, threads: int = 1) -> FullSums:
+        """The sums of both, the other's so many times; in one thread."""
         both = []
         for own, its in ((self.means, other.means), (self.square, other.square)):
             total = Exact(own.digits.copy(), own.tops.copy())
@@ -183,8 +217,8 @@ class FullSums:
                 square.put((k, slice(None), z), self.square, where)
         return FullSums(means, square)
 
-    def state(self, layout: Layout, total: Total) -> dict[str, Any]:
-        """The state of the weights that the sums come to."""
+    def state(self, layout: Layout, total: Total, *, threads: int = 1) -> dict[str, Any]:
+        """The state of the weights that the sums come to; in one thread."""
         n, c, unit = total.n_models, 2.0**total.scale.power, total.scale.unit
         size = self.means.tops.shape[0] * layout.n_rows
         vectors = np.moveaxis(self.means.values(), -1, 0).reshape(-1, size)

@@ -44,11 +44,15 @@ class Place(NamedTuple):
         Bytes (line formats, after decompression) or rows (tables) of this file that are before it.
     line : int
         Lines or rows of this file that are before it.
+    mark : int
+        Tells the bytes before it from those of another file: how many were looked at, times 2**32,
+        and their CRC-32. 0: nothing to tell by.
     """
 
     file: int = 0
     at: int = 0
     line: int = 0
+    mark: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +106,7 @@ class Block(Protocol):
 
 
 class Source(ABC):
-    """Records that can be gone through, again and again but for standard input.
+    """Records that can be gone through, again and again but for standard input and pipes.
 
     Attributes
     ----------
@@ -112,6 +116,8 @@ class Source(ABC):
         Bytes of all of it on the disk; None: nobody knows.
     can_restart : bool
         Whether it can be gone through more than once.
+    is_named : bool
+        Whether its names tell it from others; all frames are called the same.
     """
 
     def __init__(self, files: Sequence[File]) -> None:
@@ -133,7 +139,11 @@ class Source(ABC):
 
     @property
     def can_restart(self) -> bool:
-        return not any(file.is_stdin for file in self.files)
+        return all(file.can_restart for file in self.files)
+
+    @property
+    def is_named(self) -> bool:
+        return True
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class Wanted:
     label: str | Literal[False] | None = None
     weight: str | None = None
     features: tuple[str, ...] | None = None
+    label_type: type | None = None  # for formats that do not tell texts from numbers
 
     def among(self, names: Sequence[str], numbers: Iterable[str], where: str) -> Columns:
         """The columns to read of those that there are, `numbers` being the ones of numbers."""

@@ -102,8 +102,10 @@ class CsvSource(Source):
             if all(map(_NUMBER.fullmatch, column))
         ]
         columns = self._wanted.among(names, numbers, block.name)
-        if columns.label is None:
+        if columns.label is None or self._wanted.label_type is str:
             return columns
+        if self._wanted.label_type is int:
+            return replace(columns, kind="a whole number")
         at = names.index(columns.label)
         labels = {row[at].decode(errors="replace") for row in rows} - {""}
         whole = all(_kept(label, "a whole number") is not None for label in labels)

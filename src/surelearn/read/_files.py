@@ -35,12 +35,15 @@ class File:
         self.filesystem = filesystem
         self.is_stdin = path == STDIN and filesystem is None
         self.name = STDIN_NAME if self.is_stdin else path
+        #: Whether it is a pipe or a device, such as /dev/stdin: its bytes arrive once.
+        self.is_pipe = filesystem is None and not self.is_stdin and _is_pipe(path)
+        self.can_restart = not (self.is_stdin or self.is_pipe)
         self.compression = COMPRESSED.get(os.path.splitext(path)[1].lower())
 
     @property
     def size(self) -> int | None:
         """Bytes on the disk; None if nobody knows."""
-        if self.is_stdin:
+        if not self.can_restart:
             return None
         if self.filesystem is None:
             return os.path.getsize(self.path)
@@ -63,8 +66,8 @@ class File:
 
     def open(self) -> Stream:
         """The bytes of the text."""
-        if self.is_stdin:
-            return Arriving()
+        if not self.can_restart:
+            return Arriving(self.name, sys.stdin.buffer if self.is_stdin else open(self.path, "rb"))
         raw = self.raw()
         if self.compression is None:
             return Stream(self.name, raw, raw)
@@ -128,12 +131,12 @@ class Stream:
 
 
 class Arriving(Stream):
-    """Standard input: gives what is there without waiting for a whole block of it."""
+    """Standard input or a pipe: gives what is there without waiting for a whole block of it."""
 
     is_patient = False
 
-    def __init__(self) -> None:
-        super().__init__(STDIN_NAME, sys.stdin.buffer, None)
+    def __init__(self, name: str, stream: Any) -> None:
+        super().__init__(name, stream, None)
         self._consumed = 0
 
     @property
@@ -160,7 +163,8 @@ class Arriving(Stream):
             return False
 
     def close(self) -> None:
-        """Left open: it is not ours."""
+        if self._stream is not sys.stdin.buffer:  # which is not ours
+            self._stream.close()
 
 
 def files_of(source: Any, filesystem: Any = None) -> list[File]:
@@ -208,6 +212,11 @@ def _as_arrow(filesystem: Any) -> Any:
     if isinstance(filesystem, fs.FileSystem):
         return filesystem
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+
+
+def _is_pipe(path: str) -> bool:
+    """Whether there is something that is neither a file nor a folder."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _is_file(filesystem: Any, path: str) -> bool:

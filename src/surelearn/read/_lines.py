@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,9 +18,12 @@ from surelearn.read._files import File, Stream
 BLOCK = 1 << 21
 
 #: A longer line is taken for a file that is not one of lines.
-LONGEST = 1 << 28
+LONGEST = 1 << 26
 
 _START = Place()
+
+#: Bytes before a place that must be the same when reading goes on from it.
+_LOOKED = 4096
 
 #: What some editors put before a text.
 BOM = b"\xef\xbb\xbf"
@@ -116,6 +120,23 @@ def whole_lines(stream: Stream) -> Iterator[bytes]:
         yield b"".join(rest)
 
 
+def _mark(data: bytes) -> int:
+    """Tells the end of some bytes from that of others."""
+    end = data[-_LOOKED:]
+    return len(end) << 32 | zlib.crc32(end)
+
+
+def _go_on(stream: Stream, start: Place) -> None:
+    """Pass over what is before a place, which must be what it was."""
+    looked = start.mark >> 32
+    stream.skip(start.at - looked)
+    if looked and _mark(stream.read(looked)) != start.mark:
+        raise BadInput(
+            f"{stream.name} must be the file that was read before, got one that differs before "
+            f"line {start.line + 1}."
+        )
+
+
 def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> Iterator[Lines]:
     """The lines of a file from a place on.
 
@@ -124,13 +145,14 @@ def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> I
     """
     stream = file.open()
     try:
-        stream.skip(start.at)
+        _go_on(stream, start)
         place, before = start, stream.consumed
         for data in split(stream):
             first = place.line + 1
             n_lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
             n_lines += not data.endswith(b"\n")
-            place = Place(start.file, place.at + len(data), place.line + n_lines)
+            at = place.at + len(data)
+            place = Place(start.file, at, place.line + n_lines, _mark(data))
             text = data.removeprefix(BOM) if place.at == len(data) else data
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)

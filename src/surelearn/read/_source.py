@@ -38,6 +38,7 @@ def batches(
     label: str | Literal[False] | None = None,
     weight: str | None = None,
     features: Sequence[str] | None = None,
+    label_type: type | None = None,
     format: str | None = None,
     n_features: int | None = None,
     zero_based: bool = False,
@@ -58,6 +59,9 @@ def batches(
     features : list of str, optional
         Columns of numbers, in place of a text. Default where there is no text: all columns of
         numbers but label and weight.
+    label_type : {str, int}, optional
+        What labels of csv and tsv are, which do not tell texts from numbers. Default: whole numbers
+        if those of the first block all are.
     format : str, optional
         ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"svmlight"`` or ``"vw"``.
         Default: guessed from the name, before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or ``.xz``;
@@ -92,7 +96,7 @@ def batches(
     """
     if isinstance(source, Source):
         return source
-    wanted = Wanted(text, label, weight, None if features is None else tuple(features))
+    wanted = Wanted(text, label, weight, None if features is None else tuple(features), label_type)
     if not isinstance(source, str | os.PathLike | list | tuple):
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem)

@@ -49,12 +49,13 @@ def vowpal_wabbit(
 
 def _widest(files: Sequence[File], *, zero_based: bool) -> int:
     """One more than the largest feature of all files."""
-    if any(file.is_stdin for file in files):
-        raise BadInput(
-            "n_features must be given for svmlight on standard input, which cannot be read twice."
-        )
     widest = 1
     for file in files:
+        if not file.can_restart:
+            raise BadInput(
+                f"n_features must be given for svmlight from {file.name}, which cannot be read "
+                "twice."
+            )
         for block in lines_of(file):
             found = _svmlight.parse(block.data, zero_based=zero_based, skip_bad=True)
             widest = max(widest, found.n_features)

@@ -34,12 +34,19 @@ class Store(ABC):
     name : str
     size : int or None
         Bytes of all of it; None: nobody knows.
-    can_restart : bool
+    can_restart, is_named : bool
+        As those of a `Source`.
     """
 
     name: str
     size: int | None
     can_restart = True
+    is_named = True
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of all of it, where that is quick to tell."""
+        return None
 
     @property
     @abstractmethod
@@ -79,6 +86,11 @@ class Parquet(Store):
     def schema(self) -> pyarrow.Schema:
         with _no_damage(self.name), self._open() as opened:
             return _readable(opened.schema_arrow)
+
+    @property
+    def n_rows(self) -> int | None:
+        with _no_damage(self.name), self._open() as opened:
+            return int(opened.metadata.num_rows)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
@@ -215,6 +227,8 @@ class Once(Store):
 class Held(Store):
     """A table in memory."""
 
+    is_named = False
+
     def __init__(self, name: str, table: pyarrow.Table) -> None:
         self.name, self.size = name, table.nbytes
         self._table = table
@@ -233,6 +247,10 @@ def arrow(file: File) -> Store:
 
     if file.is_stdin:
         return Once(file.name, lambda: ipc.open_stream(sys.stdin.buffer))
+    if file.is_pipe:
+        raise BadInput(
+            f"{file.name} must be a file, got a pipe. Use - to read a stream of Arrow's."
+        )
     opened = file.open()
     try:
         proper = opened.read(len(_MAGIC)) == _MAGIC
@@ -246,8 +264,8 @@ def arrow(file: File) -> Store:
 
 def parquet(file: File) -> Store:
     """A parquet file; it is read from its end, so it must be there."""
-    if file.is_stdin:
-        raise BadInput("standard input must be a stream, got a parquet file.")
+    if not file.can_restart:
+        raise BadInput(f"{file.name} must be a stream, got a parquet file.")
     _refuse_packed(file, "a parquet file")
     return Parquet(file)
 

@@ -59,6 +59,13 @@ class TableSource(Source):
         return all(store.can_restart for store in self._stores)
 
     @property
+    def is_named(self) -> bool:
+        return all(store.is_named for store in self._stores)
+
+    def end_of(self, file: int) -> int | None:
+        return self._stores[file].n_rows
+
+    @property
     def columns(self) -> dict[str, Any]:
         return {} if self._columns is None else self._columns.plain()
 
