@@ -3,7 +3,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CXX_FILES := $(shell find cpp -name '*.[ch]pp')
-PYTEST := $(PY) -m pytest -q -n 2
+PYTEST := $(PY) -m pytest -q -n 2 --dist loadgroup
 
 .PHONY: demo test test-all lint properties fuzz sanitize bench stub format clean
 

@@ -57,6 +57,7 @@ def shard_state(
     number: int,
     prior: SureClassifier | None = None,
     counts: Any = None,
+    part: str = "shard",
 ) -> MergeState:
     """Learn one shard on its own, for one round; what is learnt, ready to be added to others.
 
@@ -76,16 +77,18 @@ def shard_state(
         Rows of each class (in sorted order) in all shards, without those of weight 0. Needed for
         ``class_weight="balanced"``.
 
+    part : str, default "shard"
+        What a shard is called in errors, such as ``"shard 3: ..."``.
+
     Returns
     -------
     MergeState
-        An error in a shard says which: ``"shard 3: ..."``.
     """
     plan = Plan.of(estimator.get_params(deep=False))
     known = np.unique(as_labels(classes, "classes"))
     _check.two_classes(known, "fit")
     shell = reader(estimator, plan, known, counts)
-    with named(number):
+    with named(number, part):
         shard = read(shell, X, y, sample_weight, classes=known, number=number)
         if prior is None:
             start = blank(shell, plan, known, is_sparse=shard.batch.is_sparse)
@@ -275,18 +278,18 @@ def _watch(
 
 
 @contextmanager
-def named(number: int) -> Iterator[None]:
-    """An error says in which shard it was."""
+def named(number: int, part: str = "shard") -> Iterator[None]:
+    """An error says in which shard it was, by the name that its holder has for it."""
     try:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        said = kind(f"shard {number}: {error}")
+        said = kind(f"{part} {number}: {error}")
         for note in getattr(error, "__notes__", ()):
             said.add_note(note)
         raise said from error
     except Exception as error:
-        error.add_note(f"This was in shard {number}.")
+        error.add_note(f"This was in {part} {number}.")
         raise
 
 

@@ -1,0 +1,313 @@
+"""Models learnt from Dask collections, partition by partition; must not know how rows are learnt.
+
+Every partition is a shard: it is learnt where it is, states are summed in a tree, and only the sum
+comes to the client. `docs/howto/dask.md` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.estimators import SureClassifier
+from surelearn.estimators import _partitions as partitions
+from surelearn.estimators._partitions import Job, Tally
+from surelearn.estimators._shards import named
+from surelearn.merging import MergeState
+
+try:
+    import dask.array
+    import distributed  # noqa: F401
+    from dask.delayed import Delayed, delayed
+except ImportError as error:
+    raise ImportError(
+        f"surelearn.dask needs {error.name}, got none. Run: pip install 'surelearn[dask]'"
+    ) from error
+
+__all__ = ["fit", "predict", "predict_proba"]
+
+E = TypeVar("E", bound=SureClassifier)
+
+#: How many states are summed by one task.
+_FAN_IN = 8
+
+
+def fit(
+    estimator: E,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    text: str = "text",
+    label: str = "label",
+    classes: Any = None,
+) -> E:
+    """Learn from the partitions of a Dask collection, each where it is.
+
+    Partition i is learnt as shard i of ``fit`` with `n_shards`: all passes over its own rows, in an
+    order that `random_state` and i decide. The same partitions give the same bytes on any
+    scheduler, however many workers there are and however often a partition is learnt again.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters; it is not changed. `n_shards` is not asked for: partitions are shards.
+    X : dask array, dataframe, series or bag
+        Rows of numbers: an array of one block of columns (dense or of CSR matrices, with known or
+        unknown numbers of rows), or a dataframe. Texts: a series, a bag or a one-dimensional array.
+    y : dask array, series or bag, optional
+        Labels, in the partitions of X. Without it X is a bag of (text, label) pairs or of dicts, or
+        a dataframe, which have the columns `text` and `label`.
+    sample_weight : dask array, series or bag, optional
+    text, label : str
+        Names of the text and the label where there is no `y`.
+    classes : array, optional
+        All labels. Without it they are found first, in a pass over `y` alone.
+
+    Returns
+    -------
+    estimator
+        A new one, fitted. An error in a partition says which: ``"partition 3: ..."``.
+
+    Examples
+    --------
+    >>> import dask.bag
+    >>> from surelearn import SureTextClassifier
+    >>> import surelearn.dask
+    >>> pairs = [("a fine film", "good"), ("dull", "bad"), ("how fine", "good"), ("so dull", "bad")]
+    >>> bag = dask.bag.from_sequence(pairs, npartitions=2)
+    >>> model = surelearn.dask.fit(SureTextClassifier(random_state=0), bag)
+    >>> surelearn.dask.predict(model, bag.pluck(0)).compute(scheduler="threads")
+    ['good', 'bad', 'good', 'bad']
+    """
+    if y is None and hasattr(X, "columns"):
+        X, y = X[text], X[label]
+    engine = _Dask.of_records(X, (text, label)) if y is None else _Dask.of(X, y, sample_weight)
+    names = list(X.columns) if getattr(X, "ndim", 1) == 2 and hasattr(X, "columns") else None
+    return partitions.fit(estimator, engine, classes=classes, feature_names=names)
+
+
+def predict(model: SureClassifier, X: Any) -> Any:
+    """Labels of a Dask collection, block by block, when they are asked for.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        It is in the graph once, not once a block.
+    X : dask array, dataframe, series or bag
+        As in `fit`.
+
+    Returns
+    -------
+    dask array, series or bag
+        Of the kind of X: an array for an array, a series with the same index for a dataframe or a
+        series, a bag for a bag.
+    """
+    return _by_block(model, X, _Say("predict", None))
+
+
+def predict_proba(model: SureClassifier, X: Any) -> Any:
+    """Probabilities of every label, block by block; columns are in the order of ``classes_``.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : dask array, dataframe, series or bag
+
+    Returns
+    -------
+    dask array, dataframe or bag
+        Of shape (n_samples, n_classes); the columns of a dataframe are the labels, and a bag holds
+        one array a row.
+    """
+    return _by_block(model, X, _Say("predict_proba", len(model.classes_)))
+
+
+# ------------------------------------------------------------------------ learning
+
+
+class _Dask(NamedTuple):
+    """The partitions of a collection, each to be computed where it is."""
+
+    X: list[Delayed]
+    y: list[Delayed]
+    weight: list[Any]
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any) -> _Dask:
+        rows = _delayed("X", X)
+        labels = _delayed("y", y)
+        _check_partitions("y", len(labels), len(rows))
+        if sample_weight is None:
+            return cls(rows, labels, [None] * len(rows))
+        weight = _delayed("sample_weight", sample_weight)
+        _check_partitions("sample_weight", len(weight), len(rows))
+        return cls(rows, labels, weight)
+
+    @classmethod
+    def of_records(cls, X: Any, names: tuple[str, str]) -> _Dask:
+        """Texts and labels that are in one bag."""
+        if not hasattr(X, "pluck"):
+            raise TypeError(f"y must be given unless X is a bag, got {type(X).__name__}.")
+        lazy = delayed(_split, nout=2)
+        pairs = [lazy(part, names, number=i) for i, part in enumerate(_delayed("X", X))]
+        texts, labels = ([pair[i] for pair in pairs] for i in (0, 1))
+        return cls(texts, labels, [None] * len(pairs))
+
+    def tally(self, job: Job) -> Tally | None:
+        """Labels of all partitions; no row of X is read."""
+        tasks = _tasks("labels", Job.tally, job, list(zip(self.y, self.weight, strict=True)))
+        found: Tally | None = _tree("labels", partitions.together, tasks).compute()
+        return found
+
+    def total(self, job: Job) -> MergeState | None:
+        """What all partitions have learnt; of the states only the sum comes here."""
+        tasks = _tasks("learn", Job.state, job, list(zip(*self, strict=True)))
+        state: MergeState | None = _tree("sum", partitions.summed, tasks).compute()
+        return state
+
+
+def _tasks(
+    name: str, work: Callable[..., Any], job: Job, rows: Sequence[tuple[Any, ...]]
+) -> list[Delayed]:
+    """One task for each partition."""
+    token = uuid4().hex
+    shared = _once(job)
+    lazy = delayed(work, pure=False)
+    return [
+        lazy(shared, *part, number=i, dask_key_name=f"surelearn-{name}-{token}-{i}")
+        for i, part in enumerate(rows)
+    ]
+
+
+def _tree(name: str, add: Callable[[list[Any]], Any], tasks: list[Delayed]) -> Delayed:
+    """All of them as one, `_FAN_IN` at a time."""
+    token, level = uuid4().hex, 0
+    while level == 0 or len(tasks) > 1:
+        groups = [tasks[i : i + _FAN_IN] for i in range(0, len(tasks), _FAN_IN)]
+        key = f"surelearn-{name}-{token}-{level}"
+        tasks = [delayed(add)(g, dask_key_name=f"{key}-{i}") for i, g in enumerate(groups)]
+        level += 1
+    return tasks[0]
+
+
+def _once(value: Any) -> Any:
+    """A value that is in the graph once, for all tasks; it is not lost when a worker is."""
+    return delayed(value, name=f"surelearn-model-{uuid4().hex}", traverse=False)
+
+
+# --------------------------------------------------------------------- collections
+
+
+def _delayed(name: str, value: Any) -> list[Delayed]:
+    """The partitions of a collection."""
+    if isinstance(value, dask.array.Array):
+        if any(n != 1 for n in value.numblocks[1:]):
+            raise ValueError(
+                f"{name} must have one block of columns, got {value.numblocks[1]}. "
+                f"Use {name}.rechunk({{1: -1}})."
+            )
+        return list(value.to_delayed().ravel())
+    if not dask.is_dask_collection(value) or not hasattr(value, "to_delayed"):
+        raise TypeError(
+            f"{name} must be a Dask array, dataframe, series or bag, got {type(value).__name__}."
+        )
+    return list(value.to_delayed())
+
+
+def _check_partitions(name: str, got: int, expected: int) -> None:
+    if got != expected:
+        raise ValueError(f"{name} must have {expected} partitions as X has, got {got}.")
+
+
+def _split(records: Any, names: tuple[str, str], *, number: int) -> tuple[list[Any], list[Any]]:
+    """Texts and labels of a partition of records."""
+    listed = list(records)
+    with named(number, partitions.PART):
+        texts, labels = ([_field(record, names, i) for record in listed] for i in (0, 1))
+    return texts, labels
+
+
+def _field(record: Any, names: tuple[str, str], place: int) -> Any:
+    """One value of a dict or a pair."""
+    if isinstance(record, Mapping):
+        if names[place] not in record:
+            raise ValueError(f"records must have {names[place]!r}, got {sorted(record)}.")
+        return record[names[place]]
+    if not isinstance(record, Sequence) or isinstance(record, str) or len(record) != 2:
+        raise TypeError(f"records must be (text, label) pairs or dicts, got {record!r}.")
+    return record[place]
+
+
+# ---------------------------------------------------------------------- prediction
+
+
+class _Say(NamedTuple):
+    """A method that is asked of every block."""
+
+    method: str
+    n_columns: int | None  # None: one value a row
+
+    def of(self, X: Any, model: SureClassifier) -> NDArray[Any]:
+        """What the model says of a block, which may be empty."""
+        if len(X) if not hasattr(X, "shape") else X.shape[0]:
+            said: NDArray[Any] = getattr(model, self.method)(X)
+            return said
+        columns = () if self.n_columns is None else (self.n_columns,)
+        return np.zeros((0, *columns), dtype=self.dtype(model))
+
+    def dtype(self, model: SureClassifier) -> np.dtype[Any]:
+        return model.classes_.dtype if self.n_columns is None else np.dtype(np.float64)
+
+
+def _by_block(model: SureClassifier, X: Any, say: _Say) -> Any:
+    getattr(model, say.method)  # a model without probabilities says so now
+    shared = _once(model)
+    if isinstance(X, dask.array.Array):
+        return _array(model, X, say, shared)
+    if hasattr(X, "divisions"):
+        meta = _labelled(X._meta_nonempty.iloc[:0], model, say)
+        return X.map_partitions(_labelled, shared, say, meta=meta)
+    if not dask.is_dask_collection(X) or not hasattr(X, "to_delayed"):
+        raise TypeError(
+            f"X must be a Dask array, dataframe, series or bag, got {type(X).__name__}."
+        )
+    return X.map_partitions(_listed, shared, say)
+
+
+def _array(model: SureClassifier, X: Any, say: _Say, shared: Delayed) -> Any:
+    _delayed("X", X)
+    columns = () if say.n_columns is None else ((say.n_columns,),)
+    return X.map_blocks(
+        _block,
+        say=say,
+        model=shared,
+        dtype=say.dtype(model),
+        chunks=(X.chunks[0], *columns),
+        drop_axis=1 if X.ndim == 2 and not columns else None,
+        new_axis=1 if X.ndim == 1 and columns else None,
+        meta=np.zeros((0,) * (1 + len(columns)), dtype=say.dtype(model)),
+    )
+
+
+def _block(X: Any, *, say: _Say, model: SureClassifier) -> NDArray[Any]:
+    return say.of(X, model)
+
+
+def _labelled(X: Any, model: SureClassifier, say: _Say) -> Any:
+    """What is said of a frame or a column of it, under the same index."""
+    import pandas
+
+    said = say.of(X, model)
+    if say.n_columns is None:
+        return pandas.Series(said, index=X.index, name="prediction")
+    return pandas.DataFrame(said, index=X.index, columns=model.classes_.tolist())
+
+
+def _listed(X: Any, model: SureClassifier, say: _Say) -> list[Any]:
+    said = say.of(list(X), model)
+    return said.tolist() if say.n_columns is None else list(said)

@@ -1,0 +1,168 @@
+"""Partitions: what every engine does with them, in the order of `fit`; must not know an engine.
+
+A partition is a shard whose rows somebody else holds. An engine says how partitions are visited
+and how what comes of them is put together; all else is here, so that engines give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from surelearn import _check
+from surelearn.estimators._base import as_labels
+from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._model import joined
+from surelearn.estimators._plan import Plan, given_weight
+from surelearn.estimators._shards import fitted, n_rounds, named, shard_state
+from surelearn.merging import MergeState
+
+E = TypeVar("E", bound=SureClassifier)
+
+#: What a part of the rows is called in errors.
+PART = "partition"
+
+
+class Tally(NamedTuple):
+    """Labels of one partition or more, and the rows of each that are learnt."""
+
+    number: int  # of the first partition
+    classes: NDArray[Any]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every partition has to know; it is sent to where the rows are."""
+
+    estimator: SureClassifier  # its parameters alone; it draws the same numbers everywhere
+    classes: NDArray[Any] | None = None
+    counts: NDArray[np.int64] | None = None
+    prior: SureClassifier | None = None
+
+    def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> Tally:
+        """The labels of a partition, but for rows of weight 0, which are not learnt."""
+        with named(number, PART):
+            labels = as_labels(y)
+            weight = _check.sample_weight(sample_weight, len(labels))
+            own = _check.class_weight(self.estimator.class_weight)
+            weight = given_weight(own, labels, weight)
+            kept = labels if weight is None else labels[weight != 0]
+            classes, counts = np.unique(kept, return_counts=True)
+        return Tally(number, _plain(classes), counts.astype(np.int64))
+
+    def state(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> MergeState | None:
+        """What is learnt from a partition; None where it has no rows."""
+        if len(y) == 0:
+            return None
+        return shard_state(
+            self.estimator,
+            X,
+            y,
+            sample_weight,
+            classes=self.classes,
+            number=number,
+            prior=self.prior,
+            counts=self.counts,
+            part=PART,
+        )
+
+
+class Engine(Protocol):
+    """Whoever holds the partitions."""
+
+    def tally(self, job: Job) -> Tally | None:
+        """`Job.tally` of all partitions, together; None where there are none."""
+
+    def total(self, job: Job) -> MergeState | None:
+        """`Job.state` of all partitions, together."""
+
+
+def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any = None) -> E:
+    """A new estimator that has learnt all partitions of an engine."""
+    plan = _plan(estimator)
+    job = Job(_seeded(estimator))
+    counts = None
+    if classes is None or plan.class_weight == "balanced":
+        tally = engine.tally(job)
+        found = Tally(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
+        classes, counts = _declared(classes, found)
+    known = np.unique(as_labels(classes, "classes"))
+    _check.two_classes(known, "fit")
+    model: E | None = None
+    for _ in range(n_rounds(estimator)):
+        total = engine.total(Job(job.estimator, known, counts, model))
+        if total is None:
+            raise ValueError("fit needs at least one row, got none in any partition.")
+        model = fitted(estimator, total, prior=model, feature_names=feature_names)
+    assert model is not None  # passes are one at least
+    return model
+
+
+def together(tallies: Iterable[Tally | None]) -> Tally | None:
+    """One of all; labels must be of one kind."""
+    total: Tally | None = None
+    for tally in tallies:
+        if tally is None or not len(tally.classes):
+            continue
+        total = tally if total is None else _added(total, tally)
+    return total
+
+
+def summed(states: Iterable[MergeState | None]) -> MergeState | None:
+    """One of all that are there."""
+    found = [state for state in states if state is not None]
+    return MergeState.combined(found) if found else None
+
+
+def _added(one: Tally, other: Tally) -> Tally:
+    with named(other.number, PART):
+        _check.one_kind(one.classes, other.classes)
+    classes = joined(one.classes, other.classes)
+    counts = np.zeros(len(classes), dtype=np.int64)
+    for tally in (one, other):
+        counts[np.searchsorted(classes, tally.classes)] += tally.counts
+    return Tally(min(one.number, other.number), classes, counts)
+
+
+def _declared(classes: Any, tally: Tally) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Classes as given, or those found, with the rows of each."""
+    if classes is None:
+        return tally.classes, tally.counts
+    known = np.unique(as_labels(classes, "classes"))
+    _check.one_kind(known, tally.classes)
+    places = _check.known_labels(tally.classes, known, len(tally.classes), "y")
+    counts = np.zeros(len(known), dtype=np.int64)
+    counts[places] = tally.counts
+    return known, counts
+
+
+def _plan(estimator: Any) -> Plan:
+    """Parameters, checked as those of a model that is merged from parts."""
+    if not isinstance(estimator, SureClassifier):
+        raise TypeError(
+            f"estimator must be a SureClassifier or SureTextClassifier, got {estimator!r}."
+        )
+    params = estimator.get_params(deep=False)
+    plan = Plan.of(params)
+    return Plan.of({**params, "n_shards": max(2, plan.n_shards)})
+
+
+def _seeded(estimator: E) -> E:
+    """A twin that draws the same numbers on every machine, and when a partition is learnt again."""
+    twin: E = clone(estimator)
+    if not isinstance(estimator.random_state, int | np.integer):
+        seed = check_random_state(estimator.random_state).randint(2**31 - 1)
+        twin.set_params(random_state=int(seed))
+    return twin
+
+
+def _plain(classes: NDArray[Any]) -> NDArray[Any]:
+    """Texts as numpy's own, whatever library the labels have come from."""
+    return np.asarray(classes.tolist()) if classes.dtype.kind == "O" and len(classes) else classes

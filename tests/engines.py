@@ -1,0 +1,53 @@
+"""What the tests of Dask and Spark share: rows in parts, the same model by hand, its bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surelearn import SureTextClassifier, datasets
+from surelearn.estimators._shards import fitted, shard_state
+
+#: Rows of each part, one of them empty.
+SIZES = (120, 60, 0, 90, 130)
+
+
+def rows():
+    """Texts of some libraries and their labels: four classes, at most two of them in a part."""
+    texts, labels = datasets.load_docstrings(return_X_y=True)
+    places = np.linspace(0, len(texts) - 1, sum(SIZES)).astype(int)
+    kinds = np.array([str(label).split(".")[0] for label in labels])
+    found, counts = np.unique(kinds, return_counts=True)
+    common = found[np.argsort(counts)[-3:]]
+    own = [str(kind) if kind in common else "other" for kind in kinds[places]]
+    return [str(texts[i]) for i in places], own
+
+
+def parts(values):
+    """The values of each part."""
+    ends = np.cumsum(SIZES)
+    return [values[end - size : end] for end, size in zip(ends, SIZES, strict=True)]
+
+
+def text_classifier(**params):
+    """A small one that shuffles, so that the number of a part counts."""
+    given = {"n_features": 2**12, "passes": 3, "random_state": 7, **params}
+    return SureTextClassifier(**given)
+
+
+def by_hand(estimator, X, y, *, n_rounds=1):
+    """Every part learnt here, one after the other."""
+    model = None
+    for _ in range(n_rounds):
+        states = [
+            shard_state(estimator, *part, classes=sorted(set(y)), number=i, prior=model)
+            for i, part in enumerate(zip(parts(X), parts(y), strict=True))
+            if len(part[1])
+        ]
+        model = fitted(estimator, states, prior=model)
+    return model
+
+
+def bytes_of(model, folder):
+    """The model as it is saved."""
+    model.save(folder / "model.sure")
+    return (folder / "model.sure").read_bytes()
