@@ -19,6 +19,8 @@ ENDINGS = {",": "csv", "\t": "tsv"}
 
 def written(pairs, delimiter=",", **options):
     text = io.StringIO(newline="")
+    if any("\r" in str(value) for pair in pairs for value in pair):
+        options["quoting"] = csv.QUOTE_ALL  # Python's writer may leave one bare before a newline
     writer = csv.writer(text, delimiter=delimiter, **options)
     writer.writerow(["id", "text", "label"])
     writer.writerows([i, text, label] for i, (text, label) in enumerate(pairs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -44,7 +45,9 @@ def dumped(pairs):
 
 
 def as_csv(pairs):
-    return pd.DataFrame(pairs, columns=["text", "label"]).to_csv(index=False).encode()
+    # All quoted: a carriage return that is left bare before a newline would be part of it.
+    frame = pd.DataFrame(pairs, columns=["text", "label"])
+    return frame.to_csv(index=False, quoting=csv.QUOTE_ALL).encode()
 
 
 @pytest.fixture
