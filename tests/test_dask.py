@@ -363,7 +363,8 @@ def test_two_processes_give_the_same_bytes(client, expected, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")  # one cluster
-def test_an_error_in_a_process_names_the_partition_the_cluster():
+@pytest.mark.usefixtures("client")
+def test_an_error_in_a_process_names_the_partition():
     bad, wrong = bag_of(spoilt(TEXTS, 185, None)), r"^partition 3: text 5 must be str or bytes, got"
     with on_the_cluster(), pytest.raises(TypeError, match=wrong):
         surelearn.dask.fit(text_classifier(), bad, bag_of(LABELS))
