@@ -16,6 +16,7 @@ from reference.costs import CONFIDENCE, MARGIN
 from reference.diagonal import Diagonal as RefDiagonal
 from reference.full import Full as RefFull
 from reference.rules import FIRST_ORDER, REGISTRY
+from surelearn import SureClassifier
 from surelearn.constraints import Exact, Parallel, Sequential, Single
 from surelearn.weights import Diagonal, Full, Layout, rows_of
 
@@ -426,3 +427,13 @@ def test_a_round_whose_average_would_overflow_is_refused(scheme):
     assert not learn(weights, ("pa", {}), row, y, **how).refused
     assert learn(late, ("pa", {}), row, y, **how).refused
     assert not np.any(late.means)
+
+
+def test_a_margin_of_nothing_is_not_moved_where_nothing_is_asked():
+    """Costs of 0 ask for m >= 0 alone, which a margin of 0 meets."""
+    clf = SureClassifier(
+        "variance", constraints="exact", cost=np.zeros((3, 3)), dtype="float64", passes=1
+    )
+    clf.partial_fit([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
+    assert not clf.coef_.any()
+    assert clf.n_updates_ == 0

@@ -369,8 +369,12 @@ private:
         std::size_t active = 0;
         scratch_.start.resize(k);
         for (std::size_t r = 0; r < k; ++r) {
-            // Where nothing is asked but m >= 0 the solver needs a grain of phi to divide by.
-            problem.demand[r] = rule.phi = std::max(phi * problem.demand[r], 1e-12);
+            // Where nothing is asked but m >= 0 the solver needs a grain of phi to divide by, and m
+            // as much more, or a margin of 0 would be moved.
+            const double asked = phi * problem.demand[r];
+            const double v = problem.pull[r * k + r];
+            problem.demand[r] = rule.phi = std::max(asked, 1e-12);
+            if (asked < 1e-12) problem.m[r] += 1e-12 * std::max(v, std::sqrt(v));
             scratch_.start[r] = 0.5 * rule.step(problem.m[r], problem.pull[r * k + r]).gain;
             active += scratch_.start[r] > 0.0 ? 1 : 0;
         }
