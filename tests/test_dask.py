@@ -316,7 +316,7 @@ def client():
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any port: another run may hold the usual one
         ) as cluster,
         Client(cluster) as client,
     ):

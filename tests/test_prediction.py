@@ -165,7 +165,8 @@ def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
     asked = []
     usual = read.batches
     monkeypatch.setattr(
-        read, "batches", lambda source, **more: asked.append(more) or usual(source, **more)
+        "surelearn.estimators._reading.batches",
+        lambda source, **more: asked.append(more) or usual(source, **more),
     )
     rows = SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["good", "bad"])
     named = jsonl([{"body": "great", "kind": "good"}, {"body": "dull", "kind": "bad"}], "n.jsonl")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators._ahead import ahead
-from surelearn.estimators._base import label_type
 from surelearn.estimators._judge import Judgement, judge
+from surelearn.estimators._reading import opened
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Source
@@ -82,7 +82,9 @@ def predict(
     """
     if keep is not None:
         reading["label"] = keep  # any column can be read as labels are
-    for judged in judged_batches([model], opened(model, source, reading, labelled=False)):
+    for judged in judged_batches(
+        [model], opened(source, reading, model=model, columns=("text", "features"))
+    ):
         (own,) = judged.judgements
         yield Prediction(
             own.labels,
@@ -113,17 +115,6 @@ class Judged(NamedTuple):
     judgements: list[Judgement]
 
 
-def opened(model: Any, source: Any, reading: Mapping[str, Any], *, labelled: bool) -> Source:
-    """A source as the model needs it read."""
-    from surelearn import read
-
-    if not isinstance(source, read.Source):
-        return read.batches(source, **{**_defaults(model, reading, labelled), **reading})
-    if reading:
-        raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
-    return source
-
-
 def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
     """The batches of a source with what the models say of them.
 
@@ -147,30 +138,6 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
 def _nothing(model: Any, X: Any) -> Judgement:
     """What is said of a batch in which nothing could be read."""
     return Judgement(model.classes_[:0], None, None)
-
-
-def _defaults(model: Any, reading: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
-    """How rows are read where nobody says it: with the columns and the width that were learnt."""
-    columns = _columns(model)
-    found: dict[str, Any] = {} if labelled else {"label": False}
-    for name in ("label", "text", "features"):
-        instead = {"label"} if name == "label" else {"text", "features"}
-        if name in columns and not instead & reading.keys():
-            found.setdefault(name, columns[name])
-    if labelled:
-        found["label_type"] = label_type(model.classes_)
-    if hasattr(model, "n_features_in_") and not isinstance(model, SureTextClassifier):
-        # Rows of numbers that end early are as wide as those that were learnt.
-        found["n_features"] = int(model.n_features_in_)
-    return found
-
-
-def _columns(model: Any) -> dict[str, Any]:
-    """The columns that were learnt, as far as the model knows."""
-    if hasattr(model, "stream_"):
-        return dict(model.stream_.columns)
-    names = getattr(model, "feature_names_in_", None)
-    return {} if names is None else {"features": names.tolist()}
 
 
 def _nameless(model: Any) -> Any:

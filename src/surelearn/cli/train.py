@@ -109,7 +109,7 @@ def train(
         rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
         jobs=jobs,
     )  # fmt: skip
-    model, source, going_on = _prepared(files, output, reading, asked, resume=resume)
+    model, going_on = _prepared(files, output, reading, asked, resume=resume)
     if going_on and tune:
         raise typer.BadParameter(
             f"--tune chooses settings of a new model, got --resume with {output}.",
@@ -118,12 +118,13 @@ def train(
     if not going_on:
         model.set_params(random_state=seed)
         if tune:
-            model = _tuned(model, source, quiet=quiet or as_json)
+            model = _tuned(model, files, reading, quiet=quiet or as_json)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         with _warnings_shown(), progress_bar(quiet=quiet) as progress:
             model.fit_stream(
-                source,
+                files,
+                **reading,
                 passes=passes,
                 resume=going_on,
                 checkpoint=output,
@@ -193,25 +194,19 @@ def _prepared(
     asked: dict[str, Any],
     *,
     resume: bool,
-) -> tuple[SureClassifier, Source, bool]:
-    """The model, where it learns from, and whether it goes on with what it knows."""
+) -> tuple[SureClassifier, bool]:
+    """The model, and whether it goes on with what it knows."""
     import surelearn
 
     going_on = resume and output.exists()
     if going_on:
         model = surelearn.load(output)
-        known = model.stream_.columns if hasattr(model, "stream_") else {}
-        known = {"label_type": str if model.classes_.dtype.kind in "UO" else int, **known}
-        if not isinstance(model, surelearn.SureTextClassifier):
-            known = {**known, "n_features": model.n_features_in_}  # rows may end earlier
-        source = surelearn.read.batches(files, **{**known, **reading})
         model.set_params(**_that_fit(model, asked))
-        return model, source, True
-    source = surelearn.read.batches(files, **reading)
-    texts = _has_texts(source, reading)
+        return model, True
+    texts = _has_texts(surelearn.read.batches(files, **reading), reading)
     model = surelearn.SureTextClassifier() if texts else surelearn.SureClassifier()
     model.set_params(**_that_fit(model, asked))
-    return model, source, False
+    return model, False
 
 
 def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
@@ -229,12 +224,15 @@ def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
     return not hasattr(source.first(1).X, "shape")
 
 
-def _tuned(model: SureClassifier, source: Source, *, quiet: bool) -> SureClassifier:
+def _tuned(
+    model: SureClassifier, files: list[str], reading: dict[str, Any], *, quiet: bool
+) -> SureClassifier:
     """A model with the settings that make the fewest mistakes on the first records."""
     from sklearn.base import clone
 
-    from surelearn import tune
+    from surelearn import read, tune
 
+    source = read.batches(files, **reading)
     if not source.can_restart:
         raise ValueError("--tune needs files that can be read again, got standard input.")
     records = source.first(_TRIED)

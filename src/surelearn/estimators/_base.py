@@ -333,13 +333,6 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     return _check.labels(np.asarray(array), name)
 
 
-def label_type(classes: NDArray[Any]) -> type | None:
-    """What labels of files that do not tell texts from numbers must be, to be among these."""
-    if len(classes) == 0:
-        return None
-    return str if isinstance(classes.tolist()[0], str) else int
-
-
 def _sparse_row(x: Any) -> Any:
     if x.format == "csr" and x.ndim == 2:
         return x

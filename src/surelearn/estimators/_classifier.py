@@ -15,17 +15,17 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check, _core, rules
 from surelearn.estimators import _reduce
-from surelearn.estimators._base import as_labels, label_type
+from surelearn.estimators._base import as_labels
 from surelearn.estimators._blocks import Features
 from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
 from surelearn.estimators._proba import Certain
+from surelearn.estimators._reading import opened
 from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
 from surelearn.estimators._stream import Options, StreamProgress, Training, train
 from surelearn.merging import Words
-from surelearn.read import batches
 from surelearn.weights import Method, rows_of
 
 
@@ -301,7 +301,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         progress : function, optional
             Is called with a `StreamProgress` after each block.
         **reading
-            Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ...
+            Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ... With
+            `resume` the columns are those that were read before, unless others are named.
 
         Returns
         -------
@@ -316,14 +317,14 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         >>> SureClassifier(random_state=0).fit_stream(frame).predict([[3.0, 1.0]])
         array(['yes'], dtype='<U3')
         """
-        if resume and not self._fresh:
-            reading = {"label_type": label_type(self.classes_), **reading}
-        found = batches(source, **reading)
+        before = None if self._fresh or not _check.flag("resume", resume) else self
+        columns = ("text", "features", "label", "weight")
+        found = opened(source, reading, model=before, columns=columns)
         if passes is None:
             passes = self.passes if found.can_restart else 1
         plan = Plan.of({**self.get_params(deep=False), "passes": passes})
         room = _check.count("cache_bytes", cache_bytes, least=0)
-        options = Options(classes, _check.flag("resume", resume), room, progress)
+        options = Options(classes, before is not None, room, progress)
         training = Training(self, found, plan, options)
         train(training, Checkpoint(self, checkpoint, checkpoint_every))
         return self

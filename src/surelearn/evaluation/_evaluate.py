@@ -14,9 +14,10 @@ from surelearn import _check
 from surelearn.estimators import StreamProgress
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._judge import Judgement, judge, why_unsure
+from surelearn.estimators._reading import opened
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._result import Evaluation
-from surelearn.prediction import judged_batches, of_label, opened
+from surelearn.prediction import judged_batches, of_label
 from surelearn.probability import Bins, entropy
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ def evaluate(
     models = [model] if rival is None else [model, rival]
     for name, classifier in zip(("model", "rival"), models, strict=False):
         _check_fitted(name, classifier)
-    source = opened(model, X, reading, labelled=True) if y is None else None
+    columns = ("text", "features", "label")
+    source = None if y is not None else opened(X, reading, model=model, columns=columns)
     total = None if source is None else source.n_bytes
     pieces = _of_memory(models, X, y) if source is None else _of_source(models, source)
     tally = _Tally(model)

@@ -1,0 +1,52 @@
+"""How a source is read for a model: as what it has learnt was, where nobody says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from surelearn.read import Source, batches
+
+
+def opened(
+    source: Any, reading: Mapping[str, Any], *, model: Any = None, columns: Sequence[str] = ()
+) -> Source:
+    """A source with the keywords of `read.batches`, and those that the model knows of `columns`."""
+    if not isinstance(source, Source):
+        known = {} if model is None else _as_learnt(model, reading, columns)
+        return batches(source, **{**known, **reading})
+    if reading:
+        raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
+    return source
+
+
+def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Keywords for the columns, the width and the kind of label that were learnt."""
+    known: dict[str, Any] = {}
+    for name, column in _columns(model).items():
+        instead = {"text", "features"} if name in ("text", "features") else {name}
+        if name in columns and not instead & reading.keys():
+            known[name] = column
+    if "label" in columns:
+        known["label_type"] = _label_type(model.classes_.tolist())
+    else:
+        known["label"] = False
+    if hasattr(model, "n_features_in_") and not hasattr(model, "vectorizer_"):
+        # Rows of numbers that end early are as wide as those that were learnt.
+        known["n_features"] = int(model.n_features_in_)
+    return known
+
+
+def _columns(model: Any) -> dict[str, Any]:
+    """The columns that were learnt, as far as the model knows."""
+    if hasattr(model, "stream_"):
+        return dict(model.stream_.columns)
+    names = getattr(model, "feature_names_in_", None)
+    return {} if names is None else {"features": names.tolist()}
+
+
+def _label_type(classes: list[Any]) -> type | None:
+    """What labels of files that do not tell texts from numbers must be, to be among these."""
+    if not classes:
+        return None
+    return str if isinstance(classes[0], str) else int
