@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, read, rules, text
+    from surelearn import constraints, datasets, plot, probability, read, rules, templates, text
     from surelearn._check import FormatError
     from surelearn.estimators import SureClassifier, SureTextClassifier, load, merge, tune
     from surelearn.evaluation import evaluate
@@ -34,6 +34,7 @@ _HOMES = {
     "probability": "",
     "read": "",
     "rules": "",
+    "templates": "",
     "text": "",
 }
 
@@ -51,6 +52,7 @@ __all__ = [
     "probability",
     "read",
     "rules",
+    "templates",
     "text",
     "tune",
 ]
