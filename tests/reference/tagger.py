@@ -197,16 +197,15 @@ class ReferenceTagger:
         """The rivals, whether the best path is wrong, and whether rounding may have a say."""
         U, A = self.scores(x, self.mu)
         plain = Paths(U, A)
-        tie = self._is_tie(x, y, *plain.k_best(2), cost=0)
+        tie = _may_swap([self._terms(x, path) for path in plain.ranked], 1)
         mistake = plain.best() != y
         if self.rule == "perceptron" and not mistake:
             return [], mistake, tie
         cost = 1 if self.rule in MARGIN else 0
         paths = Paths(augmented(U, y), A) if cost else plain
-        ranked = paths.k_best_wrong(y, self.k + 1)
-        pairs = itertools.pairwise(ranked)
-        tie |= any(self._is_tie(x, y, one, two, cost=cost) for one, two in pairs)
-        return ranked[: self.k], mistake, tie
+        wrong = paths.k_best_wrong(y, len(paths.ranked))
+        tie |= _may_swap([self._terms(x, path) + _costs(y, path, cost) for path in wrong], self.k)
+        return wrong[: self.k], mistake, tie
 
     def _params_for(self, cost: int) -> dict[str, float]:
         """The rule's parameters for a rival with so many wrong tags."""
@@ -245,17 +244,6 @@ class ReferenceTagger:
         finite = all(math.isfinite(number) for number in (*means, *variances))
         return finite and all(sigma > 0 for sigma in variances)
 
-    def _is_tie(self, x: Sentence, y: Path, one: Path, two: Path, *, cost: int) -> bool:
-        """Whether two scores are the same to within rounding.
-
-        Paths that sum the same terms have the same score anyhow, and so have sums without rounding.
-        """
-        left, right = (self._terms(x, path) + _costs(y, path, cost) for path in (one, two))
-        if left == right or _is_exact(left + right):
-            return False
-        size = math.fsum(abs(term) for term in left + right)
-        return abs(math.fsum(left) - math.fsum(right)) <= NEAR * size
-
     def _terms(self, x: Sentence, path: Path) -> list[float]:
         """What the score of a path is summed from."""
         return [self.mu.get(cell, 0.0) * value for cell, value in _touched(x, path)]
@@ -284,6 +272,23 @@ def _edge(rule: str, params: dict[str, float], v: float) -> float:
 def _costs(y: Path, path: Path, cost: int) -> list[float]:
     """What each tag of a path adds to its score."""
     return [float(cost * (a != b)) for a, b in zip(y, path, strict=True)]
+
+
+def _may_swap(ranked: list[list[float]], k: int) -> bool:
+    """Whether rounding may put one of the first k sums after another one."""
+    return any(
+        _is_tie(one, two) for rank, one in enumerate(ranked[:k]) for two in ranked[rank + 1 :]
+    )
+
+
+def _is_tie(left: list[float], right: list[float]) -> bool:
+    """Whether two sums are the same to within rounding.
+
+    Sums of the same terms are the same anyhow, and so are sums that nothing rounds.
+    """
+    size = math.fsum(abs(term) for term in left + right)
+    near = abs(math.fsum(left) - math.fsum(right)) <= NEAR * size
+    return near and left != right and not _is_exact(left + right)
 
 
 def _dot(mean: dict[Cell, float], g: Difference) -> float:
