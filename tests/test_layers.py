@@ -35,10 +35,11 @@ LAYERS = [
         "text.hpp",
         "counts.hpp",
         "svmlight.hpp",
+        "chain.hpp",
     },
-    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp", "vw.hpp"},
+    {"cells.hpp", "columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp", "vw.hpp"},
     {"learn.hpp", "hashing.hpp"},
-    {"race.hpp"},
+    {"race.hpp", "tagging.hpp"},
 ]
 
 
