@@ -12,6 +12,7 @@ from scipy import stats
 
 import strategies
 from reference.chain import Paths, augmented, hamming
+from surelearn import _core
 from surelearn.decode import Chain
 
 # Scores further apart than this are told apart by any order of summation.
@@ -68,6 +69,17 @@ def test_best_wrong_path_is_among_the_two_best(chain, data):
     assert bool(wrong) == (rival is not None)
     if wrong:
         assert paths.score(wrong[0]) == pytest.approx(paths.score(rival), abs=APART)
+
+
+@given(strategies.chains(whole=True), st.data())
+def test_best_other_path_is_that_of_enumeration(chain, data):
+    paths = Paths(*chain)
+    y = data.draw(st.sampled_from(paths.ranked))
+    A = paths.A if len(paths.A) else np.zeros((1, paths.n_labels, paths.n_labels))
+    core = _core.Chain(paths.U, np.ascontiguousarray(A))
+    found = [as_path(path) for path in core.best_other(np.array(y, np.int32))]
+    rival = paths.best_wrong(y)
+    assert found == ([] if rival is None else [rival])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -37,7 +37,15 @@ LAYERS = [
         "svmlight.hpp",
         "chain.hpp",
     },
-    {"cells.hpp", "columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp", "vw.hpp"},
+    {
+        "cells.hpp",
+        "columns.hpp",
+        "draft.hpp",
+        "constraints.hpp",
+        "tails.hpp",
+        "names.hpp",
+        "vw.hpp",
+    },
     {"learn.hpp", "hashing.hpp"},
     {"race.hpp", "tagging.hpp"},
 ]

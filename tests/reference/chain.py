@@ -59,8 +59,15 @@ class Paths:
         return [path for path in self.ranked if path != tuple(y)][:k]
 
     def best_wrong(self, y: Path) -> Path | None:
-        """The best path that is not y; None if there is no other."""
-        return next(iter(self.k_best_wrong(y, 1)), None)
+        """The best path that is not y; None if there is no other.
+
+        Where y is the best, of those that tie the one that leaves it first, for the lowest label.
+        """
+        wrong = self.k_best_wrong(y, len(self.ranked))
+        if not wrong or self.best() != tuple(y):
+            return next(iter(wrong), None)
+        tied = [path for path in wrong if self.score(path) == self.score(wrong[0])]
+        return min(tied, key=lambda path: (leaves(y, path), path))
 
     def log_partition(self) -> float:
         """Logarithm of the sum of exp(score) over all paths."""
@@ -92,6 +99,11 @@ class Paths:
 def hamming(y: Path, path: Path) -> int:
     """Number of tokens with another label."""
     return sum(a != b for a, b in zip(y, path, strict=True))
+
+
+def leaves(y: Path, path: Path) -> int:
+    """The first token with another label."""
+    return next(t for t, (a, b) in enumerate(zip(y, path, strict=True)) if a != b)
 
 
 def augmented(U: np.ndarray, y: Path) -> np.ndarray:

@@ -204,8 +204,11 @@ class ReferenceTagger:
         cost = 1 if self.rule in MARGIN else 0
         paths = Paths(augmented(U, y), A) if cost else plain
         wrong = paths.k_best_wrong(y, len(paths.ranked))
-        tie |= _may_swap([self._terms(x, path) + _costs(y, path, cost) for path in wrong], self.k)
-        return wrong[: self.k], mistake, tie
+        ranked = [self._terms(x, path) + _costs(y, path, cost) for path in wrong]
+        # The second best alone is looked for from both ends, which sums the same terms otherwise.
+        second = self.k == 1 and paths.best() == y
+        tie |= _may_swap(ranked, self.k, in_order=not second)
+        return [paths.best_wrong(y)] if self.k == 1 else wrong[: self.k], mistake, tie
 
     def _params_for(self, cost: int) -> dict[str, float]:
         """The rule's parameters for a rival with so many wrong tags."""
@@ -274,21 +277,24 @@ def _costs(y: Path, path: Path, cost: int) -> list[float]:
     return [float(cost * (a != b)) for a, b in zip(y, path, strict=True)]
 
 
-def _may_swap(ranked: list[list[float]], k: int) -> bool:
+def _may_swap(ranked: list[list[float]], k: int, *, in_order: bool = True) -> bool:
     """Whether rounding may put one of the first k sums after another one."""
     return any(
-        _is_tie(one, two) for rank, one in enumerate(ranked[:k]) for two in ranked[rank + 1 :]
+        _is_tie(one, two, in_order)
+        for rank, one in enumerate(ranked[:k])
+        for two in ranked[rank + 1 :]
     )
 
 
-def _is_tie(left: list[float], right: list[float]) -> bool:
+def _is_tie(left: list[float], right: list[float], in_order: bool) -> bool:
     """Whether two sums are the same to within rounding.
 
-    Sums of the same terms are the same anyhow, and so are sums that nothing rounds.
+    Sums of the same terms in the same order are the same anyhow, and so are sums that nothing
+    rounds.
     """
     size = math.fsum(abs(term) for term in left + right)
     near = abs(math.fsum(left) - math.fsum(right)) <= NEAR * size
-    return near and left != right and not _is_exact(left + right)
+    return near and not (in_order and left == right) and not _is_exact(left + right)
 
 
 def _dot(mean: dict[Cell, float], g: Difference) -> float:

@@ -108,9 +108,23 @@ def test_augmented_scores_add_the_cost(chain, data):
         assert dear.score(path) == plain.score(path) + hamming(y, path)
     wrong = plain.k_best_wrong(y, len(plain.ranked))
     assert sorted([y, *wrong]) == sorted(plain.ranked)
-    assert plain.best_wrong(y) == (wrong[0] if wrong else None)
-    if wrong:
-        assert plain.best() in (y, wrong[0])
+    rival = plain.best_wrong(y)
+    if not wrong:
+        assert rival is None
+        return
+    assert plain.best() in (y, wrong[0])
+    assert plain.score(rival) == plain.score(wrong[0])
+    assert rival == wrong[0] or plain.best() == y
+
+
+def test_best_wrong_path_leaves_the_best_first():
+    """All but y tie, or all that leave y once."""
+    assert Paths(np.zeros((2, 3)), np.zeros((3, 3))).best_wrong((0, 0)) == (1, 0)
+    assert Paths(np.zeros((2, 3)), np.zeros((3, 3))).best_wrong((1, 0)) == (0, 0)
+    U = np.zeros((3, 3))
+    U[:, 2] = 1.0
+    assert Paths(U, np.zeros((3, 3))).best_wrong((2, 2, 2)) == (0, 2, 2)
+    assert Paths(U, np.zeros((3, 3))).k_best_wrong((2, 2, 2), 1) == [(2, 2, 0)]
 
 
 # -------------------------------------------------------------------- features
@@ -384,8 +398,12 @@ def test_ties_by_chance_are_told_and_ties_by_nature_are_not():
 
 def test_labels_of_the_same_weights_tie_by_nature():
     x = Sentence([{"a": 3.0, "b": 1.0}, {"a": 7.0}])
-    for third, ties in ((0.3, 0), (0.1 + 0.2, 1)):
-        tagger = ReferenceTagger("sop", {}, 3)
+    for third, k, ties in ((0.3, 2, 0), (0.1 + 0.2, 2, 1), (0.3, 1, 0)):
+        tagger = ReferenceTagger("sop", {}, 3, k=k)
         tagger.mu = {("emission", "a", z): w for z, w in enumerate((-0.7, 0.3, third))}
         tagger.learn(x, (0, 0))
         assert tagger.ties == ties
+    tagger = ReferenceTagger("sop", {}, 3)
+    tagger.mu = {("emission", "a", z): w for z, w in enumerate((0.7, 0.3, 0.3))}
+    tagger.learn(x, (0, 0))
+    assert tagger.ties == 1
