@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, read, rules, text
+    from surelearn import active, constraints, datasets, plot, probability, read, rules, text
     from surelearn._check import FormatError
     from surelearn.estimators import SureClassifier, SureTextClassifier, load, merge, tune
     from surelearn.evaluation import evaluate
@@ -28,6 +28,7 @@ _HOMES = {
     "merge": "surelearn.estimators",
     "predict": "surelearn.prediction",
     "tune": "surelearn.estimators",
+    "active": "",
     "constraints": "",
     "datasets": "",
     "plot": "",
@@ -41,6 +42,7 @@ __all__ = [
     "FormatError",
     "SureClassifier",
     "SureTextClassifier",
+    "active",
     "constraints",
     "datasets",
     "evaluate",

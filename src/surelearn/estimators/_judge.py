@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _core, rules
 from surelearn.estimators._model import Model
 from surelearn.estimators._proba import Array, Certain, probabilities
 
@@ -35,9 +36,8 @@ def judge(estimator: Any, X: Any) -> Judgement:
     places = estimator._winners(model, rows)
     if not model.layout.second_order:
         return Judgement(model.classes[places], None, None)
-    mean, spread = estimator._spread(model, rows)
-    p = probabilities(model.code, mean, spread)
-    return Judgement(model.classes[places], p, sureness(model, places, mean, spread))
+    p = probabilities(model.code, *estimator._spread(model, rows))
+    return Judgement(model.classes[places], p, lead(estimator, model, rows, places).sureness)
 
 
 def why_unsure(estimator: Any) -> str:
@@ -51,21 +51,39 @@ def why_unsure(estimator: Any) -> str:
     return "" if model.weights is not None else "the model knows one class only"
 
 
-def sureness(model: Model, places: NDArray[np.int64], mean: Array, spread: Array) -> Array:
-    """Margin between each row's label and the next best one, in its standard deviations.
+class Lead(NamedTuple):
+    """How far each row's label lies before the next best one.
 
-    With g the difference between the two in the code, ``g.mean / sqrt(g' spread g)``.
+    With g the difference between the two in the code, the gap is ``g.mean`` and its variance
+    ``g' spread g``: what the weights leave open, and with the noise of the labels and the
+    temperature of the probabilities.
     """
+
+    gap: Array
+    own: Array  # variance of the weights alone; 0: a row without any feature
+    variance: Array
+
+    @property
+    def sureness(self) -> Array:
+        """The gap in its standard deviations; a row without any feature is a tie."""
+        none = self.variance <= 0
+        sure: Array = np.where(none, 0.0, self.gap / np.sqrt(np.where(none, 1.0, self.variance)))
+        return sure
+
+
+def lead(estimator: Certain, model: Model, rows: _core.Rows, places: NDArray[np.int64]) -> Lead:
+    """The lead of the labels in these places; second-order rules only."""
+    mean, spread = estimator._spread(model, rows)
+    noise = rules.get(estimator.rule).label_noise
+    scale = estimator.__dict__.get("temperature_", 1.0) ** 2
     if mean.ndim == 1:
-        gap, variance = np.abs(mean), spread
-    else:
-        code = np.eye(mean.shape[1]) if model.code is None else model.code.matrix.astype(np.float64)
-        scores = mean if model.code is None else mean @ code.T
-        others = np.where(np.arange(len(code)) == places[:, None], -np.inf, scores)
-        g = code[places] - code[others.argmax(axis=1)]
-        gap = (g * mean).sum(axis=1)
-        turned = g * spread if spread.ndim == 2 else (spread @ g[:, :, None])[:, :, 0]
-        variance = (turned * g).sum(axis=1)
-    none = variance <= 0  # a row without any feature: a tie
-    sure: Array = np.where(none, 0.0, gap / np.sqrt(np.where(none, 1.0, variance)))
-    return sure
+        return Lead(np.abs(mean), spread / scale - noise, spread)
+    code = np.eye(mean.shape[1]) if model.code is None else model.code.matrix.astype(np.float64)
+    scores = mean if model.code is None else mean @ code.T
+    others = np.where(np.arange(len(code)) == places[:, None], -np.inf, scores)
+    g = code[places] - code[others.argmax(axis=1)]
+    gap = (g * mean).sum(axis=1)
+    turned = g * spread if spread.ndim == 2 else (spread @ g[:, :, None])[:, :, 0]
+    variance = (turned * g).sum(axis=1)
+    added = noise * (g * g).sum(axis=1) * (0.5 if model.code is None else 1.0)
+    return Lead(gap, variance / scale - added, variance)

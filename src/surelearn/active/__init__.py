@@ -1,0 +1,11 @@
+"""Room 8, active learning: which row to ask about next; must not know how rows are learnt.
+
+>>> from surelearn import SureClassifier, active
+>>> clf = SureClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+>>> active.query(clf, [[3.0, 0.0], [1.0, 0.9], [0.0, 2.0]])
+array([1])
+"""
+
+from surelearn.active._query import STRATEGIES, query, scores
+
+__all__ = ["STRATEGIES", "query", "scores"]
