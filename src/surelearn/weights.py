@@ -254,10 +254,6 @@ class Weights:
         if not self._core.suppose(rule, covariance, rows, number, columns):
             _by_itself(rule)
 
-    def copy(self) -> Self:
-        """Weights of the same numbers, to be changed apart."""
-        return self.with_columns(range(self.n_columns))
-
     def split(self) -> Self:
         """The one column of two classes as two: mean -mu/2 and +mu/2, sigma/2 each."""
         return self._with_core(self._core.split())

@@ -6,6 +6,23 @@
 array([1])
 """
 
+from surelearn.active._pool import Answer, Pool
 from surelearn.active._query import STRATEGIES, query, scores
+from surelearn.active._stopping import Budget, EstimatedError, Progress, Stable, Stopping
+from surelearn.active._stream import Asked, Sampler, stream
 
-__all__ = ["STRATEGIES", "query", "scores"]
+__all__ = [
+    "STRATEGIES",
+    "Answer",
+    "Asked",
+    "Budget",
+    "EstimatedError",
+    "Pool",
+    "Progress",
+    "Sampler",
+    "Stable",
+    "Stopping",
+    "query",
+    "scores",
+    "stream",
+]

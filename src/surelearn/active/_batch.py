@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,9 @@ class Shrinking:
 
     def __init__(self, rows: Own) -> None:
         model = rows.certain("variances")
-        weights = _check.trained(model.weights, "batch")
         self._estimator: Any = rows.model
         self._rows = rows.rows
-        self._model: Model = replace(model, weights=weights.copy())
+        self._model: Model = model.copy()
         self._rule = rules.get(self._estimator.rule).core()
         self._found: Lead = lead(self._estimator, model, self._rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -84,8 +85,8 @@ class Stable(Stopping):
     .. math:: \frac{1}{k} \sum_{i=0}^{k-1} \kappa(P_{t - iw}, P_{t - (i+1)w}) \ge \theta, \qquad
         \kappa = \frac{a - e}{1 - e}
 
-    with a the share of rows on which two agree and e the share expected of their label counts. Where
-    both name one label only, e = 1 and kappa counts as 0: that is no decision yet.
+    with a the share of rows on which two agree and e the share expected of their label counts.
+    Where both name one label only, e = 1 and kappa counts as 0: that is no decision yet.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ class Stable(Stopping):
         known = [look for look in looks if look is not None]
         if len(known) < len(looks):
             return ""
-        pairs = zip(known, known[1:], strict=False)
+        pairs = pairwise(known)
         mean = float(np.mean([kappa(new, old) for new, old in pairs]))
         if mean < self.threshold:
             return ""

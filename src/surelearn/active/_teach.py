@@ -44,14 +44,8 @@ class Pupil:
 
     @property
     def decides(self) -> bool:
-        """Whether the model knows two classes, so that it can tell rows apart."""
-        if isinstance(self.model, Certain):
-            return not self.model._fresh and self.model._model.weights is not None
-        try:
-            check_is_fitted(self.model)
-        except NotFittedError:
-            return False
-        return True
+        """Whether the model can tell rows apart."""
+        return decides(self.model)
 
     def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         return np.asarray(self.model.predict(_taken(self._X, rows)))
@@ -114,6 +108,17 @@ class Pupil:
         rows, labels = _columns(lessons)
         known = {} if classes is None else {"classes": classes}
         self.model.partial_fit(_taken(self._X, rows), labels, **known)
+
+
+def decides(model: Any) -> bool:
+    """Whether a model knows two classes, so that it can tell rows apart."""
+    if isinstance(model, Certain):
+        return not model._fresh and model._model.weights is not None
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def _columns(lessons: list[Lesson]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -55,7 +55,8 @@ class Own:
         if model.code is not None:
             return best_less_next(self.model._class_scores(model, self.rows))
         threads = _check.threads("n_jobs", self.model.n_jobs)
-        return weights.leads(self.rows, threads=threads).gap
+        gap: Array = weights.leads(self.rows, threads=threads).gap
+        return gap
 
     def sureness(self) -> Array:
         """The lead of the label in its standard deviations, inf where nothing is left open."""

@@ -27,8 +27,8 @@ def judge(estimator: Any, X: Any) -> Judgement:
     Classifiers that are not ours are asked by these methods.
     """
     if not isinstance(estimator, Certain):
-        found = hasattr(estimator, "predict_proba")
-        p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if found else None
+        known = hasattr(estimator, "predict_proba")
+        p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
         return Judgement(np.asarray(estimator.predict(X)), p, None)
     model = estimator._fitted()
     if model.weights is None:
