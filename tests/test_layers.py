@@ -49,7 +49,7 @@ LAYERS = [
         "templates.hpp",
         "vw.hpp",
     },
-    {"learn.hpp", "hashing.hpp"},
+    {"learn.hpp", "hashing.hpp", "lead.hpp"},
     {"race.hpp", "tagging.hpp"},
 ]
 

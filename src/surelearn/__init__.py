@@ -9,7 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, read, rules, templates, text
+    from surelearn import (
+        active,
+        constraints,
+        datasets,
+        plot,
+        probability,
+        read,
+        rules,
+        templates,
+        text,
+    )
     from surelearn._check import FormatError
     from surelearn.estimators import (
         SureClassifier,
@@ -36,6 +46,7 @@ _HOMES = {
     "merge": "surelearn.estimators",
     "predict": "surelearn.prediction",
     "tune": "surelearn.estimators",
+    "active": "",
     "constraints": "",
     "datasets": "",
     "plot": "",
@@ -51,6 +62,7 @@ __all__ = [
     "SureClassifier",
     "SureTagger",
     "SureTextClassifier",
+    "active",
     "constraints",
     "datasets",
     "evaluate",

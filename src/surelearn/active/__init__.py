@@ -1,0 +1,28 @@
+"""Room 8, active learning: which row to ask about next; must not know how rows are learnt.
+
+>>> from surelearn import SureClassifier, active
+>>> clf = SureClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+>>> active.query(clf, [[3.0, 0.0], [1.0, 0.9], [0.0, 2.0]])
+array([1])
+"""
+
+from surelearn.active._pool import Answer, Pool
+from surelearn.active._query import STRATEGIES, query, scores
+from surelearn.active._stopping import Budget, EstimatedError, Progress, Stable, Stopping
+from surelearn.active._stream import Asked, Sampler, stream
+
+__all__ = [
+    "STRATEGIES",
+    "Answer",
+    "Asked",
+    "Budget",
+    "EstimatedError",
+    "Pool",
+    "Progress",
+    "Sampler",
+    "Stable",
+    "Stopping",
+    "query",
+    "scores",
+    "stream",
+]

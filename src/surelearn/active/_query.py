@@ -1,0 +1,190 @@
+"""Which rows to ask about: a score for each, and the best few; must not know labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from surelearn import _check, probability
+from surelearn.active._batch import spread_out
+from surelearn.active._view import Foreign, Missing, Own, view
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+def _at_random(rows: Own | Foreign, random: Any) -> Array:
+    """The place of each row in a random order."""
+    places: Array = np.empty(len(rows), dtype=np.float64)
+    places[check_random_state(random).permutation(len(rows))] = np.arange(len(rows))
+    return places
+
+
+#: Each strategy: a score for each row from what the model says of it, smaller ones asked sooner.
+STRATEGIES: dict[str, Callable[[Own | Foreign, Any], Array]] = {
+    "random": _at_random,
+    "margin": lambda rows, _: rows.margin(),
+    "acl": lambda rows, _: rows.sureness(),
+    "entropy": lambda rows, _: -probability.entropy(rows.probabilities()),
+    "least-confident": lambda rows, _: rows.probabilities().max(axis=1),
+}
+
+
+def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = None) -> Array:
+    r"""How soon to ask about each row: the smallest score first.
+
+    With M the mean of the margin and V its variance:
+
+    .. math::
+        acl &= |M| / \sqrt V, \qquad margin = |M|, \qquad
+        entropy = \frac{1}{\log K} \sum_z p_z \log p_z \\
+        least\text{-}confident &= \max_z p_z, \qquad random = \text{place in a random order}
+
+    The margin of three or more classes is that between the two labels of the largest mean scores,
+    ``M = s_a - s_b`` and ``V = v_a + v_b``, with codes and with full covariance ``V = g' sigma g``
+    for the difference g of the two. The order by `acl` is that by ``|Pr[label] - 1/2|``, also where
+    the probability rounds to 1: `Probit` adds its noise to V in both. Only V without that noise
+    tells whether a row can teach anything: where it is 0, in a row without any feature or
+    intercept, the score is inf.
+
+    Parameters
+    ----------
+    model : classifier
+        Any of ours, or of scikit-learn. `acl` needs variances, so a second-order rule of ours;
+        `margin` needs `decision_function`, `entropy` and `least-confident` `predict_proba`.
+        Only `random` works before it is fitted.
+    X : array or CSR matrix of shape (n_samples, n_features), or texts
+        Whatever the model takes.
+    strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
+    random_state : int, RandomState or None
+        Of the order by `random`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    References
+    ----------
+    Dredze & Crammer 2008, Active Learning with Confidence, sec. 3. The multi-class forms are ours.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, active
+    >>> clf = SureClassifier(fit_intercept=False).fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    >>> active.scores(clf, [[1.0, 1.0], [0.0, 0.0]])
+    array([ 0., inf])
+    """
+    return rate(view(model, X), strategy, random_state)
+
+
+def rate(rows: Own | Foreign, strategy: str, random_state: Any) -> Array:
+    """The scores of rows that are read already."""
+    name = _check.choice("strategy", strategy, STRATEGIES)
+    with _refusing(name):
+        return np.asarray(STRATEGIES[name](rows, random_state), dtype=np.float64)
+
+
+def together(rows: Own | Foreign, n: int, among: Rows | None = None) -> Rows:
+    """A batch of rows, all of them or `among` some."""
+    with _refusing("acl"):
+        if isinstance(rows, Foreign):
+            raise rows.without_variances()
+        return spread_out(rows, n, among)
+
+
+@contextmanager
+def _refusing(strategy: str) -> Iterator[None]:
+    """Say which strategy asks a model for what it does not have."""
+    try:
+        yield
+    except Missing as lack:
+        raise ValueError(
+            f"strategy must be one that needs no {lack.needs}, got {strategy!r}: {lack.why}."
+        ) from None
+
+
+def query(
+    model: Any,
+    X: Any,
+    n: int = 1,
+    strategy: str = "acl",
+    *,
+    batch: bool = False,
+    random_state: Any = None,
+) -> Rows:
+    r"""The rows to ask about, best first; equals in the order of their numbers.
+
+    The n rows of smallest `scores` are often near copies of one another. With `batch` each is
+    chosen as if those before it had been learnt. Their labels are not known, but whatever they are,
+    the precision of the weights grows by the gain of the rule. It is taken at a margin of mean 0,
+    where both labels are as likely:
+
+    .. math:: \Sigma^{-1} \leftarrow \Sigma^{-1} + b\, g g^T, \qquad (\alpha, b) = rule(m = 0, v =
+        g^T \Sigma g)
+
+    with g the difference between the best two labels of the chosen row, less what the projection
+    drops. With a code every problem that one of the two is in is shrunk by itself. Where the mean
+    of a margin will move is not known, but how far: the variance that it loses, from V to V', is
+    that of the move. So the score of a row is the root mean square of what it will be,
+
+    .. math:: \sqrt{(M^2 + V - V') / V'}
+
+    and rows that share features with a chosen one, copies of it most of all, give way to others. A
+    rule whose gain is 0 at the border, such as `Variance` with ``phi=0``, changes nothing, and with
+    ``projection="covariance"``, which drops more, copies give way less.
+
+    Parameters
+    ----------
+    model : classifier
+        As in `scores`; it is not changed.
+    X : array or CSR matrix of shape (n_samples, n_features), or texts
+        Whatever the model takes.
+    n : int, default 1
+        How many rows, at most all of them.
+    strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
+        See `scores`.
+    batch : bool, default False
+        Whether to choose rows that differ; with ``strategy="acl"`` only.
+    random_state : int, RandomState or None
+        Of the order by `random`.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n,)
+        Row numbers.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, active
+    >>> clf = SureClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    >>> active.query(clf, [[3.0, 0.0], [1.0, 0.9], [0.0, 2.0]], n=2)
+    array([1, 2])
+    """
+    rows = view(model, X)
+    n = _check.count("n", n, most=len(rows))
+    if batch_of(strategy, batch):
+        return together(rows, n)
+    return first(rate(rows, strategy, random_state), n)
+
+
+def batch_of(strategy: str, batch: bool) -> bool:
+    """Whether to choose a batch, which goes by variances alone."""
+    if _check.flag("batch", batch) and strategy != "acl":
+        raise ValueError(f"batch needs strategy='acl', got {strategy!r}.")
+    return bool(batch)
+
+
+def first(score: Array, n: int) -> Rows:
+    """The n smallest in their order; equals by their place."""
+    if n == 1:
+        return np.array([np.nanargmin(score)] if not np.isnan(score).all() else [0])
+    if n < len(score) // 4:
+        bound = np.partition(score, n - 1)[n - 1]
+        candidates = np.flatnonzero(score <= bound)
+        return candidates[np.argsort(score[candidates], kind="stable")][:n]
+    return np.argsort(score, kind="stable")[:n]

@@ -1,0 +1,119 @@
+"""Rows as a model sees them: margins, sureness, probabilities; must not know who is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from surelearn import _check, _core
+from surelearn.estimators._judge import Lead, lead, why_unsure
+from surelearn.estimators._model import Model
+from surelearn.estimators._proba import Certain, probabilities
+
+Array = NDArray[np.float64]
+
+
+class Missing(Exception):
+    """What a strategy needs and a model has not, and why."""
+
+    def __init__(self, needs: str, why: str) -> None:
+        super().__init__(needs, why)
+        self.needs, self.why = needs, why
+
+
+def view(model: Any, X: Any) -> Own | Foreign:
+    """What `model` says of rows."""
+    return Own(model, X) if isinstance(model, Certain) else Foreign(model, X)
+
+
+@dataclass(frozen=True)
+class Own:
+    """One of our classifiers, asked through the core; rows that were read already stay so."""
+
+    model: Any
+    X: Any
+
+    def __len__(self) -> int:
+        return len(self.X) if isinstance(self.X, _core.Rows) else int(_num_samples(self.X))
+
+    @cached_property
+    def rows(self) -> _core.Rows:
+        if isinstance(self.X, _core.Rows):
+            return self.X
+        rows: _core.Rows = self.model._rows(self.X)
+        return rows
+
+    def margin(self) -> Array:
+        """The best score less the next best one."""
+        model = self.model._fitted()
+        weights = _check.trained(model.weights, "margin")
+        if model.code is not None:
+            return best_less_next(self.model._class_scores(model, self.rows))
+        threads = _check.threads("n_jobs", self.model.n_jobs)
+        gap: Array = weights.leads(self.rows, threads=threads).gap
+        return gap
+
+    def sureness(self) -> Array:
+        """The lead of the label in its standard deviations, inf where nothing is left open."""
+        return unsure_first(lead(self.model, self.certain("variances"), self.rows))
+
+    def probabilities(self) -> Array:
+        model = self.certain("probabilities")
+        return probabilities(model.code, *self.model._spread(model, self.rows))
+
+    def certain(self, needs: str) -> Model:
+        """The model, which must keep variances."""
+        model: Model = self.model._fitted()
+        why = why_unsure(self.model)
+        if why:
+            raise Missing(needs, why)
+        return model
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Any other classifier, asked through its methods."""
+
+    model: Any
+    X: Any
+
+    def __len__(self) -> int:
+        return int(_num_samples(self.X))
+
+    def margin(self) -> Array:
+        check_is_fitted(self.model)
+        if not hasattr(self.model, "decision_function"):
+            raise Missing("margins", f"{type(self.model).__name__} has no decision_function")
+        found = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
+        return best_less_next(found[:, None] if found.ndim == 1 else found)
+
+    def sureness(self) -> Array:
+        raise self.without_variances()
+
+    def without_variances(self) -> Missing:
+        return Missing("variances", f"{type(self.model).__name__} keeps none")
+
+    def probabilities(self) -> Array:
+        check_is_fitted(self.model)
+        if not hasattr(self.model, "predict_proba"):
+            raise Missing("probabilities", why_unsure(self.model))
+        return np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
+
+
+def unsure_first(found: Lead) -> Array:
+    """What `acl` goes by: the sureness, and inf for rows that cannot teach anything."""
+    none = (found.own <= 0) | (found.variance <= 0)
+    return np.where(none, np.inf, np.abs(found.sureness))
+
+
+def best_less_next(scores: Array) -> Array:
+    """Distance between the two largest of each row; of one column its size."""
+    if scores.shape[1] == 1:
+        return np.abs(scores[:, 0])
+    two = np.partition(scores, -2, axis=1)[:, -2:]
+    return np.asarray(two[:, 1] - two[:, 0])
