@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_read(m);
     surelearn::bind::bind_merge(m);
     surelearn::bind::bind_tagging(m);
+    surelearn::bind::bind_sequences(m);
 }

@@ -518,3 +518,57 @@ def chain_scores(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotat
 @overload
 def chain_scores(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """U and A of one sequence."""
+
+class Words:
+    """Sequences of tokens of words, each word kept once."""
+
+    def bounds(self) -> NDArray[numpy.int64]: ...
+
+    def distinct(self, column: int) -> list[str]:
+        """The words of a column, as they arrived."""
+
+class Bags:
+    """Sequences of tokens of named values, each name kept once."""
+
+    def bounds(self) -> NDArray[numpy.int64]: ...
+
+class View:
+    """What templates see of a column of words."""
+
+class NameTable:
+    """Names to numbers, as they arrive."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def names(self) -> list[str]:
+        """All names, as they arrived."""
+
+    def state(self) -> tuple[bytes, NDArray[numpy.int64]]:
+        """(names in UTF-8 one after the other, their ends)"""
+
+    def add(self, names: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+        """The number of each of these names, which are added where they are new."""
+
+def words_of(sequences: list[list[object]], n_columns: int) -> tuple[Words, tuple[int, int] | None]:
+    """Tokens of str, or of tuples of them; and where one is none of that."""
+
+def bags_of(sequences: list[list[object]], dicts: bool) -> tuple[Bags, tuple[int, int] | None]:
+    """
+    Tokens of dicts of features, or of lists of str; and where one is none of that.
+    """
+
+def plain_view(words: Words, column: int) -> View:
+    """The words themselves."""
+
+def made_view(words: Words, column: int, values: list[str]) -> View:
+    """What was made of each word of `distinct`."""
+
+def rows_of_words(words: Words, views: Sequence[View], templates: Sequence[tuple[str, Sequence[tuple[int, int]]]], names: NameTable, grows: bool, n_features: int, steps: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+    """
+    (starts of rows, features, values); n_features 0: by names, else by their hashes.
+    """
+
+def rows_of_bags(bags: Bags, names: NameTable, grows: bool, n_features: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+    """The same for tokens that bring their features."""
