@@ -66,7 +66,7 @@ def expected(corpus, n_labels, rule, *, weighted=True, **options):
 
 def matrix(rows, names):
     """The rows as the core takes them."""
-    dense = np.array([[row.get(name, 0.0) for name in names] for row in rows], np.float64)
+    dense = np.array([[row.get(name, 0.0) for name in names] for row in rows], np.float32)
     return rows_of(csr_array(dense.reshape(len(rows), len(names))))
 
 

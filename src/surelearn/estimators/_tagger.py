@@ -173,8 +173,9 @@ class SureTagger(Ruled[TagModel]):
             report = reporter(name, batch.size, "sequences") if plan.verbose else None
             model.mistakes.append(0)
             model.learn(plan.how, batch, order=order, report=report)
-        self._forget()
         self._model = model
+        self.__dict__.pop("temperature_", None)
+        self._know()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -210,14 +211,12 @@ class SureTagger(Ruled[TagModel]):
         with model.lock:
             model, batch = plan.read(model, given, known)
             self._model = model
-        if self.__dict__.get("_settings") is None:
-            self._forget()
+            self._know()
         model.learn(plan.how, batch)
         return self
 
-    def _forget(self) -> None:
-        """What belonged to a model before."""
-        self.__dict__.pop("temperature_", None)
+    def _know(self) -> None:
+        """How features are made belongs to the model from now on."""
         self._settings = _settings(self)
 
     # --------------------------------------------------------------- prediction
