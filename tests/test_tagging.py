@@ -193,11 +193,15 @@ def test_any_corpus_is_learnt_as_by_the_reference(setting):
 
 
 def test_a_sequence_that_would_collapse_is_refused():
-    corpus, rule = random_corpus()[:2], ("arow", {"r": 1e-50})
-    corpus += [strategies.Tagged([{"a": 1e30}, {"b": 1.0}], [{}, {}], (2, 1), 1.0)]
-    core = Core(rule, 3, initial_variance=1e250)
-    assert core.learn(corpus)
-    want, _ = expected(corpus[:2], 3, rule, initial_variance=1e250)
+    """Precisions grow by C^2 v a_j here, which is more than a float holds."""
+    first = strategies.Tagged([{"b": 1.0}], [{}], (1,), 1.0)
+    fatal = strategies.Tagged([{"a": 1e38}, {"b": 1.0}], [{}, {}], (2, 1), 1.0)
+    rule, options = ("nherd", {"C": 1e30}), {"initial_variance": 1e80}
+    core = Core(rule, 3, **options)
+    assert core.learn([first, fatal, first])
+    want, refused = expected([first, fatal], 3, rule, **options)
+    assert refused
+    assert want.updates == 1
     agree(core, want)
 
 
