@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import strategies
+from reference.chain import Paths
 from reference.rules import FIRST_ORDER, REGISTRY
-from reference.tagger import ReferenceTagger, Sentence
+from reference.tagger import ReferenceTagger, Sentence, difference
 from reference.test_reference import PARAMS
 from surelearn import _core, rules
 from surelearn.constraints import Sequential, Single
@@ -189,3 +190,79 @@ def test_any_corpus_is_learnt_as_by_the_reference(setting):
     core = Core(rule, n_labels, **options)
     assert core.learn(corpus) == refused
     agree(core, want, want.close_calls)
+
+
+def test_a_sequence_that_would_collapse_is_refused():
+    """Precisions grow by C^2 v a_j here, which is more than a float holds."""
+    first = strategies.Tagged([{"b": 1.0}], [{}], (1,), 1.0)
+    fatal = strategies.Tagged([{"a": 1e38}, {"b": 1.0}], [{}, {}], (2, 1), 1.0)
+    rule, options = ("nherd", {"C": 1e30}), {"initial_variance": 1e80}
+    core = Core(rule, 3, **options)
+    assert core.learn([first, fatal, first])
+    want, refused = expected([first, fatal], 3, rule, **options)
+    assert refused
+    assert want.updates == 1
+    agree(core, want)
+
+
+@pytest.mark.parametrize("name", ["perceptron", "arow", "stdev"])
+def test_order_is_that_of_the_sequences_given_so(name):
+    corpus, order = random_corpus(), np.random.default_rng(2).permutation(10)
+    straight, turned = (Core((name, PARAMS[name]), 3, average=True) for _ in range(2))
+    straight.learn([corpus[i] for i in order])
+    turned.learn(corpus, order=order)
+    np.testing.assert_array_equal(straight.weights.means, turned.weights.means)
+    np.testing.assert_array_equal(straight.done, turned.done)
+
+
+# -------------------------------------------------------------------- answers
+
+
+def answered(average=False):
+    """The core and the reference, taught the same, and sequences neither has seen."""
+    rule = ("arow", PARAMS["arow"])
+    core = Core(rule, 3, average=average)
+    core.learn(random_corpus())
+    want, _ = expected(random_corpus(), 3, rule, average=average)
+    return core.weights._core, want, random_corpus(seed=1)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_scores_of_a_sequence_are_those_of_its_features(average):
+    core, want, unseen = answered(average)
+    for tagged in unseen:
+        U, A = want.scores(sentence(tagged), want.mean())
+        got_U, got_A = _core.chain_scores(core, *sequences([tagged]))
+        np.testing.assert_allclose(got_U, U, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(np.broadcast_to(got_A, A.shape), A, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("average", [False, True])
+def test_tags_and_marginals_are_those_of_enumeration(average, threads):
+    core, want, unseen = answered(average)
+    unseen.insert(4, strategies.Tagged([], [], (), 1.0))
+    given = sequences(unseen)
+    tags = [label for tagged in unseen for label in want.predict(sentence(tagged))]
+    np.testing.assert_array_equal(_core.tag(core, *given, threads), tags)
+    scores = [want.scores(sentence(x), want.mean()) for x in unseen if x.y]
+    for temperature in (1.0, 2.5):
+        tables = [Paths(U / temperature, A / temperature).marginals() for U, A in scores]
+        got = _core.tag_marginals(core, *given, temperature, threads)
+        np.testing.assert_allclose(got, np.concatenate(tables), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_lead_is_over_the_best_path_with_another_label_there(average):
+    core, want, unseen = answered(average)
+    labels, means, variances = _core.leads(core, *sequences(unseen), 1)
+    mean, rows = want.mean(), []
+    for x in map(sentence, unseen):
+        paths = Paths(*want.scores(x, mean))
+        best = paths.best()
+        for t, label in enumerate(best):
+            other = next(path for path in paths.ranked if path[t] != label)
+            g = difference(x, best, other)
+            m = sum(mean.get(cell, 0.0) * value for cell, value in g.items())
+            rows.append((label, m, sum(want.sigma.get(c, 1.0) * v**2 for c, v in g.items())))
+    np.testing.assert_allclose([labels, means, variances], np.transpose(rows), rtol=1e-9)
