@@ -21,7 +21,6 @@ LAYERS = [
         "guard.hpp",
         "parts.hpp",
         "hash.hpp",
-        "dictionary.hpp",
         "pieces.hpp",
         "parse.hpp",
         "merge.hpp",
@@ -36,6 +35,7 @@ LAYERS = [
         "probability.hpp",
         "text.hpp",
         "counts.hpp",
+        "dictionary.hpp",
         "svmlight.hpp",
     },
     {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +21,10 @@ namespace surelearn {
 /// Sequences of tokens, each of a word in every column. A word is kept once; tokens have its
 /// number.
 struct Words {
+    Words() = default;
+    Words(Words&&) = default;
+    Words& operator=(Words&&) = default;
+
     std::vector<std::int64_t> bounds{0};  ///< tokens of sequence i: from bounds[i] to bounds[i + 1]
     std::vector<Dictionary> distinct;     ///< words of each column
     std::vector<std::vector<std::int32_t>> ids;  ///< of each column, of each token
@@ -29,6 +32,10 @@ struct Words {
 
 /// Sequences of tokens, each with some names and their values.
 struct Bags {
+    Bags() = default;
+    Bags(Bags&&) = default;
+    Bags& operator=(Bags&&) = default;
+
     std::vector<std::int64_t> bounds{0};
     Dictionary distinct;
     std::vector<std::int64_t> ends;  ///< of each token in the two below
@@ -183,26 +190,26 @@ private:
     [[nodiscard]] bool add_distinct() {
         const std::size_t n = features_.size();
         if (n > few) return false;
+        const std::size_t whole = (n + lanes - 1) / lanes * lanes;
         std::array<std::int32_t, few> all;
-        all.fill(std::numeric_limits<std::int32_t>::max());  // smaller than none
+        std::array<std::int32_t, few> ranks;
+        std::fill_n(all.begin(), whole, -1);
+        std::fill_n(ranks.begin(), whole, 0);
         std::ranges::copy(features_, all.begin());
-        std::array<std::size_t, few> ranks;
-        std::size_t sum = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            std::int32_t smaller = 0;
-            for (std::size_t from = 0; from < n; from += lanes) {
-                for (std::size_t j = 0; j < lanes; ++j) smaller += all[from + j] < all[i] ? 1 : 0;
-            }
-            ranks[i] = static_cast<std::size_t>(smaller);
-            sum += ranks[i];
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::int32_t one = features_[j];
+            for (std::size_t i = 0; i < whole; ++i) ranks[i] += one < all[i] ? 1 : 0;
         }
+        std::size_t sum = 0;
+        for (std::size_t i = 0; i < n; ++i) sum += static_cast<std::size_t>(ranks[i]);
         if (2 * sum + n != n * n) return false;  // two of a kind have the same rank
         const std::size_t first = rows_->features.size();
         rows_->features.resize(first + n);
         rows_->values.resize(first + n);
         for (std::size_t i = 0; i < n; ++i) {
-            rows_->features[first + ranks[i]] = features_[i];
-            rows_->values[first + ranks[i]] = static_cast<float>(values_[i]);
+            const std::size_t at = first + static_cast<std::size_t>(ranks[i]);
+            rows_->features[at] = features_[i];
+            rows_->values[at] = static_cast<float>(values_[i]);
         }
         return true;
     }
