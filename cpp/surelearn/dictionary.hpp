@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "surelearn/table.hpp"
 
 namespace surelearn {
 
@@ -64,36 +67,44 @@ private:
 
 inline constexpr std::int32_t no_number = -1;
 
+/// A table of entries that are free.
+template <class Entry>
+[[nodiscard]] Table<Entry> filled(std::size_t size) {
+    Table<Entry> table(size);
+    std::uninitialized_fill_n(table.data(), size, Entry{});
+    return table;
+}
+
 /// Strings to numbers: the first that was added is 0, the next new one 1.
 class Dictionary {
 public:
-    Dictionary() : table_(least) {}
+    Dictionary() : table_(filled<Entry>(least)) {}
 
     /// The number of a string, or `no_number`.
     [[nodiscard]] std::int32_t find(std::string_view name) const noexcept {
         return find(name, key_of(name));
     }
     [[nodiscard]] std::int32_t find(std::string_view name, std::uint32_t key) const noexcept {
-        return table_[place_of(name, key)].number;
+        return table_.data()[place_of(name, key)].number;
     }
 
     /// Where memory has what is known of a key, to be asked for it before it is needed.
     [[nodiscard]] const void* where(std::uint32_t key) const noexcept {
-        return &table_[key & (table_.size() - 1)];
+        return &table_.data()[key & (table_.size() - 1)];
     }
 
     /// The number of a string, which is added where it is new.
     std::int32_t add(std::string_view name) { return add(name, key_of(name)); }
     std::int32_t add(std::string_view name, std::uint32_t key) {
         std::size_t place = place_of(name, key);
-        if (table_[place].number != no_number) return table_[place].number;
+        if (table_.data()[place].number != no_number) return table_.data()[place].number;
         if (2 * size() >= table_.size()) {
             grow();
             place = free_place(key);
         }
-        table_[place] = {key, next()};
+        table_.data()[place] = {key, next()};
         names_.add(name);
-        return table_[place].number;
+        return table_.data()[place].number;
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
@@ -118,8 +129,9 @@ private:
     [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t key) const noexcept {
         const std::size_t mask = table_.size() - 1;
         std::size_t i = key & mask;
-        for (; table_[i].number != no_number; i = (i + 1) & mask) {
-            if (table_[i].key == key && names_[static_cast<std::size_t>(table_[i].number)] == name)
+        for (; table_.data()[i].number != no_number; i = (i + 1) & mask) {
+            if (table_.data()[i].key == key &&
+                names_[static_cast<std::size_t>(table_.data()[i].number)] == name)
                 break;
         }
         return i;
@@ -128,18 +140,18 @@ private:
     [[nodiscard]] std::size_t free_place(std::uint32_t key) const noexcept {
         const std::size_t mask = table_.size() - 1;
         std::size_t i = key & mask;
-        while (table_[i].number != no_number) i = (i + 1) & mask;
+        while (table_.data()[i].number != no_number) i = (i + 1) & mask;
         return i;
     }
 
     void grow() {
-        const auto old = std::exchange(table_, std::vector<Entry>(2 * table_.size()));
-        for (const Entry& entry : old) {
-            if (entry.number != no_number) table_[free_place(entry.key)] = entry;
+        const auto old = std::exchange(table_, filled<Entry>(2 * table_.size()));
+        for (const Entry& entry : std::span(old.data(), old.size())) {
+            if (entry.number != no_number) table_.data()[free_place(entry.key)] = entry;
         }
     }
 
-    std::vector<Entry> table_;  ///< open addressing, a power of two in size, at most half full
+    Table<Entry> table_;  ///< open addressing, a power of two in size, at most half full
     Strings names_;
 };
 
@@ -152,7 +164,7 @@ public:
         if (is_dense_) {
             cells_.assign(n_a * n_b, no_number);
         } else {
-            table_.resize(least);
+            table_ = filled<Entry>(least);
         }
     }
 
@@ -168,7 +180,7 @@ public:
         }
         // Memory is asked for all of them first: it answers many in the time of one.
         for (std::size_t i = 0; i < a.size(); ++i) {
-            __builtin_prefetch(&table_[first_place(pair_of(a[i], b[i]))]);
+            __builtin_prefetch(&table_.data()[first_place(pair_of(a[i], b[i]))]);
         }
         for (std::size_t i = 0; i < a.size(); ++i) a[i] = add_to_table(pair_of(a[i], b[i]));
     }
@@ -190,11 +202,11 @@ private:
     }
 
     std::uint32_t add_to_table(std::uint64_t pair) {
-        Entry* entry = &table_[place_of(pair)];
+        Entry* entry = &table_.data()[place_of(pair)];
         if (entry->number != no_number) return static_cast<std::uint32_t>(entry->number);
         if (2 * std::size_t{size_} >= table_.size()) {
             grow();
-            entry = &table_[place_of(pair)];
+            entry = &table_.data()[place_of(pair)];
         }
         *entry = {pair, static_cast<std::int32_t>(size_)};
         return size_++;
@@ -203,21 +215,22 @@ private:
     [[nodiscard]] std::size_t place_of(std::uint64_t pair) const noexcept {
         const std::size_t mask = table_.size() - 1;
         std::size_t i = first_place(pair);
-        while (table_[i].number != no_number && table_[i].pair != pair) i = (i + 1) & mask;
+        while (table_.data()[i].number != no_number && table_.data()[i].pair != pair)
+            i = (i + 1) & mask;
         return i;
     }
 
     void grow() {
-        const auto old = std::exchange(table_, std::vector<Entry>(4 * table_.size()));
-        for (const Entry& entry : old) {
-            if (entry.number != no_number) table_[place_of(entry.pair)] = entry;
+        const auto old = std::exchange(table_, filled<Entry>(4 * table_.size()));
+        for (const Entry& entry : std::span(old.data(), old.size())) {
+            if (entry.number != no_number) table_.data()[place_of(entry.pair)] = entry;
         }
     }
 
     std::uint64_t stride_;
     bool is_dense_;
     std::vector<std::int32_t> cells_;
-    std::vector<Entry> table_;
+    Table<Entry> table_;
     std::uint32_t size_ = 0;
 };
 

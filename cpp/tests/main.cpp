@@ -20,6 +20,7 @@
 #include "test_probability.hpp"
 #include "test_rows.hpp"
 #include "test_rules.hpp"
+#include "test_templates.hpp"
 
 namespace {
 
@@ -83,6 +84,7 @@ int main() {
     run(custom_tests, count);
     run(guard_tests, count);
     run(merge_tests, count);
+    run(templates_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;
 }

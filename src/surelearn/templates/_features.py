@@ -11,7 +11,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.templates import _language
-from surelearn.templates._language import Step, Template
+from surelearn.templates._language import NAMES, Step, Template
 
 #: Features are numbered in 32 bits with a sign, as scikit-learn's hashing does.
 _MOST = 2**31 - 1
@@ -204,7 +204,7 @@ class TokenFeatures:
         kind = state["kind"]
         if kind is not None:
             _check.choice("kind", kind, ("words", "strings", "dicts"))
-            new._plan = new._planned(kind, len(new._columns or ()))
+            new._plan = new._planned(kind, len(new._columns or NAMES[:1]))
         _restore(new._names, state, "name")
         _restore(new._pair_names, state, "pair_name")
         return new
