@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -28,8 +26,8 @@ def texts(n: int = 60):
     return [" ".join(row) for row in words], ["fine" in row or "great" in row for row in words]
 
 
-def bytes_of(model, tmp_path, number=count()):
-    path = tmp_path / str(next(number))
+def bytes_of(model, tmp_path):
+    path = tmp_path / "model"
     model.save(path)
     return path.read_bytes()
 
