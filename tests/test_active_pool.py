@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,6 +11,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import Budget, EstimatedError, Pool, Progress, Stable, query
+from surelearn.active._stopping import kappa
 
 WORDS = ["great", "dull", "odd", "film", "new", "plot", "fine", "poor", "cast", "long"]
 
@@ -28,8 +27,8 @@ def texts(n: int = 60):
     return [" ".join(row) for row in words], ["fine" in row or "great" in row for row in words]
 
 
-def bytes_of(model, tmp_path, number=count()):
-    path = tmp_path / str(next(number))
+def bytes_of(model, tmp_path):
+    path = tmp_path / "model"
     model.save(path)
     return path.read_bytes()
 
@@ -101,6 +100,13 @@ def test_asking_twice_gives_the_same_rows():
         assert len(set(rows.tolist())) == 4
         assert (pool.ask(4) == rows).all()
         pool.tell(rows[:2], y[rows[:2]])
+
+
+def test_no_row_is_both_drawn_and_chosen():
+    X, y = digits(3, n=60)
+    pool = Pool(SureClassifier(), X, random_state=0, explore=0.5)
+    teach(pool, y, 10)
+    assert sorted(pool.ask(50).tolist()) == [row for row in range(60) if not pool._closed[row]]
 
 
 @pytest.mark.parametrize("strategy", active.STRATEGIES)
@@ -340,6 +346,25 @@ def test_one_label_for_all_is_no_decision():
     assert Stable().reason(Progress(61, none, none, [None, *looks[1:]])) == ""
 
 
+def test_kappa_by_hand():
+    """Agreement 3/4; by chance 1/2 1/4 + 1/2 3/4."""
+    a, b = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
+    assert kappa(a, b) == pytest.approx(0.5)
+    assert kappa(a, a) == 1.0
+    assert kappa(a, 1 - a) == -1.0
+
+
+def test_what_is_undone_does_not_count_as_stable():
+    X, y = digits(2)
+    pool = Pool(SureClassifier(), X, stop=Stable(window=5, times=2), random_state=0)
+    teach(pool, y, 30)
+    before = list(pool._predictions)
+    teach(pool, y, 3)
+    for _ in range(3):
+        pool.undo()
+    assert len(pool._predictions) == len(before) == 30
+
+
 @pytest.mark.parametrize("explore", [0.0, 0.5])
 def test_estimated_error_stops_where_the_error_is_low(explore):
     X, y = digits(3, n=500)
@@ -378,7 +403,8 @@ def test_estimated_error_counts_the_last_questions_before_they_are_learnt():
     assert rule.reason(Progress(150, np.ones(150, bool), none, [])) == ""
     odd = np.arange(150) % 2 == 1
     few = EstimatedError(0.02, window=50, z=0.0)
-    assert "random questions" in few.reason(Progress(150, missed, odd, []))
+    assert "random questions" in few.reason(Progress(150, ~odd, odd, []))
+    assert few.reason(Progress(150, odd, odd, [])) == ""
 
 
 def test_the_first_reason_counts():

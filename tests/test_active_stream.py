@@ -68,6 +68,9 @@ def test_unsure_rows_are_asked_about_more_often():
     share = [asked[part].mean() for part in np.array_split(np.argsort(sure), 5)]
     assert all(np.diff(share) < 0)
     assert share[0] > 4 * share[-1]
+    # The limits are far, so that it is the rows that decide.
+    beyond = np.cumsum(asked) - 0.1 * np.arange(1, len(asked) + 1)
+    assert np.abs(beyond[5000:]).mean() < 4
     # Of p = b / (b + r) the odds are b / r: their product with r is the same everywhere.
     parts = np.array_split(np.argsort(sure), 6)[1:]
     levels = [asked[part].mean() / (1 - asked[part].mean()) * sure[part].mean() for part in parts]
