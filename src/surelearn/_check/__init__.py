@@ -54,6 +54,7 @@ from surelearn._check._rows import (
     text,
     texts,
 )
+from surelearn._check._tags import not_a_chunk_tag, tag_pairs
 from surelearn._check._values import (
     FormatError,
     choice,
@@ -101,6 +102,7 @@ __all__ = [
     "names",
     "no_nulls",
     "no_texts",
+    "not_a_chunk_tag",
     "number",
     "numbers",
     "one_kind",
@@ -124,6 +126,7 @@ __all__ = [
     "sound_rows",
     "step",
     "storage",
+    "tag_pairs",
     "text",
     "texts",
     "threads",
