@@ -21,6 +21,7 @@ LAYERS = [
         "guard.hpp",
         "parts.hpp",
         "hash.hpp",
+        "dictionary.hpp",
         "parse.hpp",
         "merge.hpp",
     },
@@ -35,10 +36,20 @@ LAYERS = [
         "text.hpp",
         "counts.hpp",
         "svmlight.hpp",
+        "chain.hpp",
     },
-    {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp", "vw.hpp"},
+    {
+        "cells.hpp",
+        "columns.hpp",
+        "draft.hpp",
+        "constraints.hpp",
+        "tails.hpp",
+        "names.hpp",
+        "templates.hpp",
+        "vw.hpp",
+    },
     {"learn.hpp", "hashing.hpp"},
-    {"race.hpp"},
+    {"race.hpp", "tagging.hpp"},
 ]
 
 

@@ -91,5 +91,7 @@ void bind_probability(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_read(nb::module_& m);
 void bind_merge(nb::module_& m);
+void bind_tagging(nb::module_& m);
+void bind_sequences(nb::module_& m);
 
 }  // namespace surelearn::bind

@@ -12,4 +12,6 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_text(m);
     surelearn::bind::bind_read(m);
     surelearn::bind::bind_merge(m);
+    surelearn::bind::bind_tagging(m);
+    surelearn::bind::bind_sequences(m);
 }

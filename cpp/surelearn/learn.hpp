@@ -1,4 +1,4 @@
-// One pass over rows: decode, margin, rule, update. Sees all other rooms; only race.hpp sees it.
+// One pass over rows: decode, margin, rule, update. Seen by race.hpp and tagging.hpp alone.
 #pragma once
 
 #include <algorithm>

@@ -449,3 +449,126 @@ def inverse(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
 
 def applied(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Product of a symmetric matrix and a vector."""
+
+class Chain:
+    """Label paths of one sequence."""
+
+    def __init__(self, U: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], A: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def k_best(self, k: int) -> NDArray[numpy.int32]:
+        """The k best paths, best first."""
+
+    def best(self) -> NDArray[numpy.int32]:
+        """The best path."""
+
+    def best_other(self, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+        """The best path that is not y, or none."""
+
+    def log_partition(self) -> float:
+        """log sum over all paths of exp(score)."""
+
+    def marginals(self, pairs: bool) -> NDArray[numpy.float64]:
+        """Probability of each label, or of each two in a row."""
+
+    def sample(self, uniform: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+        """One path for each row of numbers in [0, 1)."""
+
+@overload
+def with_features(weights: Diagonal32, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Diagonal32: ...
+
+@overload
+def with_features(weights: Diagonal64, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Diagonal64:
+    """The same weights under other features; -1: a new one."""
+
+@overload
+def learn_sequences(weights: Diagonal32, rule: Rule, scheme: Scheme, covariance: bool, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool: ...
+
+@overload
+def learn_sequences(weights: Diagonal64, rule: Rule, scheme: Scheme, covariance: bool, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    """
+    Learn sequences [begin, end), counting (sequences, mistakes, updates); was one refused?
+    """
+
+@overload
+def tag(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.int32]: ...
+
+@overload
+def tag(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.int32]:
+    """The best label of every token."""
+
+@overload
+def leads(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
+@overload
+def leads(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Labels, and mean and variance of their lead over the best path with another.
+    """
+
+@overload
+def tag_marginals(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> NDArray[numpy.float64]: ...
+
+@overload
+def tag_marginals(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> NDArray[numpy.float64]:
+    """Probability of every label of every token."""
+
+@overload
+def chain_scores(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
+@overload
+def chain_scores(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """U and A of one sequence."""
+
+class Words:
+    """Sequences of tokens of words, each word kept once."""
+
+    def bounds(self) -> NDArray[numpy.int64]: ...
+
+    def distinct(self, column: int) -> list[str]:
+        """The words of a column, as they arrived."""
+
+class Bags:
+    """Sequences of tokens of named values, each name kept once."""
+
+    def bounds(self) -> NDArray[numpy.int64]: ...
+
+class View:
+    """What templates see of a column of words."""
+
+class NameTable:
+    """Names to numbers, as they arrive."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def names(self) -> list[str]:
+        """All names, as they arrived."""
+
+    def state(self) -> tuple[bytes, NDArray[numpy.int64]]:
+        """(names in UTF-8 one after the other, their ends)"""
+
+    def add(self, names: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+        """The number of each of these names, which are added where they are new."""
+
+def words_of(sequences: list[list[object]], n_columns: int) -> tuple[Words, tuple[int, int] | None]:
+    """Tokens of str, or of tuples of them; and where one is none of that."""
+
+def bags_of(sequences: list[list[object]], dicts: bool) -> tuple[Bags, tuple[int, int] | None]:
+    """
+    Tokens of dicts of features, or of lists of str; and where one is none of that.
+    """
+
+def plain_view(words: Words, column: int) -> View:
+    """The words themselves."""
+
+def made_view(words: Words, column: int, values: list[str]) -> View:
+    """What was made of each word of `distinct`."""
+
+def rows_of_words(words: Words, views: Sequence[View], templates: Sequence[tuple[str, Sequence[tuple[int, int]]]], names: NameTable, grows: bool, n_features: int, steps: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+    """
+    (starts of rows, features, values); n_features 0: by names, else by their hashes.
+    """
+
+def rows_of_bags(bags: Bags, names: NameTable, grows: bool, n_features: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+    """The same for tokens that bring their features."""

@@ -1,0 +1,175 @@
+// Rooms 3 and 6, diagonal weights once more: margin and update for a g that touches single cells.
+// Knows neither rules nor how g came about.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "surelearn/diagonal.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// A difference vector g as a list of cells, each a feature and a column.
+template <class T>
+class Cells {
+public:
+    void clear() noexcept { cells_.clear(); }
+    [[nodiscard]] bool empty() const noexcept { return cells_.empty(); }
+
+    void add(std::size_t feature, std::size_t column, double g) {
+        cells_.push_back({static_cast<std::uint64_t>(feature), column, g});
+    }
+
+    /// Sum what was added to the same cell, and drop what cancels. In one order for all time:
+    /// equal cells by the size of their parts.
+    void settle() {
+        const auto key = [](const Cell& a) { return std::tuple(a.feature, a.column, a.g); };
+        std::ranges::sort(cells_, std::less{}, key);
+        std::size_t kept = 0;
+        for (std::size_t p = 0; p < cells_.size();) {
+            Cell sum = cells_[p];
+            for (++p; p < cells_.size() && cells_[p].same_as(sum); ++p) sum.g += cells_[p].g;
+            if (sum.g != 0.0) cells_[kept++] = sum;
+        }
+        cells_.resize(kept);
+    }
+
+    /// m = mu.g and v = sum sigma g^2.
+    [[nodiscard]] Moments moments(const Diagonal<T>& weights) const noexcept {
+        Moments sum;
+        for (const Cell& c : cells_) {
+            sum.m += static_cast<double>(weights.cell(c.feature)[c.column]) * c.g;
+            sum.v += weights.sigma(c.feature, c.column) * (c.g * c.g);
+        }
+        return sum;
+    }
+
+    /// The same with the averaged means, which predictions go by.
+    [[nodiscard]] Moments averaged_moments(const Diagonal<T>& weights) const noexcept {
+        Moments sum = moments(weights);
+        if (!weights.shape().averaged) return sum;
+        sum.m = 0.0;
+        for (const Cell& c : cells_) sum.m += weights.mean(c.feature, c.column) * c.g;
+        return sum;
+    }
+
+    /// The shares a_j = sigma_j g_j^2.
+    [[nodiscard]] std::span<const double> shares(const Diagonal<T>& weights,
+                                                 std::vector<double>& out) const {
+        out.clear();
+        for (const Cell& c : cells_) out.push_back(weights.sigma(c.feature, c.column) * c.g * c.g);
+        return out;
+    }
+
+    /// As `Diagonal::update`: all of it, or nothing where a variance would become zero or any
+    /// number not finite. `take_back` undoes all updates since `forget`.
+    [[nodiscard]] bool update(Diagonal<T>& weights, const Step& step, double v,
+                              Projection projection) {
+        const bool second_order = weights.shape().second_order;
+        const bool averaged = weights.shape().averaged;
+        const auto c = static_cast<double>(weights.rounds() + 1);
+        drafts_.clear();
+        for (const Cell& cell : cells_) {
+            const T* const at = weights.cell(cell.feature) + cell.column;
+            const double sigma = weights.sigma(cell.feature, cell.column);
+            const double mu = at[0] + step.alpha * sigma * cell.g;
+            Draft draft{static_cast<T>(mu), static_cast<T>(sigma), T{0}};
+            if (second_order) {
+                const double a = sigma * (cell.g * cell.g);
+                draft.sigma = static_cast<T>(
+                    projection == Projection::precision
+                        ? sigma / (1.0 + step.gain * a)
+                        : sigma * ((1.0 + step.gain * (v - a)) / (1.0 + step.gain * v)));
+            }
+            if (averaged) {
+                const double change = static_cast<double>(draft.mu) - at[0];
+                draft.q = static_cast<T>(at[weights.average_at()] + c * change);
+            }
+            if (!sound(draft)) return false;
+            drafts_.push_back(draft);
+        }
+        write(weights);
+        return true;
+    }
+
+    void forget() noexcept { journal_.clear(); }
+
+    void take_back(Diagonal<T>& weights) noexcept {
+        for (; !journal_.empty(); journal_.pop_back()) {
+            put(weights, journal_.back().cell, journal_.back().old);
+        }
+    }
+
+private:
+    struct Cell {
+        std::uint64_t feature;
+        std::size_t column;
+        double g;
+
+        [[nodiscard]] bool same_as(const Cell& other) const noexcept {
+            return feature == other.feature && column == other.column;
+        }
+    };
+    struct Draft {
+        T mu;
+        T sigma;
+        T q;
+    };
+
+    [[nodiscard]] static bool sound(const Draft& draft) noexcept {
+        return std::isfinite(draft.mu) && std::isfinite(draft.q) && draft.sigma > T{0};
+    }
+
+    void write(Diagonal<T>& weights) {
+        const Shape& shape = weights.shape();
+        for (std::size_t p = 0; p < cells_.size(); ++p) {
+            const T* const at = weights.cell(cells_[p].feature) + cells_[p].column;
+            journal_.push_back({cells_[p],
+                                {at[0], shape.second_order ? at[shape.n_columns] : T{1},
+                                 shape.averaged ? at[weights.average_at()] : T{0}}});
+            put(weights, cells_[p], drafts_[p]);
+        }
+    }
+
+    static void put(Diagonal<T>& weights, const Cell& cell, const Draft& draft) noexcept {
+        const Shape& shape = weights.shape();
+        T* const at = weights.cell(cell.feature) + cell.column;
+        at[0] = draft.mu;
+        if (shape.second_order) at[shape.n_columns] = draft.sigma;
+        if (shape.averaged) at[weights.average_at()] = draft.q;
+    }
+
+    struct Past {
+        Cell cell;
+        Draft old;
+    };
+    std::vector<Past> journal_;
+    std::vector<Cell> cells_;
+    std::vector<Draft> drafts_;
+};
+
+/// The same weights under other features: feature j of the result is feature from[j] of these, or
+/// a new one at its prior where from[j] is negative. Without intercept.
+template <class T>
+[[nodiscard]] Diagonal<T> with_features(const Diagonal<T>& weights,
+                                        std::span<const std::int64_t> from) {
+    Shape shape = weights.shape();
+    shape.n_features = from.size();
+    Diagonal<T> result(shape);
+    result.set_rounds(weights.rounds());
+    for (std::size_t j = 0; j < from.size(); ++j) {
+        if (from[j] < 0) continue;
+        std::copy_n(weights.cell(static_cast<std::size_t>(from[j])), shape.stride(),
+                    result.cell(j));
+    }
+    return result;
+}
+
+}  // namespace surelearn

@@ -1,0 +1,373 @@
+// Room 2, chains: the best label paths of a sequence, and sums over all of them. Knows scores only.
+//
+//     score(y) = sum_t U[t, y_t] + sum_{t >= 1} A_t[y_{t-1}, y_t]
+//
+// What starting and ending with a label is worth is part of the first and last U; what a wrong tag
+// costs is added to U too. Of equal labels the first wins.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "surelearn/lanes.hpp"
+#include "surelearn/normal.hpp"
+
+namespace surelearn {
+
+using Path = std::vector<std::int32_t>;
+
+namespace detail {
+
+/// to[j] = max_i from[i] + a[i, j] for `width` columns, a multiple of four. Sixteen columns a turn
+/// where there are so many: the maxima of one need not wait for those of another.
+SURELEARN_WIDEN inline void best_step(const double* from, const double* a, std::size_t n,
+                                      std::size_t width, double* to) noexcept {
+    constexpr double none = -std::numeric_limits<double>::infinity();
+    const auto sweep = [&]<std::size_t N>(std::size_t j, std::integral_constant<std::size_t, N>)
+                           __attribute__((always_inline)) {
+                               Four best[N];
+                               for (Four& b : best) b = Four{none, none, none, none};
+                               for (std::size_t i = 0; i < n; ++i) {
+                                   for (std::size_t k = 0; k < N; ++k) {
+                                       Four c;
+                                       load(a + i * width + j, Run{4 * k}, c);
+                                       c += from[i];
+                                       best[k] = c > best[k] ? c : best[k];
+                                   }
+                               }
+                               for (std::size_t k = 0; k < N; ++k)
+                                   store(best[k], Run{4 * k}, to + j);
+                           };
+    std::size_t j = 0;
+    for (; j + 16 <= width; j += 16) sweep(j, std::integral_constant<std::size_t, 4>{});
+    for (; j + 8 <= width; j += 8) sweep(j, std::integral_constant<std::size_t, 2>{});
+    for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
+}
+
+/// to[j] = log sum_i exp(from[i] + a[i, j]).
+inline void sum_step(const double* from, const double* a, std::size_t n, std::size_t width,
+                     double* to) noexcept {
+    best_step(from, a, n, width, to);
+    for (std::size_t j = 0; j < n; ++j) {
+        if (!(to[j] > -std::numeric_limits<double>::infinity())) continue;
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i) sum += exp(from[i] + a[i * width + j] - to[j]);
+        to[j] += log(sum);
+    }
+}
+
+}  // namespace detail
+
+/// The scores of one sequence, and what follows from them. Memory is kept from one to the next.
+class Chain {
+public:
+    /// Room for a sequence; the scores are then written by `unary` and `step`.
+    void reset(std::size_t length, std::size_t n_labels, bool steps_differ) {
+        length_ = length;
+        n_labels_ = n_labels;
+        width_ = (n_labels + 3) / 4 * 4;
+        n_steps_ = length < 2 ? 0 : steps_differ ? length - 1 : 1;
+        constexpr double none = -std::numeric_limits<double>::infinity();
+        // Places behind the last label fill up a run of four and are never the best.
+        unary_.assign(length * width_, none);
+        steps_.assign(n_steps_ * n_labels * width_, 0.0);
+    }
+
+    [[nodiscard]] std::size_t length() const noexcept { return length_; }
+    [[nodiscard]] std::size_t n_labels() const noexcept { return n_labels_; }
+
+    /// U[t].
+    [[nodiscard]] std::span<double> unary(std::size_t t) noexcept {
+        return {unary_.data() + t * width_, n_labels_};
+    }
+    [[nodiscard]] std::span<const double> unary(std::size_t t) const noexcept {
+        return {unary_.data() + t * width_, n_labels_};
+    }
+    /// A_t[i], t >= 1: of the step from t - 1 to t.
+    [[nodiscard]] std::span<double> step(std::size_t t, std::size_t i) noexcept {
+        return {steps_.data() + (at(t) * n_labels_ + i) * width_, n_labels_};
+    }
+    [[nodiscard]] std::span<const double> step(std::size_t t, std::size_t i) const noexcept {
+        return {steps_.data() + (at(t) * n_labels_ + i) * width_, n_labels_};
+    }
+
+    /// All scores c times as large: the paths rank as before, and their probabilities differ more.
+    void scale(double c) noexcept {
+        for (double& s : unary_) s *= c;
+        for (double& s : steps_) s *= c;
+    }
+
+    [[nodiscard]] double score(std::span<const std::int32_t> path) const noexcept {
+        double sum = 0.0;
+        for (std::size_t t = 0; t < length_; ++t) {
+            sum += unary(t)[label(path, t)];
+            if (t > 0) sum += step(t, label(path, t - 1))[label(path, t)];
+        }
+        return sum;
+    }
+
+    /// Viterbi: the path of the largest score.
+    void best(Path& path) {
+        look_forward();
+        path.resize(length_);
+        if (length_ == 0) return;
+        path.back() = first_best(ahead(length_ - 1));
+        trace_back(path, length_ - 1);
+    }
+
+    /// The best path that is not y; false where there is no other. The best of all must have been
+    /// asked for since `reset`; `found` is that path on the way in.
+    ///
+    /// Where y itself is the best, the best other path leaves it somewhere: it is the best of those
+    /// through some (t, j) with j != y_t, and the best score through any place is ahead + behind.
+    [[nodiscard]] bool best_other(std::span<const std::int32_t> y, Path& found) {
+        if (!std::ranges::equal(y, found)) return true;
+        look_back();
+        double most = -std::numeric_limits<double>::infinity();
+        std::pair<std::size_t, std::size_t> place{0, n_labels_};
+        for (std::size_t t = 0; t < length_; ++t) {
+            for (std::size_t j = 0; j < n_labels_; ++j) {
+                const double s = ahead(t)[j] + behind(t)[j];
+                if (j == label(y, t) || !(s > most)) continue;
+                most = s;
+                place = {t, j};
+            }
+        }
+        if (place.second == n_labels_) return false;
+        through(place.first, place.second, found);
+        return true;
+    }
+
+    /// The best path that has another label than `path`, the best of all, at t; false where K = 1.
+    /// `look_back` must have been called.
+    [[nodiscard]] bool best_without(std::span<const std::int32_t> path, std::size_t t,
+                                    Path& found) const {
+        std::size_t most = n_labels_;
+        const auto s = [&](std::size_t j) { return ahead(t)[j] + behind(t)[j]; };
+        for (std::size_t j = 0; j < n_labels_; ++j) {
+            if (j == label(path, t)) continue;
+            if (most == n_labels_ || s(j) > s(most)) most = j;
+        }
+        if (most == n_labels_) return false;
+        through(t, most, found);
+        return true;
+    }
+
+    /// The k best paths, or as many as there are, best first.
+    [[nodiscard]] std::vector<Path> k_best(std::size_t k) {
+        if (length_ == 0) return {Path{}};
+        std::vector<std::vector<Entry>> cells(length_ * n_labels_);
+        for (std::size_t j = 0; j < n_labels_; ++j) cells[j] = {{unary(0)[j], 0, 0}};
+        for (std::size_t t = 1; t < length_; ++t) {
+            const std::span before(cells.data() + (t - 1) * n_labels_, n_labels_);
+            for (std::size_t j = 0; j < n_labels_; ++j) {
+                auto& cell = cells[t * n_labels_ + j];
+                cell = best_entries(before, k, [&](std::size_t i) { return step(t, i)[j]; });
+                for (Entry& entry : cell) entry.score += unary(t)[j];
+            }
+        }
+        const std::span last(cells.data() + (length_ - 1) * n_labels_, n_labels_);
+        std::vector<Path> paths;
+        for (Entry end : best_entries(last, k, [](std::size_t) { return 0.0; })) {
+            Path path(length_);
+            for (std::size_t t = length_; t-- > 0;) {
+                path[t] = static_cast<std::int32_t>(end.label);
+                end = cells[t * n_labels_ + end.label][end.rank];
+            }
+            paths.push_back(std::move(path));
+        }
+        return paths;
+    }
+
+    /// log sum_y exp(score(y)). Makes the sums that `marginals` and `sample` read.
+    double log_partition() {
+        sweep_forward(detail::sum_step);
+        log_partition_ = length_ == 0 ? 0.0 : log_sum(ahead(length_ - 1));
+        return log_partition_;
+    }
+
+    /// p[t, j] = Pr[y_t = j], for Pr[y] proportional to exp(score(y)).
+    void marginals(std::span<double> p) {
+        log_partition();
+        sweep_back(detail::sum_step);
+        for (std::size_t t = 0; t < length_; ++t) {
+            const auto out = p.subspan(t * n_labels_, n_labels_);
+            double sum = 0.0;
+            for (std::size_t j = 0; j < n_labels_; ++j) {
+                out[j] = exp(ahead(t)[j] + behind(t)[j] - log_partition_);
+                sum += out[j];
+            }
+            for (double& x : out) x /= sum;
+        }
+    }
+
+    /// p[t, i, j] = Pr[y_t = i, y_{t+1} = j]; `marginals` must have been called.
+    void pair_marginals(std::span<double> p) const noexcept {
+        double* out = p.data();
+        for (std::size_t t = 1; t < length_; ++t) {
+            for (std::size_t i = 0; i < n_labels_; ++i) {
+                for (std::size_t j = 0; j < n_labels_; ++j) {
+                    const double s = ahead(t - 1)[i] + step(t, i)[j] + unary(t)[j] + behind(t)[j];
+                    *out++ = exp(s - log_partition_);
+                }
+            }
+        }
+    }
+
+    /// A path drawn from Pr[y], from its end to its start; uniform[t] in [0, 1) decides y_t.
+    /// `log_partition` must have been called.
+    void sample(std::span<const double> uniform, std::span<std::int32_t> path) {
+        std::vector<double>& s = scratch_;
+        s.resize(n_labels_);
+        for (std::size_t t = length_; t-- > 0;) {
+            for (std::size_t i = 0; i < n_labels_; ++i) {
+                s[i] = ahead(t)[i];
+                if (t + 1 < length_) s[i] += step(t + 1, i)[label(path, t + 1)];
+            }
+            const double whole = log_sum(s);
+            double left = uniform[t];
+            std::size_t j = 0;
+            while (j + 1 < n_labels_ && (left -= exp(s[j] - whole)) >= 0.0) ++j;
+            path[t] = static_cast<std::int32_t>(j);
+        }
+    }
+
+    /// behind[t, i]: the best that can follow label i at t. With `best`, what `best_without` reads.
+    void look_back() { sweep_back(detail::best_step); }
+
+private:
+    struct Entry {
+        double score;
+        std::size_t label;  ///< before this one
+        std::size_t rank;   ///< among the paths that end there
+    };
+
+    [[nodiscard]] static std::size_t label(std::span<const std::int32_t> path,
+                                           std::size_t t) noexcept {
+        return static_cast<std::size_t>(path[t]);
+    }
+    [[nodiscard]] std::size_t at(std::size_t t) const noexcept { return n_steps_ == 1 ? 0 : t - 1; }
+    [[nodiscard]] std::span<const double> ahead(std::size_t t) const noexcept {
+        return {ahead_.data() + t * width_, n_labels_};
+    }
+    [[nodiscard]] std::span<const double> behind(std::size_t t) const noexcept {
+        return {behind_.data() + t * width_, n_labels_};
+    }
+
+    void look_forward() { sweep_forward(detail::best_step); }
+
+    /// ahead[t, j]: the best (or the sum) of all paths that end with label j at t.
+    template <class Step>
+    void sweep_forward(const Step& taken) {
+        ahead_.resize(length_ * width_);
+        if (length_ > 0) std::copy_n(unary_.data(), width_, ahead_.data());
+        for (std::size_t t = 1; t < length_; ++t) {
+            double* const to = ahead_.data() + t * width_;
+            taken(to - width_, step(t, 0).data(), n_labels_, width_, to);
+            for (std::size_t j = 0; j < width_; ++j) to[j] += unary_[t * width_ + j];
+        }
+    }
+
+    /// behind[t, i]: the same of all that can follow label i at t.
+    template <class Step>
+    void sweep_back(const Step& taken) {
+        behind_.resize(length_ * width_);
+        if (length_ == 0) return;
+        turned_.assign(n_labels_ * width_, 0.0);
+        scratch_.resize(width_);
+        std::fill_n(behind_.data() + (length_ - 1) * width_, width_, 0.0);
+        for (std::size_t t = length_ - 1; t > 0; --t) {
+            if (t == length_ - 1 || n_steps_ > 1) turn(t);
+            double* const from = behind_.data() + t * width_;
+            for (std::size_t j = 0; j < n_labels_; ++j) scratch_[j] = unary(t)[j] + from[j];
+            taken(scratch_.data(), turned_.data(), n_labels_, width_, from - width_);
+        }
+    }
+
+    void turn(std::size_t t) noexcept {
+        for (std::size_t i = 0; i < n_labels_; ++i) {
+            for (std::size_t j = 0; j < n_labels_; ++j) turned_[j * width_ + i] = step(t, i)[j];
+        }
+    }
+
+    [[nodiscard]] static std::int32_t first_best(std::span<const double> s) noexcept {
+        return static_cast<std::int32_t>(std::ranges::max_element(s) - s.begin());
+    }
+
+    /// The labels before `t` of the best path that has path[t] there. Only the largest scores are
+    /// kept, not where they came from: to look again along one path is less work.
+    void trace_back(Path& path, std::size_t t) const noexcept {
+        for (; t > 0; --t) {
+            std::size_t most = 0;
+            const auto s = [&](std::size_t i) {
+                return ahead(t - 1)[i] + step(t, i)[label(path, t)];
+            };
+            for (std::size_t i = 1; i < n_labels_; ++i) {
+                if (s(i) > s(most)) most = i;
+            }
+            path[t - 1] = static_cast<std::int32_t>(most);
+        }
+    }
+
+    /// The best path through label j at t.
+    void through(std::size_t t, std::size_t j, Path& path) const {
+        path.resize(length_);
+        path[t] = static_cast<std::int32_t>(j);
+        trace_back(path, t);
+        for (; t + 1 < length_; ++t) {
+            std::size_t most = 0;
+            const auto s = [&](std::size_t i) {
+                return step(t + 1, label(path, t))[i] + (unary(t + 1)[i] + behind(t + 1)[i]);
+            };
+            for (std::size_t i = 1; i < n_labels_; ++i) {
+                if (s(i) > s(most)) most = i;
+            }
+            path[t + 1] = static_cast<std::int32_t>(most);
+        }
+    }
+
+    /// The k best ways on from cells that are sorted, ties by label and rank.
+    template <class Cost>
+    [[nodiscard]] static std::vector<Entry> best_entries(std::span<const std::vector<Entry>> before,
+                                                         std::size_t k, const Cost& cost) {
+        std::vector<Entry> found;
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            for (std::size_t rank = 0; rank < before[i].size(); ++rank) {
+                const Entry entry{before[i][rank].score + cost(i), i, rank};
+                if (found.size() == k && !(entry.score > found.back().score)) break;
+                const auto place =
+                    std::ranges::upper_bound(found, entry.score, std::greater{}, &Entry::score);
+                found.insert(place, entry);
+                if (found.size() > k) found.pop_back();
+            }
+        }
+        return found;
+    }
+
+    [[nodiscard]] static double log_sum(std::span<const double> s) noexcept {
+        const double most = *std::ranges::max_element(s);
+        double sum = 0.0;
+        for (const double x : s) sum += exp(x - most);
+        return most + log(sum);
+    }
+
+    std::size_t length_ = 0;
+    std::size_t n_labels_ = 0;
+    std::size_t width_ = 0;
+    std::size_t n_steps_ = 0;
+    std::vector<double> unary_;
+    std::vector<double> steps_;
+    std::vector<double> ahead_;
+    std::vector<double> behind_;
+    std::vector<double> turned_;
+    std::vector<double> scratch_;
+    double log_partition_ = 0.0;
+};
+
+}  // namespace surelearn

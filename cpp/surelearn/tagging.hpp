@@ -1,0 +1,375 @@
+// One pass over sequences: a chain decodes, the rules and weights are those of rows.
+//
+// All weights of a tagger are one table with a column for each label. Its first rows are those of
+// the chain: start, end, and for each pair feature p and previous label i the row 2 + p K + i,
+// whose column j is what the step from i to j is worth; pair feature 0 is in every step with
+// value 1. The features of tokens come behind them. So Psi(x, y) touches cells of one table, and
+// merging, saving and averaging know no chains.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "surelearn/cells.hpp"
+#include "surelearn/chain.hpp"
+#include "surelearn/learn.hpp"
+
+namespace surelearn {
+
+/// Sequences of tokens: sequence i has the rows [bounds[i], bounds[i + 1]) of both matrices.
+template <class Index, class Value>
+struct Sequences {
+    const Matrix<Index, Value>& tokens;
+    const Matrix<Index, Value>& pairs;  ///< features of the step to a token, without the constant
+    std::span<const std::int64_t> bounds;
+
+    [[nodiscard]] std::size_t size() const noexcept { return bounds.size() - 1; }
+    [[nodiscard]] std::size_t begin(std::size_t i) const noexcept {
+        return static_cast<std::size_t>(bounds[i]);
+    }
+    [[nodiscard]] std::size_t length(std::size_t i) const noexcept {
+        return static_cast<std::size_t>(bounds[i + 1] - bounds[i]);
+    }
+};
+
+/// Where the chain's own weights lie.
+struct Places {
+    std::size_t n_labels;
+    std::size_t n_pairs;  ///< without the constant one
+
+    static constexpr std::size_t start = 0;
+    static constexpr std::size_t end = 1;
+    [[nodiscard]] std::size_t step(std::size_t pair, std::size_t before) const noexcept {
+        return 2 + pair * n_labels + before;
+    }
+    /// Rows before the first feature of a token.
+    [[nodiscard]] std::size_t tokens() const noexcept { return step(n_pairs + 1, 0); }
+};
+
+namespace detail {
+
+/// A row whose features lie further on in the table.
+template <class R>
+struct Shifted {
+    R row{};
+    std::size_t by = 0;
+
+    [[nodiscard]] std::size_t size() const noexcept { return row.size(); }
+    [[nodiscard]] std::size_t feature(std::size_t p) const noexcept { return row.feature(p) + by; }
+    [[nodiscard]] double x(std::size_t p) const noexcept { return row.x(p); }
+};
+
+/// From weights and features to the scores of a chain, and from two paths to g.
+template <class T, class Index, class Value>
+class Reading {
+public:
+    Reading(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
+        : weights_(weights),
+          sequences_(sequences),
+          places_{weights.shape().n_columns, sequences.pairs.n_features()} {}
+
+    /// The scores of sequence i, with the averaged means or the present ones.
+    void load(std::size_t i, bool averaged, Chain& chain) const {
+        const std::size_t length = sequences_.length(i);
+        const bool steps_differ = has_pairs();
+        chain.reset(length, places_.n_labels, steps_differ);
+        if (length == 0) return;
+        for (std::size_t t = 0; t < length; ++t) {
+            const auto ahead = t + 1 < length ? token(i, t + 1) : token(i, t);
+            read(token(i, t), ahead, averaged, chain.unary(t));
+        }
+        add_row(Places::start, 1.0, averaged, chain.unary(0));
+        add_row(Places::end, 1.0, averaged, chain.unary(length - 1));
+        for (std::size_t t = 1; t < (steps_differ ? length : std::min<std::size_t>(length, 2));
+             ++t) {
+            each_pair(i, t, [&](std::size_t pair, double x) {
+                for (std::size_t before = 0; before < places_.n_labels; ++before) {
+                    add_row(places_.step(pair, before), x, averaged, chain.step(t, before));
+                }
+            });
+        }
+    }
+
+    /// g = Psi(x, y) - Psi(x, other), without what the two share.
+    void difference(std::size_t i, std::span<const std::int32_t> y,
+                    std::span<const std::int32_t> other, Cells<T>& g) const {
+        g.clear();
+        const std::size_t last = y.size() - 1;
+        const auto both = [&](std::size_t feature, std::size_t t, double x) {
+            g.add(feature, static_cast<std::size_t>(y[t]), x);
+            g.add(feature, static_cast<std::size_t>(other[t]), -x);
+        };
+        if (y[0] != other[0]) both(Places::start, 0, 1.0);
+        if (y[last] != other[last]) both(Places::end, last, 1.0);
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            if (y[t] != other[t]) {
+                const auto row = token(i, t);
+                for (std::size_t p = 0; p < row.size(); ++p) both(row.feature(p), t, row.x(p));
+            }
+            if (t == 0 || (y[t] == other[t] && y[t - 1] == other[t - 1])) continue;
+            each_pair(i, t, [&](std::size_t pair, double x) {
+                add_step(pair, y, t, x, g);
+                add_step(pair, other, t, -x, g);
+            });
+        }
+        g.settle();
+    }
+
+private:
+    [[nodiscard]] bool has_pairs() const noexcept { return places_.n_pairs > 0; }
+
+    [[nodiscard]] auto token(std::size_t i, std::size_t t) const noexcept {
+        return Shifted<Row<Index, Value>>{sequences_.tokens.stored(sequences_.begin(i) + t),
+                                          places_.tokens()};
+    }
+
+    template <class R>
+    void read(const R& row, const R& ahead, bool averaged, std::span<double> s) const {
+        if (averaged) {
+            weights_.averaged_scores(row, s);
+        } else {
+            weights_.scores(row, s, ahead);
+        }
+    }
+
+    void add_row(std::size_t j, double x, bool averaged, std::span<double> s) const noexcept {
+        const T* const at = weights_.cell(j);
+        for (std::size_t k = 0; k < s.size(); ++k) {
+            s[k] += (averaged ? weights_.mean(j, k) : static_cast<double>(at[k])) * x;
+        }
+    }
+
+    /// f(pair feature, value) for those of the step to token t: the constant one first.
+    template <class F>
+    void each_pair(std::size_t i, std::size_t t, const F& f) const {
+        f(std::size_t{0}, 1.0);
+        if (!has_pairs()) return;
+        const auto row = sequences_.pairs.stored(sequences_.begin(i) + t);
+        for (std::size_t p = 0; p < row.size(); ++p) f(row.feature(p) + 1, row.x(p));
+    }
+
+    void add_step(std::size_t pair, std::span<const std::int32_t> path, std::size_t t, double x,
+                  Cells<T>& g) const {
+        g.add(places_.step(pair, static_cast<std::size_t>(path[t - 1])),
+              static_cast<std::size_t>(path[t]), x);
+    }
+
+    const Diagonal<T>& weights_;
+    const Sequences<Index, Value>& sequences_;
+    Places places_;
+};
+
+[[nodiscard]] inline std::size_t hamming(std::span<const std::int32_t> a,
+                                         std::span<const std::int32_t> b) noexcept {
+    std::size_t count = 0;
+    for (std::size_t t = 0; t < a.size(); ++t) count += a[t] != b[t] ? 1 : 0;
+    return count;
+}
+
+}  // namespace detail
+
+/// The tags of sequence i by the largest mean score.
+template <class T, class Index, class Value>
+class Tagger {
+public:
+    Tagger(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
+        : weights_(weights), sequences_(sequences), reading_(weights, sequences) {}
+
+    /// Scores of a sequence by the means that predictions go by.
+    [[nodiscard]] Chain& chain(std::size_t i) {
+        reading_.load(i, weights_.shape().averaged, chain_);
+        return chain_;
+    }
+
+    void tag(std::size_t i, std::span<std::int32_t> out) {
+        chain(i).best(path_);
+        std::ranges::copy(path_, out.begin());
+    }
+
+    /// Also by how much each tag leads over the best path that has another one there: mean and
+    /// variance of g = Psi(x, best) - Psi(x, that path).
+    void tag(std::size_t i, std::span<std::int32_t> out, std::span<Moments> lead) {
+        tag(i, out);
+        chain_.look_back();
+        for (std::size_t t = 0; t < out.size(); ++t) {
+            lead[t] = {std::numeric_limits<double>::infinity(), 0.0};
+            if (!chain_.best_without(out, t, other_)) continue;
+            reading_.difference(i, out, other_, g_);
+            lead[t] = g_.averaged_moments(weights_);
+        }
+    }
+
+private:
+    const Diagonal<T>& weights_;
+    const Sequences<Index, Value>& sequences_;
+    detail::Reading<T, Index, Value> reading_;
+    Chain chain_;
+    Path path_;
+    Path other_;
+    Cells<T> g_;
+};
+
+/// The labels' side: y of each token, weight and order of sequences.
+struct Tags {
+    std::span<const std::int32_t> y;
+    std::span<const double> weight;       ///< of each sequence, all > 0; empty: all 1
+    std::span<const std::int64_t> order;  ///< of the sequences; empty: as they lie
+
+    [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
+        return order.empty() ? i : static_cast<std::size_t>(order[i]);
+    }
+};
+
+/// Sequences learnt one after the other.
+///
+/// A rule that asks for a margin is shown the best path with a cost of 1 for each wrong tag, and
+/// asked for as much margin as the path has wrong tags (Taskar, Guestrin & Koller 2003). The others
+/// are shown the best wrong path, the second best where the best is right; the perceptron the best.
+template <class T, class Index, class Value>
+class TagPass {
+public:
+    TagPass(Diagonal<T>& weights, const Method& method, const Sequences<Index, Value>& sequences,
+            const Tags& tags)
+        : weights_(weights),
+          method_(method),
+          sequences_(sequences),
+          tags_(tags),
+          reading_(weights, sequences),
+          augments_(asks(method.rule) == Asks::margin),
+          mistakes_only_(std::holds_alternative<rules::Perceptron>(method.rule)) {}
+
+    TagPass(const TagPass&) = delete;
+    TagPass& operator=(const TagPass&) = delete;
+
+    /// Learn sequences [begin, end) of the order.
+    [[nodiscard]] Tally run(std::size_t begin, std::size_t end) {
+        Tally tally{.end = begin};
+        for (; tally.end < end; ++tally.end) {
+            if (!learn(tags_.at(tally.end), tally)) {
+                tally.refused = true;
+                break;
+            }
+        }
+        return tally;
+    }
+
+private:
+    [[nodiscard]] static Asks asks(const Rule& rule) {
+        return std::visit([]<class R>(const R&) { return asks_of<R>(); }, rule);
+    }
+
+    [[nodiscard]] bool learn(std::size_t i, Tally& tally) {
+        const std::size_t length = sequences_.length(i);
+        if (length == 0) return true;
+        const auto y = tags_.y.subspan(sequences_.begin(i), length);
+        reading_.load(i, false, chain_);
+        if (!usable()) return false;
+        g_.forget();
+        const double weight = tags_.weight.empty() ? 1.0 : tags_.weight[i];
+        const bool single = method_.scheme.kind == Scheme::Kind::single;
+        bool mistaken = false;
+        const Outcome outcome =
+            single ? best_rival(i, y, weight, mistaken) : rivals(i, y, weight, mistaken);
+        if (outcome == Outcome::refused) return false;
+        if (outcome == Outcome::moved) ++tally.updates;
+        if (mistaken) ++tally.mistakes;
+        if (outcome == Outcome::moved && scale_free()) weights_.keep_in_range();
+        weights_.end_round();
+        return true;
+    }
+
+    [[nodiscard]] Outcome best_rival(std::size_t i, std::span<const std::int32_t> y, double weight,
+                                     bool& mistaken) {
+        chain_.best(path_);
+        mistaken = !std::ranges::equal(path_, y);
+        if (augments_) {
+            charge(y);
+            chain_.best(path_);
+        } else if (mistakes_only_ ? !mistaken : !chain_.best_other(y, path_)) {
+            return Outcome::unmoved;
+        }
+        return std::ranges::equal(path_, y) ? Outcome::unmoved : one(i, y, path_, weight);
+    }
+
+    /// The k best wrong paths in the order of the round's start, each from the weights as they are
+    /// by then; all of it, or nothing where one is refused.
+    [[nodiscard]] Outcome rivals(std::size_t i, std::span<const std::int32_t> y, double weight,
+                                 bool& mistaken) {
+        chain_.best(path_);
+        mistaken = !std::ranges::equal(path_, y);
+        if (mistakes_only_ && !mistaken) return Outcome::unmoved;
+        if (augments_) charge(y);
+        Outcome found = Outcome::unmoved;
+        std::size_t left = method_.scheme.k;
+        for (const Path& path : chain_.k_best(left + 1)) {
+            if (left == 0) break;
+            if (std::ranges::equal(path, y)) continue;
+            --left;
+            const Outcome outcome = one(i, y, path, weight);
+            if (outcome == Outcome::moved) found = outcome;
+            if (outcome != Outcome::refused) continue;
+            g_.take_back(weights_);
+            return outcome;
+        }
+        return found;
+    }
+
+    [[nodiscard]] Outcome one(std::size_t i, std::span<const std::int32_t> y,
+                              std::span<const std::int32_t> rival, double weight) {
+        reading_.difference(i, y, rival, g_);
+        const Moments margin = g_.moments(weights_);
+        const auto cost = augments_ ? static_cast<double>(detail::hamming(y, rival)) : 1.0;
+        const auto gather = [&] { return g_.shares(weights_, shares_); };
+        const Step step = std::visit(
+            [&](const auto& rule) { return costed_step(rule, cost, margin, weight, gather); },
+            method_.rule);
+        if (!finite(margin) || !finite(step)) return Outcome::refused;
+        if (!step.moves()) return Outcome::unmoved;
+        const bool done = g_.update(weights_, step, margin.v, method_.projection);
+        return done ? Outcome::moved : Outcome::refused;
+    }
+
+    /// Every wrong tag costs 1: it looks that much better than it is.
+    void charge(std::span<const std::int32_t> y) noexcept {
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            const auto s = chain_.unary(t);
+            for (std::size_t j = 0; j < s.size(); ++j) {
+                if (j != static_cast<std::size_t>(y[t])) s[j] += 1.0;
+            }
+        }
+    }
+
+    [[nodiscard]] bool usable() const noexcept {
+        double sum = 0.0;
+        for (std::size_t t = 0; t < chain_.length(); ++t) {
+            for (const double s : chain_.unary(t)) sum += 0.0 * s;
+        }
+        return sum == 0.0;
+    }
+
+    [[nodiscard]] bool scale_free() const {
+        return std::visit([]<class R>(const R&) { return ScaleFree<R>; }, method_.rule);
+    }
+
+    Diagonal<T>& weights_;
+    const Method& method_;
+    const Sequences<Index, Value>& sequences_;
+    const Tags& tags_;
+    detail::Reading<T, Index, Value> reading_;
+    bool augments_;
+    bool mistakes_only_;
+    Chain chain_;
+    Path path_;
+    Cells<T> g_;
+    std::vector<double> shares_;
+};
+
+}  // namespace surelearn

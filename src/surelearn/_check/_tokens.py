@@ -1,0 +1,172 @@
+"""What sequences of tokens must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+#: Dicts within dicts that a token may have.
+_DEEPEST = 100
+#: What is stored is single precision.
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def listed(name: str, value: object, of: str) -> None:
+    """Refuse a bare string, and what cannot be walked through."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be a list of {of}, got {value!r}.")
+
+
+def sequences(X: object) -> list[list[Any]]:
+    """`X` as a list of lists of tokens; arrays of objects will do."""
+    if not isinstance(X, list | tuple) and not (isinstance(X, np.ndarray) and X.ndim == 1):
+        raise TypeError(f"X must be a list of sequences, got {_shown(X)}.")
+    return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
+
+
+def _tokens(sequence: object, i: int) -> list[Any]:
+    if isinstance(sequence, list) or (isinstance(sequence, np.ndarray) and sequence.ndim == 1):
+        return list(sequence)
+    raise TypeError(f"sequence {i} must be a list of tokens, got {_shown(sequence)}.")
+
+
+def columns(names: object) -> tuple[str, ...]:
+    """Names of columns, which templates can tell from each other."""
+    listed("columns", names, "names")
+    found: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
+    for i, name in enumerate(found):
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ValueError(f"columns[{i}] must be a name, got {name!r}.")
+    if len(set(found)) != len(found) or not found:
+        raise ValueError(f"columns must be different names, at least one, got {found!r}.")
+    return found
+
+
+def token_kind(token: object, i: int, t: int) -> str:
+    """What tokens like this one are called; what is no token is refused."""
+    for kind, types in _KINDS.items():
+        if isinstance(token, types):
+            return kind
+    raise TypeError(
+        f"{_who(i, t)} must be a str, a tuple of str, a list of str or a dict, got {_shown(token)}."
+    )
+
+
+_KINDS: dict[str, Any] = {"words": (str, tuple), "strings": list, "dicts": dict}
+_CALLED = {"words": "a str or a tuple of str", "strings": "a list of str", "dicts": "a dict"}
+
+
+def no_templates(templates: object, kind: str) -> None:
+    """Refuse templates where tokens bring their own features."""
+    if templates is not None:
+        raise ValueError(
+            f"templates must be None where tokens are {kind.replace('strings', 'lists of strings')}"
+            f", got {templates!r}."
+        )
+
+
+def same_kind(kind: str, learnt: str) -> None:
+    """Refuse tokens of another kind than was learnt before."""
+    if kind != learnt:
+        raise TypeError(f"tokens must be {_CALLED[learnt]}, as learnt before, got {_CALLED[kind]}.")
+
+
+def refuse_token(
+    X: Sequence[Sequence[Any]], place: tuple[int, int], kind: str, columns: Sequence[str]
+) -> NoReturn:
+    """Say what is wrong with a token that the core does not take."""
+    i, t = place
+    token, who = X[i][t], _who(i, t)
+    if token_kind(token, i, t) != kind:
+        raise TypeError(f"{who} must be {_CALLED[kind]} like those before, got {_shown(token)}.")
+    if kind == "words":
+        _refuse_words(token, who, columns)
+    elif kind == "strings":
+        _strings(token, who, "")
+    else:
+        total = _items(token, who, "", 0)
+        raise ValueError(f"{who} must have values that sum to less than 3.4e38, got {total}.")
+    raise ValueError(f"{who} must not change while it is read, got another.")
+
+
+def _refuse_words(token: Any, who: str, columns: Sequence[str]) -> None:
+    words = (token,) if isinstance(token, str) else token
+    if len(words) != len(columns):
+        n, names = len(columns), ", ".join(columns)
+        has = f"{n} column{'s' if n > 1 else ''} ({names})"
+        raise ValueError(f"{who} must have {has}, got {len(words)}.")
+    for name, word in zip(columns, words, strict=True):
+        if not isinstance(word, str):
+            raise TypeError(f"{who}: {name} must be a str, got {_shown(word)}.")
+        no_surrogates(f"{who}: {name}", word)
+
+
+def no_surrogates(who: str, text: str) -> None:
+    """Refuse what cannot be encoded."""
+    for at, c in enumerate(text):
+        if "\ud800" <= c <= "\udfff":
+            raise ValueError(f"{who} must have no lone surrogate, got one at character {at}.")
+
+
+def _strings(items: Iterable[Any], who: str, prefix: str) -> None:
+    for item in items:
+        _name(item, who, prefix)
+
+
+def _name(key: Any, who: str, prefix: str) -> str:
+    if isinstance(key, bytes):
+        try:
+            key = key.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(f"{who}: a feature must be UTF-8, got {key!r}.") from None
+    if not isinstance(key, str):
+        inside = f" in {prefix[:-1]!r}" if prefix else ""
+        raise TypeError(f"{who}: a feature{inside} must be a str, got {_shown(key)}.")
+    no_surrogates(f"{who}: feature {prefix + key!r}", key)
+    return prefix + key
+
+
+def _items(token: dict[Any, Any], who: str, prefix: str, depth: int) -> float:
+    total = 0.0
+    for key, value in token.items():
+        name = _name(key, who, prefix)
+        if isinstance(value, str | bytes):
+            _name(value, who, f"{name}:")
+        elif isinstance(value, dict):
+            if depth >= _DEEPEST:
+                raise ValueError(f"{who}: feature {key!r} must be nested {_DEEPEST} deep at most.")
+            total += _items(value, who, f"{name}:", depth + 1)
+        elif isinstance(value, list | set):
+            _strings(value, who, f"{name}:")
+        else:
+            total += abs(_value(value, f"{who}: feature {name!r}"))
+    return total
+
+
+def _value(value: Any, who: str) -> float:
+    try:
+        x = float(value)
+    except OverflowError:
+        x = math.inf
+    except Exception:
+        raise TypeError(
+            f"{who} must be a number, a str, a dict, or a list or set of str, got {_shown(value)}."
+        ) from None
+    if not math.isfinite(x):
+        raise ValueError(f"{who} must be finite, got {_shown(value)}.")
+    if abs(x) > _LARGEST:
+        raise ValueError(f"{who} must be finite in single precision, got {_shown(value)}.")
+    return x
+
+
+def _who(i: int, t: int) -> str:
+    return f"sequence {i}, token {t}"
+
+
+def _shown(value: object) -> str:
+    """What was given, no longer than can be taken in at a glance."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:56]} ..."

@@ -1,0 +1,338 @@
+"""Tokens to features: what is known of tokens, and the numbers their features got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, _core
+from surelearn.templates import _language
+from surelearn.templates._language import Step, Template
+
+#: Features are numbered in 32 bits with a sign, as scikit-learn's hashing does.
+_MOST = 2**31 - 1
+
+
+class Sequences(NamedTuple):
+    """Rows of features, a row for each token of all sequences.
+
+    Attributes
+    ----------
+    X : sparse array of shape (n_tokens, n_features)
+        float32, features of a token ascending, none twice.
+    pairs : sparse array of shape (n_tokens, n_pair_features) or None
+        Features of the step from token t - 1 to t, which templates after ``B:`` make; those of the
+        first token of a sequence are empty. None where there are no such templates.
+    bounds : ndarray of shape (n_sequences + 1,)
+        Tokens of sequence i are those from ``bounds[i]`` to ``bounds[i + 1]``.
+    """
+
+    X: Any
+    pairs: Any
+    bounds: NDArray[np.int64]
+
+
+class _Plan(NamedTuple):
+    """What tokens are, and what is made of them."""
+
+    kind: str
+    columns: tuple[str, ...] = ()
+    templates: tuple[Template, ...] = ()
+
+    def made(self, *, pair: bool) -> list[Template]:
+        """Templates of tokens, or of pairs; the plain pair is every tagger's own."""
+        return [one for one in self.templates if one.pair == pair and not one.is_plain_pair]
+
+
+class TokenFeatures:
+    """Sequences of tokens to sparse rows: templates, dictionaries of names, or hashes.
+
+    Tokens are one of four kinds, not mixed:
+
+    - a str: one column, called ``w``; or a tuple of str, a column each. Templates make their
+      features, one for each template and token;
+    - a dict of features, as in python-crfsuite: ``{"bias": 1.0, "word": "the"}`` has the features
+      ``bias`` and ``word:the``;
+    - a list of str: each a feature of value 1.
+
+    Parameters
+    ----------
+    templates : list of str or None
+        What is made of words; None: `default_templates`. The language is in
+        ``docs/howto/templates.md``.
+    columns : sequence of str or None
+        Names of the columns of words; None: ``("w", "pos", "c2", ...)``, as many as are there.
+    n_features : int or None
+        None: every name that is learnt has a number of its own. A number: names are hashed into so
+        many features and are not kept. Features of pairs have numbers of their own in both cases.
+
+    Examples
+    --------
+    >>> features = TokenFeatures(templates=["w[0]", "pos[-1]|pos[0]", "w[0][-2:]"])
+    >>> learnt = features.learn([[("Dogs", "NNS"), ("bark", "VBP")]])
+    >>> [features.names[j] for j in learnt.X[[1]].indices]
+    ['w[0]=bark', 'pos[-1]|pos[0]=NNS|VBP', 'w[0][-2:]=rk']
+    >>> features.transform([[("Cats", "NNS")]]).X.toarray()  # what was not learnt is left out
+    array([[0., 1., 0., 0., 0., 0.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        *,
+        templates: Iterable[str] | None = None,
+        columns: Sequence[str] | None = None,
+        n_features: int | None = None,
+    ) -> None:
+        if templates is not None:
+            _check.listed("templates", templates, "templates such as 'w[0]'")
+        self._given = None if templates is None else list(templates)
+        self._columns = None if columns is None else _check.columns(columns)
+        self._hashed = 0
+        if n_features is not None:
+            self._hashed = _check.count("n_features", n_features, most=_MOST)
+        self._names, self._pair_names = _core.NameTable(), _core.NameTable()
+        self._plan: _Plan | None = None
+        if self._given is not None and self._columns is not None:
+            _language.read(self._given, self._columns)
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(self, X: Any) -> Sequences:
+        """Rows of tokens; names that are new get the next numbers.
+
+        Parameters
+        ----------
+        X : list of lists of tokens
+            What is not refused is learnt wholly, what is refused not at all.
+
+        Returns
+        -------
+        Sequences
+        """
+        return self._made(X, grows=True)
+
+    def transform(self, X: Any) -> Sequences:
+        """Rows of tokens, without features that have not been learnt.
+
+        Parameters
+        ----------
+        X : list of lists of tokens
+
+        Returns
+        -------
+        Sequences
+        """
+        return self._made(X, grows=False)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are so far."""
+        return self._hashed or len(self._names)
+
+    @property
+    def n_pair_features(self) -> int:
+        """How many features of pairs there are so far."""
+        return len(self._pair_names)
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each feature. There are none where names are hashed."""
+        if self._hashed:
+            raise AttributeError(f"n_features must be None for names, got {self._hashed}.")
+        return self._names.names()
+
+    @property
+    def pair_names(self) -> list[str]:
+        """The name of each feature of pairs."""
+        return self._pair_names.names()
+
+    @property
+    def templates(self) -> list[str] | None:
+        """Templates in use, without blanks; None: not known before tokens are, or not needed."""
+        if self._plan is None:
+            return None if self._given is None else list(self._given)
+        return [one.text for one in self._plan.templates] if self._plan.kind == "words" else None
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns; None: not known before tokens are, or not needed."""
+        return self._columns if self._plan is None else self._plan.columns or None
+
+    def absorb(self, other: TokenFeatures) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Take over the names of another one that was made the same way.
+
+        Parameters
+        ----------
+        other : TokenFeatures
+            Stays as it is.
+
+        Returns
+        -------
+        numbers, pair_numbers : ndarray of shape (n_features,), (n_pair_features,)
+            What each feature of the other one is called here.
+        """
+        _check.agree("n_features", self._hashed or None, other._hashed or None)
+        if other._plan is not None:
+            self._plan = self._agreed(other._plan)
+        numbers = self._names.add(*other._names.state())
+        if self._hashed:
+            numbers = np.arange(self._hashed, dtype=np.int64)
+        return numbers, self._pair_names.add(*other._pair_names.state())
+
+    # ---------------------------------------------------------------- states
+
+    def state(self) -> dict[str, Any]:
+        """All there is to know, in plain values and arrays.
+
+        Names are UTF-8 one after the other; name i is ``names[offsets[i]:offsets[i + 1]]``.
+        """
+        state = self._settings()
+        for who, table in (("names", self._names), ("pair_names", self._pair_names)):
+            text, ends = table.state()
+            state[who] = np.frombuffer(text, dtype=np.uint8)
+            state[f"{who[:-1]}_offsets"] = np.concatenate([np.zeros(1, np.int64), ends])
+        return state
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TokenFeatures:
+        """What `state` was taken of."""
+        new = cls(**{who: state[who] for who in ("templates", "columns", "n_features")})
+        kind = state["kind"]
+        if kind is not None:
+            _check.choice("kind", kind, ("words", "strings", "dicts"))
+            new._plan = new._planned(kind, len(new._columns or ()))
+        _restore(new._names, state, "name")
+        _restore(new._pair_names, state, "pair_name")
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.state()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(self.from_state(state).__dict__)
+
+    def __repr__(self) -> str:
+        given = {"templates": self._given, "columns": self._columns, "n_features": self._hashed}
+        return f"TokenFeatures({', '.join(f'{k}={v!r}' for k, v in given.items() if v)})"
+
+    # ---------------------------------------------------------------- internals
+
+    def _settings(self) -> dict[str, Any]:
+        columns = self.columns
+        return {
+            "kind": None if self._plan is None else self._plan.kind,
+            "templates": self.templates,
+            "columns": None if columns is None else list(columns),
+            "n_features": self._hashed or None,
+        }
+
+    def _made(self, X: Any, *, grows: bool) -> Sequences:
+        X = _check.sequences(X)
+        plan = self._plan_of(X)
+        if plan is None:
+            bounds = np.zeros(len(X) + 1, np.int64)
+            none = sparse.csr_array((0, self.n_features), dtype=np.float32)
+            return Sequences(none, None, bounds)
+        if plan.kind != "words":
+            bags, wrong = _core.bags_of(X, plan.kind == "dicts")
+            self._settle(X, plan, wrong, grows=grows)
+            rows = _core.rows_of_bags(bags, self._names, grows, self._hashed)
+            return Sequences(_matrix(rows, self.n_features), None, bags.bounds())
+        words, wrong = _core.words_of(X, len(plan.columns))
+        self._settle(X, plan, wrong, grows=grows)
+        rows = self._rows(words, plan, grows=grows, pair=False)
+        pairs = self._rows(words, plan, grows=grows, pair=True) if plan.made(pair=True) else None
+        return Sequences(
+            _matrix(rows, self.n_features),
+            None if pairs is None else _matrix(pairs, self.n_pair_features),
+            words.bounds(),
+        )
+
+    def _settle(self, X: Any, plan: _Plan, wrong: tuple[int, int] | None, *, grows: bool) -> None:
+        """Refuse what is wrong; from here on nothing is."""
+        if wrong is not None:
+            _check.refuse_token(X, wrong, plan.kind, plan.columns)
+        if grows:
+            self._plan = plan
+
+    def _rows(self, words: _core.Words, plan: _Plan, *, grows: bool, pair: bool) -> Any:
+        views: dict[tuple[int, tuple[Step, ...]], int] = {}
+        specs = []
+        for one in plan.made(pair=pair):
+            parts = []
+            for piece in one.pieces:
+                number = views.setdefault((piece.column, piece.steps), len(views))
+                parts.append((number, piece.offset))
+            specs.append((one.text, parts))
+        seen = [_view(words, column, steps) for column, steps in views]
+        names, n = (self._pair_names, 0) if pair else (self._names, self._hashed)
+        return _core.rows_of_words(words, seen, specs, names, grows, n, pair)
+
+    def _plan_of(self, X: list[list[Any]]) -> _Plan | None:
+        """What to do with these tokens; None: there are none and never were."""
+        place = next((i for i, tokens in enumerate(X) if tokens), None)
+        if place is None:
+            return self._plan
+        token = X[place][0]
+        kind = _check.token_kind(token, place, 0)
+        if self._plan is None:
+            return self._planned(kind, len(token) if isinstance(token, tuple) else 1)
+        _check.same_kind(kind, self._plan.kind)
+        return self._plan
+
+    def _agreed(self, theirs: _Plan) -> _Plan:
+        """The plan of both."""
+        plan = self._plan or self._planned(theirs.kind, len(theirs.columns))
+        _check.agree("kind", plan.kind, theirs.kind)
+        _check.agree("columns", plan.columns, theirs.columns)
+        both = [[one.text for one in each.templates] for each in (plan, theirs)]
+        _check.agree("templates", *both)
+        return plan
+
+    def _planned(self, kind: str, n_columns: int) -> _Plan:
+        if kind != "words":
+            _check.no_templates(self._given, kind)
+            return _Plan(kind)
+        columns = self._columns or _language.default_columns(n_columns)
+        given = _language.default_templates(columns) if self._given is None else self._given
+        return _Plan(kind, columns, tuple(_language.read(given, columns)))
+
+
+def _view(words: _core.Words, column: int, steps: tuple[Step, ...]) -> _core.View:
+    """What some steps make of each word of a column."""
+    if not steps:
+        return _core.plain_view(words, column)
+    values = words.distinct(column)
+    for step in steps:
+        values = list(map(step.function(), values))
+    return _core.made_view(words, column, values)
+
+
+def _matrix(rows: Any, n_features: int) -> Any:
+    starts, features, values = rows
+    if starts[-1] <= _MOST:  # in the type of the features, as most are small enough for
+        starts = starts.astype(np.int32)
+    return sparse.csr_array((values, features, starts), shape=(len(starts) - 1, n_features))
+
+
+def _restore(table: _core.NameTable, state: Mapping[str, Any], who: str) -> None:
+    """Put names of a state in a table that is empty."""
+    text, offsets = state[f"{who}s"], state[f"{who}_offsets"]
+    for part, kind in ((text, np.uint8), (offsets, np.int64)):
+        if not isinstance(part, np.ndarray) or part.dtype != kind or part.ndim != 1:
+            raise TypeError(f"{who}s must be bytes and their offsets, got {part!r}.")
+    ends_well = len(offsets) and offsets[0] == 0 and offsets[-1] == len(text)
+    if not ends_well or (np.diff(offsets) < 0).any():
+        raise ValueError(f"{who}_offsets must ascend from 0 to {len(text)}, got {offsets!r}.")
+    joined = text.tobytes()
+    joined.decode("utf-8")
+    inner = offsets[offsets < len(text)]
+    if (text[inner] & 0xC0 == 0x80).any():
+        raise ValueError(f"{who}_offsets must be where a letter begins, got others.")
+    table.add(joined, np.ascontiguousarray(offsets[1:]))
+    if len(table) != len(offsets) - 1:
+        raise ValueError(f"{who}s must differ from each other, got one twice.")
