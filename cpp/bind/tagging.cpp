@@ -13,7 +13,7 @@ namespace surelearn::bind {
 namespace {
 
 /// Features of tokens always come like this.
-using Tokens = Matrix<std::int32_t, double>;
+using Tokens = Matrix<std::int32_t, float>;
 using Matrix2 = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Matrix3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
@@ -107,10 +107,10 @@ const Tokens& tokens_of(const Rows& rows) {
 
 /// Sequences whose rows are in the matrices and whose features are in the weights.
 template <class T>
-Sequences<std::int32_t, double> sequences_of(const Model<Diagonal<T>>& model, const Rows& tokens,
+Sequences<std::int32_t, float> sequences_of(const Model<Diagonal<T>>& model, const Rows& tokens,
                                              const Rows& pairs,
                                              const Vector<std::int64_t>& bounds) {
-    const Sequences<std::int32_t, double> found{tokens_of(tokens), tokens_of(pairs),
+    const Sequences<std::int32_t, float> found{tokens_of(tokens), tokens_of(pairs),
                                                 bind::view(bounds)};
     const Places places{model.weights.shape().n_columns, found.pairs.n_features()};
     const auto n = static_cast<std::int64_t>(found.tokens.size());
@@ -141,7 +141,7 @@ bool learn_sequences(Model<Diagonal<T>>& model, const Rule& rule, const Scheme& 
     const Method method = method_of(rule, scheme, covariance);
     const Tags tags{bind::view(y), view(weight), view(order)};
     const nb::gil_scoped_release release;
-    TagPass<T, std::int32_t, double> pass(model.weights, method, sequences, tags);
+    TagPass<T, std::int32_t, float> pass(model.weights, method, sequences, tags);
     constexpr std::size_t block = 256;
     for (std::size_t at = begin; at < end;) {
         const Tally part = [&] {
@@ -160,12 +160,12 @@ bool learn_sequences(Model<Diagonal<T>>& model, const Rule& rule, const Scheme& 
 
 /// f(tagger, sequence) for all sequences, in so many threads.
 template <class T, class F>
-void each_sequence(Model<Diagonal<T>>& model, const Sequences<std::int32_t, double>& sequences,
+void each_sequence(Model<Diagonal<T>>& model, const Sequences<std::int32_t, float>& sequences,
                    std::size_t threads, const F& f) {
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
     in_parts(sequences.size(), threads, [&](std::size_t begin, std::size_t end) {
-        Tagger<T, std::int32_t, double> tagger(model.weights, sequences);
+        Tagger<T, std::int32_t, float> tagger(model.weights, sequences);
         for (std::size_t i = begin; i < end; ++i) f(tagger, i);
     });
 }

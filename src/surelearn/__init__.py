@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surelearn import constraints, datasets, plot, probability, read, rules, text
     from surelearn._check import FormatError
-    from surelearn.estimators import SureClassifier, SureTextClassifier, load, merge, tune
+    from surelearn.estimators import (
+        SureClassifier,
+        SureTagger,
+        SureTextClassifier,
+        load,
+        merge,
+        tune,
+    )
     from surelearn.evaluation import evaluate
     from surelearn.prediction import predict
 
@@ -22,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "FormatError": "surelearn._check",
     "SureClassifier": "surelearn.estimators",
+    "SureTagger": "surelearn.estimators",
     "SureTextClassifier": "surelearn.estimators",
     "evaluate": "surelearn.evaluation",
     "load": "surelearn.estimators",
@@ -40,6 +48,7 @@ _HOMES = {
 __all__ = [
     "FormatError",
     "SureClassifier",
+    "SureTagger",
     "SureTextClassifier",
     "constraints",
     "datasets",

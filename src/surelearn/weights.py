@@ -317,6 +317,28 @@ class Diagonal(Weights):
         other.layout = layout
         return other
 
+    def learn_sequences(
+        self,
+        method: tuple[_core.Rule, _core.Scheme, bool],
+        batch: Any,
+        *,
+        order: NDArray[np.int64] | None,
+        span: tuple[int, int],
+        done: NDArray[np.uint64],
+    ) -> bool:
+        """As `learn`, for sequences: tokens, pairs, bounds, y and weight of a batch."""
+        refused: bool = _core.learn_sequences(
+            self._core, *method, batch.tokens, batch.pairs, batch.bounds, batch.y, batch.weight,
+            order, *span, done,
+        )  # fmt: skip
+        return refused and _by_itself(method[0])
+
+    def with_features(self, features: NDArray[np.int64]) -> Diagonal:
+        """The same weights under other features; -1 stands for a new one at its prior."""
+        other = self._with_core(_core.with_features(self._core, features))
+        other.layout = replace(self.layout, n_features=len(features))
+        return other
+
 
 class Full(Weights):
     """One mean for each feature and column, one covariance for each pair of them.

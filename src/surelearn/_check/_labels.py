@@ -25,7 +25,7 @@ def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
 
 
 def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
-    missing = [i for i, value in enumerate(y) if _is_missing(value)]
+    missing = [i for i, value in enumerate(y) if is_missing(value)]
     if missing:
         raise ValueError(
             f"{name} must have no missing labels, got {y[missing[0]]!r} at row {missing[0]}."
@@ -39,7 +39,8 @@ def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
     return y if not kinds or kinds[0] == "str" else labels(np.array(y.tolist()), name)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Is it None, NaN or what pandas has for them?"""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):  # pandas.NA will not say whether it equals itself

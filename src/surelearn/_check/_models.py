@@ -117,6 +117,14 @@ def same(name: str, fitted: object, got: object) -> None:
         )
 
 
+def same_order(second_order: bool, rule: object) -> None:
+    """Refuse a rule that keeps variances where there are none, or none where there are."""
+    kind = "second-order" if second_order else "first-order"
+    raise ValueError(
+        f"rule must stay a {kind} one in a fitted model, got {rule!r}. Call fit to start anew."
+    )
+
+
 def agree(name: str, one: object, other: object) -> None:
     """Refuse to merge models that differ in what they were learnt with."""
     if one != other:
@@ -195,7 +203,7 @@ def trained(weights: W | None, what: str) -> W:
     return weights
 
 
-def collapse(row: int, *, covariance: str, projection: str, dtype: str, exact: bool) -> str:
+def collapse(who: str, *, covariance: str, projection: str, dtype: str, exact: bool) -> str:
     """The message for a row whose update would leave no usable model."""
     other = {"precision": "covariance", "covariance": "precision"}[projection]
     with_, use = f"projection={projection!r}", f"Use projection={other!r}, scale"
@@ -206,6 +214,6 @@ def collapse(row: int, *, covariance: str, projection: str, dtype: str, exact: b
         with_ = "the exact scheme"
         use = "Use Sequential or Parallel with projection='covariance', scale"
     return (
-        f"row {row} must leave finite weights and positive variances, got a collapse with "
+        f"{who} must leave finite weights and positive variances, got a collapse with "
         f"{with_}. {use} the features, or let the rule move less."
     )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check._labels import is_missing, labels
+from surelearn._check._values import listing
 
 #: Dicts within dicts that a token may have.
 _DEEPEST = 100
@@ -31,6 +36,62 @@ def _tokens(sequence: object, i: int) -> list[Any]:
     if isinstance(sequence, list) or (isinstance(sequence, np.ndarray) and sequence.ndim == 1):
         return list(sequence)
     raise TypeError(f"sequence {i} must be a list of tokens, got {_shown(sequence)}.")
+
+
+def tagged(X: object, y: object) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Sequences and their labels, one for each token."""
+    found = sequences(X)
+    listed("y", y, "sequences of labels")
+    tags = [list(one) for one in _lists_of_labels(y)]
+    if len(tags) != len(found):
+        raise ValueError(
+            f"y must have {len(found)} sequences of labels, as X has, got {len(tags)}."
+        )
+    for i, (tokens, own) in enumerate(zip(found, tags, strict=True)):
+        if len(tokens) != len(own):
+            raise ValueError(
+                f"y[{i}] must have {len(tokens)} labels, one for each token of X[{i}], got "
+                f"{len(own)}."
+            )
+    return found, tags
+
+
+def _lists_of_labels(y: Any) -> Iterable[Any]:
+    for i, tags in enumerate(y):
+        listed(f"y[{i}]", tags, "labels")
+        yield tags
+
+
+def tags_in(y: Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """The labels there are, sorted: of one kind, none missing."""
+    try:
+        distinct = set(itertools.chain.from_iterable(y))
+    except TypeError:
+        _refuse_label(y, lambda label: label.__hash__ is None)
+        raise
+    if any(is_missing(label) for label in distinct):
+        _refuse_label(y, is_missing)
+    array = np.empty(len(distinct), dtype=object)
+    array[:] = list(distinct)
+    found = labels(array, "y")
+    return np.unique(found.astype(str) if found.dtype.kind == "O" and len(found) else found)
+
+
+def known_tags(found: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Refuse labels that a model does not know."""
+    strange = found[~np.isin(found, classes)]
+    if len(strange):
+        raise ValueError(
+            f"y must hold labels that the model knows ({listing(classes.tolist())}), got "
+            f"{strange.tolist()[0]!r}."
+        )
+
+
+def _refuse_label(y: Sequence[Sequence[Any]], wrong: Callable[[Any], bool]) -> None:
+    for i, tags in enumerate(y):
+        for t, label in enumerate(tags):
+            if wrong(label):
+                raise TypeError(f"y[{i}][{t}] must be a label, got {_shown(label)}.")
 
 
 def columns(names: object) -> tuple[str, ...]:
@@ -160,6 +221,34 @@ def _value(value: Any, who: str) -> float:
     if abs(x) > _LARGEST:
         raise ValueError(f"{who} must be finite in single precision, got {_shown(value)}.")
     return x
+
+
+def chain(
+    U: NDArray[np.float64], A: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of labels and of steps that fit each other; A with one matrix or one a step."""
+    if U.ndim != 2 or U.shape[1] == 0:
+        raise ValueError(f"U must be of shape (length, n_labels), got shape {U.shape}.")
+    T, K = U.shape
+    if A.shape not in ((K, K), (max(T - 1, 0), K, K)):
+        raise ValueError(
+            f"A must be of shape ({K}, {K}) or ({max(T - 1, 0)}, {K}, {K}) as U has {T} tokens and "
+            f"{K} labels, got shape {A.shape}."
+        )
+    if A.ndim == 2 or len(A) == 0:  # without a step any matrix will do
+        A = A.reshape(1, K, K) if A.size else np.zeros((1, K, K))
+    return U, A
+
+
+def path(value: Any, length: int, n_labels: int) -> NDArray[np.int32]:
+    """A label for each token, as numbers."""
+    found = np.asarray(value)
+    inside = found.shape == (length,) and (length == 0 or found.dtype.kind in "iu")
+    if not inside or (length and not (found.min() >= 0 and found.max() < n_labels)):
+        raise ValueError(
+            f"path must have {length} labels from 0 to {n_labels - 1}, got {_shown(value)}."
+        )
+    return found.astype(np.int32)
 
 
 def _who(i: int, t: int) -> str:

@@ -4,7 +4,7 @@ Must not know weights, rules or estimators: margins of the problems come in, sco
 go out. A `Code` says which classes are positive, negative or left out in each problem;
 `one_vs_rest`, `all_pairs`, `error_correcting` and `minimal_bits` make one. Each decoder takes the
 code and the margins of rows, one column a problem, and gives a score for every class. The label is
-the class of the largest score, the first of equals.
+the class of the largest score, the first of equals. A `Chain` has the label paths of a sequence.
 
 >>> from surelearn.decode import error_correcting, hamming
 >>> code = error_correcting(5)
@@ -18,6 +18,7 @@ array([2])
 
 from __future__ import annotations
 
+from surelearn.decode._chain import Chain
 from surelearn.decode._code import Code, all_pairs, columns_of, minimal_bits, one_vs_rest
 from surelearn.decode._decoders import (
     hamming,
@@ -31,6 +32,7 @@ from surelearn.decode._decoders import (
 from surelearn.decode._design import error_correcting
 
 __all__ = [
+    "Chain",
     "Code",
     "all_pairs",
     "columns_of",

@@ -7,6 +7,7 @@ from surelearn.estimators._marks import TextExplanation
 from surelearn.estimators._merge import merge
 from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._stream import StreamProgress
+from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import SureTextClassifier
 from surelearn.estimators._tune import Standings, Tuning, tune
 
@@ -16,6 +17,7 @@ __all__ = [
     "StreamPosition",
     "StreamProgress",
     "SureClassifier",
+    "SureTagger",
     "SureTextClassifier",
     "TextExplanation",
     "Tuning",

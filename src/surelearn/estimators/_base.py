@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
-from surelearn import _check, _core, rules
+from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
 from surelearn.estimators import _reduce
 from surelearn.estimators._explain import (
@@ -26,6 +24,7 @@ from surelearn.estimators._explain import (
 )
 from surelearn.estimators._model import Model
 from surelearn.estimators._position import StreamPosition
+from surelearn.estimators._ruled import Ruled, second_order
 from surelearn.weights import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
@@ -35,64 +34,15 @@ _DICTS = (dict, Mapping)
 _TOP = 20
 
 
-def second_order(self: Linear) -> bool:
-    """For `available_if`: first-order rules keep no variances, so what needs them is not there."""
-    model = self.__dict__.get("_model")
-    if rules.get(self.rule).first_order if model is None else not model.layout.second_order:
-        raise AttributeError(
-            f"rule must keep variances for this, got {self.rule!r}. Use a second-order rule such "
-            "as 'arow', or decision_function."
-        )
-    return True
-
-
-class Linear(BaseEstimator):  # type: ignore[misc]
+class Linear(Ruled[Model]):
     """A linear model over classes: its fitted attributes and the checks of its input."""
 
-    rule: Any
     decoding: str
     n_features_in_: int
     temperature_: float
     stream_: StreamPosition
-    _model: Model
 
     # ------------------------------------------------------------------- fitted
-
-    @property
-    def _fresh(self) -> bool:
-        return "_model" not in self.__dict__
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return not self._fresh
-
-    def _fitted(self) -> Model:
-        if self._fresh:  # asked first: scikit-learn's check takes longer than a prediction
-            check_is_fitted(self)
-        return self._model
-
-    def _attribute(self, name: str) -> Model:
-        """The model behind a fitted attribute, which must not be there before `fit`."""
-        if self._fresh:
-            raise NotFittedError(
-                f"{name} must be learnt first, got no call of fit or partial_fit yet."
-            )
-        return self._model
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        return self._attribute("classes_").classes
-
-    @property
-    def projection_(self) -> str:
-        return self._attribute("projection_").projection
-
-    @property
-    def n_updates_(self) -> int:
-        return self._attribute("n_updates_").updates
-
-    @property
-    def mistakes_(self) -> NDArray[np.int64]:
-        return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
 
     @property
     def code_(self) -> NDArray[np.int8]:
@@ -150,12 +100,6 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         second_order(self)
         return _check.trained(model.weights, name).variances
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the plan kept for speed, which holds a rule of the core."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_kept", None)
-        return state
-
     # -------------------------------------------------------------------- input
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
@@ -209,34 +153,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         self._one(row, "row")
         return _non_zeros(row)
 
-    def _shell(self) -> Self:
-        """A twin to check input on, so that a refused call leaves this one as it is."""
-        shell = object.__new__(type(self))
-        shell.__dict__.update(self.__dict__)
-        return shell
-
-    def _adopt(self, shell: Self) -> None:
-        """Take over what was learnt of the input's shape, and the model."""
-        self.__dict__.update(shell.__dict__)
-        for name in self.__dict__.keys() - shell.__dict__.keys():
-            del self.__dict__[name]
-
     # --------------------------------------------------------------- parameters
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those of a rule value, as ``rule__phi``."""
-        params: dict[str, Any] = super().get_params(deep=False)
-        if deep and isinstance(self.rule, rules.Rule):
-            params.update({f"rule__{name}": x for name, x in self.rule.params().items()})
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``rule__eta=0.9`` puts a new rule value in place."""
-        inner = {k.removeprefix("rule__"): v for k, v in params.items() if k.startswith("rule__")}
-        super().set_params(**{k: v for k, v in params.items() if not k.startswith("rule__")})
-        if inner:
-            self.rule = rules.get(self.rule).replace(**inner)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -314,12 +231,6 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         """What to call features: something that gives the names of an array of their numbers."""
         named = _check.names(names, n_features)
         return self.__dict__.get("feature_names_in_") if named is None else named
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file, whole or not at all; `surelearn.load` reads it back."""
-        from surelearn.estimators._file import write
-
-        write(self, path)
 
 
 def as_labels(y: Any, name: str = "y") -> NDArray[Any]:

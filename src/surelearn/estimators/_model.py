@@ -61,11 +61,11 @@ class How(NamedTuple):
 class Refused(ValueError):
     """A row whose update would have left no usable model; the `place` rows before it are learnt."""
 
-    def __init__(self, place: int, row: int, model: Model, *, exact: bool) -> None:
+    def __init__(self, place: int, row: int, model: Any, *, exact: bool, what: str = "row") -> None:
         layout = model.layout
         super().__init__(
             _check.collapse(
-                row,
+                f"{what} {row}",
                 covariance=layout.covariance,
                 projection=model.projection,
                 dtype=layout.dtype,

@@ -31,7 +31,7 @@ def new_order(random: np.random.RandomState, n: int) -> NDArray[np.int64]:
     return random.permutation(n).astype(np.int64, copy=False)
 
 
-def reporter(name: str, n_rows: int) -> Callable[[Tally], None]:
+def reporter(name: str, n_rows: int, what: str = "rows") -> Callable[[Tally], None]:
     """Prints a line whenever it is told how far a pass has come."""
     begin = time.perf_counter()
 
@@ -39,8 +39,8 @@ def reporter(name: str, n_rows: int) -> Callable[[Tally], None]:
         rate = done.rows / max(time.perf_counter() - begin, 1e-9)
         share = 100.0 * done.mistakes / max(done.rows, 1)
         print(
-            f"{name}: {done.rows:,} of {n_rows:,} rows, {done.mistakes:,} mistakes "
-            f"({share:.1f} %), {rate:,.0f} rows/s",
+            f"{name}: {done.rows:,} of {n_rows:,} {what}, {done.mistakes:,} mistakes "
+            f"({share:.1f} %), {rate:,.0f} {what}/s",
             flush=True,
         )
 

@@ -120,11 +120,7 @@ class Plan:
         _check.same("average", fitted.averaged, self.averaged)
         _check.same("initial_variance", model.initial_variance, self.initial_variance)
         if fitted.second_order == self.how.rule.first_order:
-            kind = "second-order" if fitted.second_order else "first-order"
-            raise ValueError(
-                f"rule must stay a {kind} one in a fitted model, got {self.rule!r}. "
-                "Call fit to start anew."
-            )
+            _check.same_order(fitted.second_order, self.rule)
 
 
 def _check_pieces(

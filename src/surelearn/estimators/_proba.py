@@ -11,8 +11,9 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, _core, decode, probability, rules
 from surelearn.estimators import _reduce
-from surelearn.estimators._base import Linear, as_labels, second_order
+from surelearn.estimators._base import Linear, as_labels
 from surelearn.estimators._model import Model
+from surelearn.estimators._ruled import second_order
 from surelearn.weights import Full
 
 Array = NDArray[np.float64]

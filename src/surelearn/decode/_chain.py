@@ -1,0 +1,95 @@
+"""The label paths of one sequence: the best ones, and sums over all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surelearn import _check, _core
+
+
+class Chain:
+    r"""Scores of all label paths of one sequence.
+
+    .. math:: s(y) = \sum_{t=1}^T U_{t, y_t} + \sum_{t=2}^T A_{y_{t-1}, y_t}, \qquad
+        Pr[y] = \exp(s(y)) / Z
+
+    Labels are numbers from 0 to K - 1; of equal labels the first wins.
+
+    Parameters
+    ----------
+    U : array of shape (length, n_labels)
+        Score of each label of each token; what starting and ending with a label is worth is added
+        to the first and last row.
+    A : array of shape (n_labels, n_labels) or (length - 1, n_labels, n_labels)
+        Score of each step from one label to the next, one matrix for all steps or one for each.
+
+    Examples
+    --------
+    >>> from surelearn.decode import Chain
+    >>> chain = Chain([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+    >>> chain.best()
+    array([0, 0], dtype=int32)
+    >>> chain.k_best(2)
+    array([[0, 0],
+           [0, 1]], dtype=int32)
+    >>> chain.marginals().round(2)
+    array([[0.62, 0.38],
+           [0.53, 0.47]])
+    """
+
+    def __init__(self, U: ArrayLike, A: ArrayLike) -> None:
+        self.U, self.A = _check.chain(_check.numbers("U", U), _check.numbers("A", A))
+        self._core = _core.Chain(self.U, self.A)
+
+    def score(self, path: ArrayLike) -> float:
+        """The score of one path."""
+        y = self._path(path)
+        steps = np.broadcast_to(self.A, (max(len(y) - 1, 0), *self.A.shape[1:]))
+        places = np.arange(len(y))
+        return float(self.U[places, y].sum() + steps[places[:-1], y[:-1], y[1:]].sum())
+
+    def best(self) -> NDArray[np.int32]:
+        """Viterbi: the path of the largest score."""
+        path: NDArray[np.int32] = self._core.best()[0]
+        return path
+
+    def k_best(self, k: int) -> NDArray[np.int32]:
+        """The k best paths, or as many as there are, best first, of shape (k, length)."""
+        return self._core.k_best(_check.count("k", k))
+
+    def best_other(self, y: ArrayLike) -> NDArray[np.int32] | None:
+        """The best path that is not y; None where there is no other."""
+        found = self._core.best_other(self._path(y))
+        return found[0] if len(found) else None
+
+    def augmented(self, y: ArrayLike, cost: float = 1.0) -> Chain:
+        """The same chain where every label that differs from y's is worth `cost` more."""
+        path = self._path(y)
+        U = self.U + _check.number("cost", cost, "[0, inf)", low=0.0)
+        places = np.arange(len(path))
+        U[places, path] = self.U[places, path]
+        return Chain(U, self.A)
+
+    def log_partition(self) -> float:
+        """log Z, the logarithm of the sum of exp(score) over all paths."""
+        return self._core.log_partition()
+
+    def marginals(self) -> NDArray[np.float64]:
+        """Probability of each label of each token, of shape (length, n_labels)."""
+        return self._core.marginals(False)
+
+    def pair_marginals(self) -> NDArray[np.float64]:
+        """Probability of each two labels in a row, of shape (length - 1, n_labels, n_labels)."""
+        return self._core.marginals(True)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> NDArray[np.int32]:
+        """Paths drawn from their probabilities, of shape (n_samples, length)."""
+        n = _check.count("n_samples", n_samples)
+        uniform = np.random.default_rng(random_state).random((n, len(self.U)))
+        return self._core.sample(uniform)
+
+    def _path(self, path: ArrayLike) -> NDArray[np.int32]:
+        return _check.path(path, *self.U.shape)

@@ -1,0 +1,485 @@
+"""SureTagger: sequences, a chain as decoder, and the same rules and weights as for rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import ndtr
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from surelearn import _check, constraints, rules
+from surelearn.decode import Chain
+from surelearn.estimators._base import as_labels
+from surelearn.estimators._model import How, joined
+from surelearn.estimators._passes import new_order, reporter
+from surelearn.estimators._ruled import Ruled, second_order
+from surelearn.estimators._tags import Given, TagBatch, TagModel, cut
+from surelearn.templates import Sequences, TokenFeatures
+from surelearn.weights import Layout
+
+#: Parameters that say how features are made; they cannot change in a fitted model.
+FEATURES = ("templates", "columns", "n_features")
+
+
+class SureTagger(Ruled[TagModel]):
+    r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
+
+    .. math:: \hat y = \arg\max_z \mu \cdot \Psi(x, z), \qquad
+        \Psi(x, z) = \sum_t \Psi_t(x, z_{t-1}, z_t), \qquad g = \Psi(x, y) - \Psi(x, \hat y)
+
+    and then the update of `SureClassifier` with this g. Rules that ask for a margin (PA, AROW,
+    NHERD) are shown the path that is best with a cost of 1 for each wrong tag, and asked for as
+    much margin as it has wrong tags. The others are shown the best wrong path, which is the second
+    best where the best is right; the perceptron learns from mistakes only.
+
+    Parameters
+    ----------
+    rule : str, rule or function, default "variance"
+        As in `SureClassifier`.
+    templates : list of str, optional
+        What is made of words, such as ``"w[0]"`` or ``"w[-1]|w[0]"``, see `surelearn.templates`.
+        Default: a window of five words with prefixes, suffixes and shapes, or, where there are
+        parts of speech too, a window of five of both. Not for tokens that are features already.
+    columns : list of str, optional
+        Names of the columns of tokens that are tuples. Default: w, pos, c2, c3, ...
+    n_features : int, optional
+        Hash names of features into so many. Default: every name has a number of its own.
+    constraints : str or constraints, default "single"
+        ``"single"``: learn from the best wrong path. ``constraints.Sequential(k)``: from the k
+        best, one after the other.
+    projection : {"precision", "covariance"}, default "precision"
+        Which off-diagonal part an update drops.
+    passes : int, default 10
+        Passes over the data in `fit`.
+    shuffle : bool, default True
+        Whether `fit` goes through the sequences in a new random order in each pass.
+    initial_variance : float > 0, default 1
+        Variance of every weight before the first sequence.
+    average : bool, default True
+        Whether predictions use the mean of all weight vectors over all rounds, a sequence each.
+    dtype : {"float32", "float64"}, default "float32"
+        How weights are kept. Arithmetic is always in double.
+    n_jobs : int or None, default None
+        Threads for predictions; None and -1: as many as there are cores. Changes no result.
+    random_state : int, RandomState or None, default None
+        Order of the sequences in `fit`.
+    verbose : int, default 0
+        1 prints a line for each pass.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Known labels, sorted.
+    features_ : TokenFeatures
+        Features of tokens so far: `names`, `pair_names`, `n_features`.
+    coef_, sigma_ : ndarray of shape (n_labels, n_features)
+        Means of the features' weights, and their variances (second-order rules only).
+    transitions_, transitions_sigma_ : ndarray of shape (n_labels, n_labels)
+        The same for each step from the label of the row to that of the column.
+    start_, start_sigma_, end_, end_sigma_ : ndarray of shape (n_labels,)
+        The same for beginning and ending with a label.
+    projection_ : {"precision", "covariance"}
+    n_updates_ : int
+        Sequences that moved the weights.
+    mistakes_ : ndarray of int
+        Sequences whose best path was not the right one before their update, one entry a pass.
+    temperature_ : float
+        After `calibrate`: what scores are divided by before they become probabilities.
+
+    References
+    ----------
+    Collins 2002, Discriminative training methods for hidden Markov models (averaged perceptron).
+    Taskar, Guestrin & Koller 2003, Max-margin Markov networks (margins by wrong tags).
+    Crammer, Dredze & Kulesza 2009, sec. 6.3 and 8, announce the confidence-weighted form.
+
+    Examples
+    --------
+    >>> from surelearn import SureTagger
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
+    >>> y = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"]]
+    >>> SureTagger(random_state=0).fit(X, y).predict([["a", "dog", "sleeps"]])
+    [['DET', 'NOUN', 'VERB']]
+    """
+
+    temperature_: float
+
+    def __init__(
+        self,
+        rule: str | rules.Rule | Callable[[float, float], Any] = "variance",
+        *,
+        templates: Any = None,
+        columns: Any = None,
+        n_features: int | None = None,
+        constraints: Any = "single",
+        projection: str = "precision",
+        passes: int = 10,
+        shuffle: bool = True,
+        initial_variance: float = 1.0,
+        average: bool = True,
+        dtype: Any = "float32",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rule = rule
+        self.templates = templates
+        self.columns = columns
+        self.n_features = n_features
+        self.constraints = constraints
+        self.projection = projection
+        self.passes = passes
+        self.shuffle = shuffle
+        self.initial_variance = initial_variance
+        self.average = average
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ----------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch, in `passes` passes.
+
+        Parameters
+        ----------
+        X : list of sequences
+            A sequence is a list of tokens; a token is a word, a tuple of words (`columns`), a dict
+            of features as in sklearn-crfsuite, or a list of features.
+        y : list of sequences of labels
+            One label for each token.
+        sample_weight : array of shape (n_sequences,), optional
+            Sequences of weight 0 are left out before anything else.
+
+        Returns
+        -------
+        self
+            On an error the model is as it was before the call.
+        """
+        plan = TagPlan.of(self.get_params(deep=False))
+        given = Given.of(X, y, sample_weight)
+        _check.two_classes(given.labels, "fit")
+        model, batch = plan.read(plan.blank(self), given, given.labels)
+        random = check_random_state(self.random_state)
+        for number in range(1, plan.passes + 1):
+            order = new_order(random, batch.size) if plan.shuffle else None
+            name = f"pass {number}/{plan.passes}"
+            report = reporter(name, batch.size, "sequences") if plan.verbose else None
+            model.mistakes.append(0)
+            model.learn(plan.how, batch, order=order, report=report)
+        self._forget()
+        self._model = model
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on learning: one pass over these sequences, in their order.
+
+        Labels and features that are new are known from the first of these sequences on.
+
+        Parameters
+        ----------
+        X : list of sequences
+        y : list of sequences of labels
+        classes : array, optional
+            Labels to know from now on.
+        sample_weight : array of shape (n_sequences,), optional
+
+        Returns
+        -------
+        self
+            Where the input is refused, the model is as it was. Where one sequence's update would
+            leave no usable model, those before it are kept and the error names it.
+        """
+        plan = TagPlan.of(self.get_params(deep=False))
+        model = plan.blank(self) if self._fresh else self._model
+        plan.check_fits(self, model)
+        given = Given.of(X, y, sample_weight)
+        declared = given.labels[:0] if classes is None else as_labels(classes, "classes")
+        known = model.classes
+        for labels in (declared, given.labels):
+            _check.one_kind(known, labels)
+            known = joined(known, labels)
+        if len(known) == 0:
+            return self
+        with model.lock:
+            model, batch = plan.read(model, given, known)
+            self._model = model
+        if self.__dict__.get("_settings") is None:
+            self._forget()
+        model.learn(plan.how, batch)
+        return self
+
+    def _forget(self) -> None:
+        """What belonged to a model before."""
+        self.__dict__.pop("temperature_", None)
+        self._settings = _settings(self)
+
+    # --------------------------------------------------------------- prediction
+
+    def predict(self, X: Any) -> list[list[Any]]:
+        """The path of the largest mean score of every sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of labels
+        """
+        model, sequences = self._read(X)
+        tags = model.tags(sequences, self._threads())
+        return cut(model.classes[tags].tolist(), sequences.bounds)
+
+    def predict_marginals(self, X: Any) -> list[list[dict[Any, float]]]:
+        r"""Probability of every label of every token.
+
+        .. math:: Pr[y_t = j] = \sum_{y: y_t = j} \exp(\mu \cdot \Psi(x, y) / \tau) / Z
+
+        by forward-backward, with :math:`\tau` the `temperature_`, 1 before `calibrate`.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of dicts of {label: probability}
+        """
+        model, sequences = self._read(X)
+        p = model.marginals(sequences, self._temperature(), self._threads())
+        labels = model.classes.tolist()
+        return cut([dict(zip(labels, row, strict=True)) for row in p.tolist()], sequences.bounds)
+
+    @available_if(second_order)
+    def confidence(self, X: Any) -> list[list[float]]:
+        r"""How sure the weights are of each tag that `predict` gives.
+
+        .. math:: Pr[w \cdot g_t > 0] = \Phi(\mu \cdot g_t / \sqrt{g_t^\top \Sigma g_t}), \qquad
+            g_t = \Psi(x, \hat y) - \Psi(x, \hat y^{(t)})
+
+        with :math:`\hat y^{(t)}` the best path that has another label at t.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of float
+            From 0.5 to 1.
+        """
+        model, sequences = self._read(X)
+        _, m, v = model.leads(sequences, self._threads())
+        tie = v <= 0  # only without any feature, or with one label
+        ratio = np.where(tie, np.where(m > 0, np.inf, 0.0), m / np.sqrt(np.where(tie, 1.0, v)))
+        return cut(ndtr(ratio).tolist(), sequences.bounds)
+
+    def chain(self, x: Any) -> Chain:
+        """One sequence's scores, for its k best paths, samples, and sums over all paths.
+
+        Parameters
+        ----------
+        x : sequence
+
+        Returns
+        -------
+        decode.Chain
+            Labels in it are places in `classes_`.
+        """
+        model, sequences = self._read([x])
+        return Chain(*model.chain_scores(sequences))
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Not learnt from.
+        y : list of sequences of labels
+
+        Returns
+        -------
+        self
+        """
+        given = Given.of(X, y, None)
+        model, sequences = self._read(X)
+        _check.known_tags(given.labels, model.classes)
+        places = model.places(given.y)
+
+        def loss(log_temperature: float) -> float:
+            p = model.marginals(sequences, float(np.exp(log_temperature)), self._threads())
+            own = np.maximum(p[np.arange(len(places)), places], np.finfo(float).tiny)
+            return float(-np.log(own).mean())
+
+        found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
+        self.temperature_ = float(np.exp(found.x))
+        return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of tokens with the right label.
+
+        Parameters
+        ----------
+        X : list of sequences
+        y : list of sequences of labels
+        sample_weight : array of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        given = Given.of(X, y, sample_weight)
+        predicted = self.predict(given.X)
+        weight = np.ones(len(given.y)) if given.weight is None else given.weight
+        right = [
+            sum(a == b for a, b in zip(*both, strict=True))
+            for both in zip(given.y, predicted, strict=True)
+        ]
+        total = float(weight @ np.array([len(tags) for tags in given.y], dtype=np.float64))
+        return float(weight @ np.array(right, dtype=np.float64)) / total if total else float("nan")
+
+    def _read(self, X: Any) -> tuple[TagModel, Sequences]:
+        """Features of sequences, and the model that knows them."""
+        self._fitted()
+        with self._model.lock:
+            return self._model, self._model.features.transform(X)
+
+    def _threads(self) -> int:
+        return _check.threads("n_jobs", self.n_jobs)
+
+    def _temperature(self) -> float:
+        temperature: float = self.__dict__.get("temperature_", 1.0)
+        return temperature
+
+    # ------------------------------------------------------------------- fitted
+
+    @property
+    def features_(self) -> TokenFeatures:
+        return self._attribute("features_").features
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        return self._attribute("coef_").part("tokens")
+
+    @property
+    def sigma_(self) -> NDArray[Any]:
+        return self._spread("sigma_", "tokens")
+
+    @property
+    def transitions_(self) -> NDArray[Any]:
+        return self._attribute("transitions_").part("steps").T
+
+    @property
+    def transitions_sigma_(self) -> NDArray[Any]:
+        return self._spread("transitions_sigma_", "steps").T
+
+    @property
+    def start_(self) -> NDArray[Any]:
+        return self._attribute("start_").part("start")
+
+    @property
+    def start_sigma_(self) -> NDArray[Any]:
+        return self._spread("start_sigma_", "start")
+
+    @property
+    def end_(self) -> NDArray[Any]:
+        return self._attribute("end_").part("end")
+
+    @property
+    def end_sigma_(self) -> NDArray[Any]:
+        return self._spread("end_sigma_", "end")
+
+    def _spread(self, name: str, part: str) -> NDArray[Any]:
+        model = self._attribute(name)
+        second_order(self)
+        return model.part(part, variances=True)
+
+
+def _settings(tagger: SureTagger) -> dict[str, Any]:
+    """How features are made, in plain values that can be compared."""
+    found = {name: getattr(tagger, name) for name in FEATURES}
+    for name in ("templates", "columns"):
+        found[name] = None if found[name] is None else list(found[name])
+    return found
+
+
+@dataclass(frozen=True)
+class TagPlan:
+    """What `fit` and `partial_fit` of a tagger do, all of it checked."""
+
+    rule: rules.Rule
+    constraints: constraints.Constraints
+    how: How
+    projection: str
+    dtype: str
+    passes: int
+    shuffle: bool
+    averaged: bool
+    initial_variance: float
+    verbose: int
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> TagPlan:
+        scheme = constraints.get(params["constraints"])
+        few = isinstance(scheme, constraints.Single)
+        if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
+            raise ValueError(
+                "constraints must be 'single' or constraints.Sequential(k) with a number k for "
+                f"paths, of which there are too many, got {params['constraints']!r}."
+            )
+        rule = rules.get(params["rule"])
+        dtype, verbose = _check.storage(params["dtype"]), params["verbose"]
+        return cls(
+            rule=rule,
+            constraints=scheme,
+            how=How(rule.core(), scheme.core(), None, _check.threads("n_jobs", params["n_jobs"])),
+            projection=_check.choice(
+                "projection", params["projection"], ["precision", "covariance"]
+            ),
+            dtype=dtype.name,
+            passes=_check.count("passes", params["passes"]),
+            shuffle=_check.flag("shuffle", params["shuffle"]),
+            averaged=_check.flag("average", params["average"]),
+            initial_variance=_check.prior(params["initial_variance"], dtype),
+            verbose=int(verbose) if verbose in (True, False) else _check.count("verbose", verbose),
+        )
+
+    def blank(self, tagger: SureTagger) -> TagModel:
+        """A model that has seen nothing."""
+        layout = Layout(
+            n_features=2,
+            intercept=False,
+            second_order=not self.how.rule.first_order,
+            averaged=self.averaged,
+            dtype=self.dtype,
+        )
+        features = TokenFeatures(**{name: getattr(tagger, name) for name in FEATURES})
+        return TagModel(layout, self.initial_variance, self.projection, features)
+
+    def read(
+        self, model: TagModel, given: Given, classes: NDArray[Any]
+    ) -> tuple[TagModel, TagBatch]:
+        """What is given as the core reads it, and a model with room for it."""
+        sequences = model.features.learn(given.X)
+        model = model.fitting(classes)
+        return model, model.batch(given, sequences)
+
+    def check_fits(self, tagger: SureTagger, model: TagModel) -> None:
+        """Refuse a change of what a fitted model cannot change."""
+        fitted = model.layout
+        _check.same("dtype", fitted.dtype, self.dtype)
+        _check.same("average", fitted.averaged, self.averaged)
+        _check.same("initial_variance", model.initial_variance, self.initial_variance)
+        _check.same("projection", model.projection, self.projection)
+        if fitted.second_order == self.how.rule.first_order:
+            _check.same_order(fitted.second_order, self.rule)
+        for name, value in tagger.__dict__.get("_settings", {}).items():
+            _check.same(name, value, _settings(tagger)[name])

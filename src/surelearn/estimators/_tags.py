@@ -1,0 +1,235 @@
+"""What a tagger has learnt: labels, features and one table of weights; knows no scikit-learn.
+
+The first rows of the table are those of the chain: start, end, and for each feature of pairs and
+each label before the step (the pair that is always there first). The features of tokens follow, in
+the order in which they were met, and behind them is room for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, _core
+from surelearn.estimators._model import How, Refused
+from surelearn.templates import Sequences, TokenFeatures
+from surelearn.weights import Diagonal, Layout, Tally, rows_of
+
+#: Sequences between two reports of progress.
+_REPORT = 1 << 16
+
+
+class TagBatch(NamedTuple):
+    """Sequences with the places of their labels, checked, none of weight zero."""
+
+    tokens: _core.Rows
+    pairs: _core.Rows
+    bounds: NDArray[np.int64]
+    y: NDArray[np.int32]
+    weight: NDArray[np.float64] | None
+    numbers: NDArray[np.int64] | None  # of the sequences in the user's X, where some were dropped
+
+    @property
+    def size(self) -> int:
+        return len(self.bounds) - 1
+
+
+class Given(NamedTuple):
+    """What somebody handed in to be learnt, checked but for the features."""
+
+    X: list[Any]
+    y: list[list[Any]]
+    weight: NDArray[np.float64] | None
+    numbers: NDArray[np.int64] | None
+    labels: NDArray[Any]  # that are in it, sorted
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any) -> Given:
+        sequences, tags = _check.tagged(X, y)
+        weight = _check.sample_weight(sample_weight, len(tags))
+        numbers = None
+        if weight is not None and not weight.all():
+            numbers = np.flatnonzero(weight)
+            sequences = [sequences[i] for i in numbers]
+            tags, weight = [tags[i] for i in numbers], weight[numbers]
+        return cls(sequences, tags, weight, numbers, _check.tags_in(tags))
+
+
+@dataclass
+class TagModel:
+    """Labels, features, weights and the counts of what happened so far.
+
+    Whoever changes what the rows and columns of the weights mean makes a new one, under `lock`, so
+    that a reader in another thread sees features and weights that belong together.
+    """
+
+    layout: Layout  # its features: the chain's, those of tokens, and room for more
+    initial_variance: float
+    projection: str
+    features: TokenFeatures
+    classes: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
+    n_pairs: int = 0  # features of pairs that there are rows for, but for the constant one
+    weights: Diagonal | None = None  # None: no label is known
+    mistakes: list[int] = field(default_factory=list)
+    updates: int = 0
+    lock: Any = field(default_factory=Lock, compare=False, repr=False)
+
+    @property
+    def first(self) -> int:
+        """Row of the first feature of tokens."""
+        return 2 + (self.n_pairs + 1) * len(self.classes)
+
+    def fitting(self, classes: NDArray[Any]) -> TagModel:
+        """One with these labels, sorted, and room for all features there are."""
+        n_tokens, n_pairs = self.features.n_features, self.features.n_pair_features
+        room = self.layout.n_features - self.first
+        same = np.array_equal(classes, self.classes) and n_pairs == self.n_pairs
+        if same and n_tokens <= room and self.weights is not None:
+            return self
+        # Room is taken in steps that grow, so that a long stream copies its weights a few times.
+        grows = self.weights is not None and n_tokens > room
+        room = max(n_tokens, room, room + room // 2 if grows else 0)
+        n_rows = 2 + (n_pairs + 1) * len(classes) + room
+        other = replace(
+            self, classes=classes, n_pairs=n_pairs, layout=replace(self.layout, n_features=n_rows)
+        )
+        if len(classes):
+            other.weights = self._moved(other, room)
+        return other
+
+    def _moved(self, other: TagModel, room: int) -> Diagonal:
+        """These weights under the rows and columns of the other one."""
+        if self.weights is None:
+            return Diagonal(other.layout, len(other.classes), self.initial_variance)
+        known = {label: k for k, label in enumerate(self.classes.tolist())}
+        places = np.array([known.get(label, -1) for label in other.classes.tolist()])
+        tokens = np.full(room, -1, np.int64)
+        old = self.layout.n_features - self.first
+        tokens[:old] = self.first + np.arange(old)
+        rows = np.concatenate(
+            [_chain_rows(places, len(known), self.n_pairs, other.n_pairs), tokens]
+        )
+        return self.weights.with_features(rows).with_columns(places.tolist())
+
+    def batch(self, given: Given, sequences: Sequences) -> TagBatch:
+        """What is learnt, as the core reads it."""
+        y = self.places(given.y)
+        tokens, pairs = self._rows(sequences)
+        return TagBatch(tokens, pairs, sequences.bounds, y, given.weight, given.numbers)
+
+    def places(self, y: list[list[Any]]) -> NDArray[np.int32]:
+        """The place of each token's label among the classes."""
+        places = {label: k for k, label in enumerate(self.classes.tolist())}
+        return np.fromiter(map(places.__getitem__, chain.from_iterable(y)), np.int32)
+
+    def tags(self, sequences: Sequences, threads: int) -> NDArray[np.int32]:
+        """The place of the best label of every token."""
+        return _core.tag(self._table, *self._rows(sequences), sequences.bounds, threads)
+
+    def marginals(
+        self, sequences: Sequences, temperature: float, threads: int
+    ) -> NDArray[np.float64]:
+        """Probability of every label of every token."""
+        rows, bounds = self._rows(sequences), sequences.bounds
+        return _core.tag_marginals(self._table, *rows, bounds, temperature, threads)
+
+    def leads(
+        self, sequences: Sequences, threads: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+        """The same as `tags`, and mean and variance of each label's lead over another there."""
+        return _core.leads(self._table, *self._rows(sequences), sequences.bounds, threads)
+
+    def chain_scores(self, sequences: Sequences) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """U and A of one sequence."""
+        return _core.chain_scores(self._table, *self._rows(sequences), sequences.bounds)
+
+    @property
+    def _table(self) -> Any:
+        return _check.trained(self.weights, "predict")._core
+
+    def part(self, which: str, *, variances: bool = False) -> NDArray[Any]:
+        """Means or variances of the chain's start, end or steps, or of the tokens' features."""
+        K, first = len(self.classes), self.first
+        places: dict[str, Any] = {
+            "start": 0,
+            "end": 1,
+            "steps": slice(2, 2 + K),
+            "tokens": slice(first, first + self.features.n_features),
+        }
+        weights = _check.trained(self.weights, which)
+        found = (weights.variances if variances else weights.means)[:, places[which]]
+        found.flags.writeable = False
+        return found
+
+    def _rows(self, sequences: Sequences) -> tuple[_core.Rows, _core.Rows]:
+        """Features of tokens and of pairs."""
+        pairs = sequences.pairs
+        if pairs is None:
+            n_tokens = len(sequences.X.indptr) - 1
+            none = np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(n_tokens + 1, np.int32)
+            pairs = sparse.csr_array(none, shape=(n_tokens, self.n_pairs))
+        return rows_of(sequences.X), rows_of(pairs)
+
+    def learn(
+        self,
+        how: How,
+        batch: TagBatch,
+        *,
+        order: NDArray[np.int64] | None = None,
+        report: Callable[[Tally], None] | None = None,
+    ) -> None:
+        """Learn all sequences; raises `Refused` after those before a bad one."""
+        if not self.mistakes:
+            self.mistakes.append(0)
+        done, refused = np.zeros(3, np.uint64), False
+        method = (how.rule, how.scheme, self.projection == "covariance")
+        weights = _check.trained(self.weights, "learning")
+        learnt = 0
+        try:
+            while learnt < batch.size and not refused:
+                end = batch.size if report is None else min(batch.size, learnt + _REPORT)
+                refused = weights.learn_sequences(
+                    method, batch, order=order, span=(learnt, end), done=done
+                )
+                learnt = int(done[0])
+                if report is not None:
+                    report(Tally(*done.tolist()))
+        finally:
+            self.mistakes[-1] += int(done[1])
+            self.updates += int(done[2])
+        if refused:
+            place = learnt if order is None else int(order[learnt])
+            named = place if batch.numbers is None else int(batch.numbers[place])
+            raise Refused(learnt, named, self, exact=False, what="sequence")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=Lock())
+
+
+def _chain_rows(
+    places: NDArray[np.int64], n_before: int, pairs_before: int, n_pairs: int
+) -> NDArray[np.int64]:
+    """Where the rows of the chain were before; -1: new ones. `places` has those of the labels."""
+    steps = np.full((n_pairs + 1, len(places)), -1, np.int64)
+    known = places >= 0
+    firsts = 2 + n_before * np.arange(pairs_before + 1)
+    steps[: pairs_before + 1, known] = firsts[:, None] + places[known]
+    return np.concatenate([np.arange(2), steps.ravel()])
+
+
+def cut(values: Sequence[Any], bounds: NDArray[np.int64]) -> list[Any]:
+    """One stretch of values for each sequence."""
+    ends = bounds.tolist()
+    return [values[a:b] for a, b in pairwise(ends)]
