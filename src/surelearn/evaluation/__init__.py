@@ -11,6 +11,7 @@ from surelearn.evaluation._chunks import ChunkCounts, ChunkScores, chunk_scores
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._evaluate import evaluate
 from surelearn.evaluation._result import Evaluation
+from surelearn.evaluation._taggers import evaluate_tagger
 
 __all__ = [
     "ChunkCounts",
@@ -19,4 +20,5 @@ __all__ = [
     "Evaluation",
     "chunk_scores",
     "evaluate",
+    "evaluate_tagger",
 ]

@@ -70,6 +70,8 @@ class ChunkScores:
         sorted.
     overall : ChunkCounts
         Over all types.
+    n_bad : int
+        Sequences left out since they cannot be read.
     precision, recall, f1 : float
         Of all chunks, whatever their type: ``overall``'s.
     accuracy : float
@@ -80,6 +82,7 @@ class ChunkScores:
     n_tokens: int = 0
     n_right: int = 0
     by_type: Mapping[str, ChunkCounts] = field(default_factory=dict)
+    n_bad: int = 0
 
     @cached_property
     def overall(self) -> ChunkCounts:
@@ -110,6 +113,7 @@ class ChunkScores:
             self.n_tokens + other.n_tokens,
             self.n_right + other.n_right,
             {t: _sum([self.by_type.get(t, none), other.by_type.get(t, none)]) for t in types},
+            self.n_bad + other.n_bad,
         )
 
     def table(self) -> Table:
@@ -125,7 +129,7 @@ class ChunkScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values that JSON can hold."""
-        names = ("n_sequences", "n_tokens", "accuracy", "precision", "recall", "f1")
+        names = ("n_sequences", "n_bad", "n_tokens", "accuracy", "precision", "recall", "f1")
         return {
             **{name: getattr(self, name) for name in names},
             **self.overall._asdict(),
@@ -134,9 +138,10 @@ class ChunkScores:
 
     def __str__(self) -> str:
         chunks = self.overall
+        left_out = f" ({self.n_bad:,} left out as bad)" if self.n_bad else ""
         lines = [
-            f"{self.n_tokens:,} tokens of {self.n_sequences:,} sequences with {chunks.support:,} "
-            f"chunks; found {chunks.found:,}, right {chunks.correct:,}",
+            f"{self.n_tokens:,} tokens of {self.n_sequences:,} sequences{left_out} with "
+            f"{chunks.support:,} chunks; found {chunks.found:,}, right {chunks.correct:,}",
             "",
         ]
         for name in ("accuracy", "precision", "recall", "f1"):

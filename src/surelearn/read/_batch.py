@@ -101,13 +101,14 @@ class Written(NamedTuple):
     left_out : list of range
         Lines of sentences that could not be read.
     with_tag : function
-        Gives a line with what was predicted for its word.
+        Gives a line with what was predicted for its word, in the column of a name if the format
+        has a place for it.
     """
 
     text: str
     words: Sequence[Sequence[int]]
     left_out: Sequence[range]
-    with_tag: Callable[[str, Sequence[str]], str]
+    with_tag: Callable[[str, Sequence[str], str | None], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,18 +140,19 @@ class Sentences(Batch):
         """The labels of the words of each sentence."""
         return self.tags
 
-    def tagged(self, *columns: Iterable[Iterable[str]]) -> str:
+    def tagged(self, *columns: Iterable[Iterable[str]], label: str | None = None) -> str:
         """The text that was read, with something said of each word: its tag, and how sure it is.
 
-        CoNLL gets columns of its own for that, CoNLL-U has the tag in the column of the label and
-        the rest in the last one. Sentences that could not be read are left out.
+        CoNLL gets columns of its own for that. CoNLL-U has the tag in the column `label`, by
+        default the one of labels that was read, else upos, and how sure it is in the last one.
+        Sentences that could not be read are left out.
         """
         assert self.written is not None
         text, words, left_out, with_tag = self.written
         lines: list[str | None] = [*text.split("\n")]
         for at, *said in zip(words, *columns, strict=True):
             for i, *of_word in zip(at, *said, strict=True):
-                lines[i] = with_tag(lines[i] or "", of_word)
+                lines[i] = with_tag(lines[i] or "", of_word, label)
         for stretch in left_out:
             lines[stretch.start : stretch.stop] = [None] * len(stretch)
         return "\n".join(line for line in lines if line is not None)

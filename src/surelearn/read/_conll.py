@@ -87,7 +87,7 @@ class Format(Protocol):
     def fault(self, row: list[str], layout: Layout) -> str | None:
         """What is wrong with a line of a sentence."""
 
-    def with_tag(self, line: str, tags: Sequence[str], layout: Layout) -> str:
+    def with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
         """A line with what was predicted for its word: the tag, and perhaps how sure that is."""
 
 
@@ -155,7 +155,7 @@ class Conll:
     def fault(self, row: list[str], layout: Layout) -> str | None:
         return _wrong_width(row, layout.width)
 
-    def with_tag(self, line: str, tags: Sequence[str], layout: Layout) -> str:
+    def with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
         text = line.rstrip(" \t\r")
         between = "\t" if "\t" in text else " "
         return between.join([text, *tags]) + ("\r" if line.endswith("\r") else "")
@@ -214,9 +214,9 @@ class ConllU:
         lacking = [name for name in empty if name != NOT_READ]
         return f"expected {lacking[0]!r}, got nothing." if lacking else None
 
-    def with_tag(self, line: str, tags: Sequence[str], layout: Layout) -> str:
+    def with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
         row = line.rstrip("\r").split("\t")
-        row[_U_NAMES.index(layout.label or "upos")] = tags[0]
+        row[_U_NAMES.index(label if label in _U_NAMES else "upos")] = tags[0]
         for sure in tags[1:]:
             row[-1] = ("" if row[-1] == "_" else f"{row[-1]}|") + f"Confidence={sure}"
         return "\t".join(row) + ("\r" if line.endswith("\r") else "")
@@ -300,8 +300,8 @@ class Reader:
                 return i, wrong
         return None
 
-    def _with_tag(self, line: str, tags: Sequence[str]) -> str:
-        return self._format.with_tag(line, tags, self._layout)
+    def _with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
+        return self._format.with_tag(line, tags, label or self._layout.label)
 
 
 def default_names(width: int) -> tuple[str, ...]:
