@@ -1,4 +1,4 @@
-"""Hypothesis generators of rules, rows and small problems; they know nothing of the library."""
+"""Hypothesis generators of rules, rows, chains, problems; they know nothing of the library."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 # Parameters of each rule and the range in which they are useful.
 _RANGES = {
@@ -40,6 +41,16 @@ class Problem:
     y: np.ndarray
     n_classes: int
     sample_weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """A sequence with the label of each token and the features of the step to it."""
+
+    tokens: list[dict[str, float]]
+    pairs: list[dict[str, float]]
+    y: tuple[int, ...]
+    weight: float
 
 
 def rule_names() -> st.SearchStrategy[str]:
@@ -95,6 +106,47 @@ def coding_matrices(draw: st.DrawFn, zeros: bool = True) -> np.ndarray:
     # A column and its complement are the same problem: the first of both stays.
     known = {max(tuple(c), tuple(-x for x in c)): c for c in reversed(columns)}
     return np.array(list(known.values()), np.int8).T
+
+
+@st.composite
+def chains(
+    draw: st.DrawFn, whole: bool = False, max_length: int = 5, max_labels: int = 4
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores (U, A) of short chains, A for all steps or each; whole ones sum exactly and tie."""
+    length, n_labels = draw(st.integers(1, max_length)), draw(st.integers(1, max_labels))
+    entry = st.integers(-2, 2).map(float) if whole else st.floats(-8.0, 8.0, width=32)
+    shapes = st.sampled_from([(n_labels, n_labels), (length - 1, n_labels, n_labels)])
+    shape = draw(shapes)
+    return (
+        draw(hnp.arrays(np.float64, (length, n_labels), elements=entry)),
+        draw(hnp.arrays(np.float64, shape, elements=entry)),
+    )
+
+
+@st.composite
+def tagged(draw: st.DrawFn, n_labels: int, pairs: bool = True) -> Tagged:
+    """A short sequence of few features, so that they repeat in it and cancel or add up."""
+    length = draw(st.sampled_from([2, 3, 4, 1, 0]))
+    value = st.just(1.0) | _values()
+    token = st.dictionaries(st.sampled_from("abcd"), value, max_size=3)
+    step = st.dictionaries(st.sampled_from("pq"), value, max_size=2) if pairs else st.just({})
+    label = st.integers(0, n_labels - 1)
+    return Tagged(
+        tokens=draw(st.lists(token, min_size=length, max_size=length)),
+        pairs=draw(st.lists(step, min_size=length, max_size=length)),
+        y=tuple(draw(st.lists(label, min_size=length, max_size=length))),
+        weight=draw(_weights()),
+    )
+
+
+@st.composite
+def corpora(
+    draw: st.DrawFn, max_sequences: int = 6, max_labels: int = 3, pairs: bool = True
+) -> tuple[list[Tagged], int]:
+    """A few tagged sequences, and the number of labels there are."""
+    n_labels = draw(st.integers(2, max_labels))
+    sequence = tagged(n_labels, pairs=pairs)
+    return draw(st.lists(sequence, min_size=2, max_size=max_sequences)), n_labels
 
 
 def margins() -> st.SearchStrategy[tuple[float, float]]:

@@ -22,6 +22,7 @@ LAYERS = [
         "parts.hpp",
         "hash.hpp",
         "dictionary.hpp",
+        "pieces.hpp",
         "parse.hpp",
         "merge.hpp",
     },

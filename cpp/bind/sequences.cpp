@@ -21,6 +21,7 @@
 
 #include "bind.hpp"
 #include "surelearn/guard.hpp"
+#include "surelearn/pieces.hpp"
 #include "surelearn/templates.hpp"
 
 namespace surelearn::bind {
@@ -110,18 +111,61 @@ template <class Add>
     return view;
 }
 
+[[nodiscard]] std::string_view value_at(const nb::list& values, std::size_t i) {
+    if (i >= values.size()) throw nb::index_error("there must be a value for each word");
+    const auto text = utf8_of(PyList_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(i)));
+    if (!text) throw nb::type_error("a value must be a str without surrogates");
+    return *text;
+}
+
+/// Steps as Python has them: (place of the kind, size).
+using Steps = std::vector<std::pair<std::uint8_t, std::size_t>>;
+
+[[nodiscard]] std::vector<PieceStep> steps_of(const Steps& given) {
+    std::vector<PieceStep> steps;
+    for (const auto& [kind, size] : given) {
+        steps.push_back({static_cast<PieceStep::Kind>(kind), size});
+    }
+    return steps;
+}
+
+/// The words of a column for which Python has to take these steps.
+[[nodiscard]] nb::typed<nb::list, nb::str> words_beyond(const Words& words, std::size_t column,
+                                                        const Steps& given) {
+    const auto steps = steps_of(given);
+    const Strings& distinct = words.distinct.at(column).names();
+    Strings beyond;
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+        std::string word(distinct[i]);
+        if (!apply_all(steps, word)) beyond.add(distinct[i]);
+    }
+    return list_of(beyond);
+}
+
+/// What steps make of each word: Python's values for the words beyond, in their order.
+[[nodiscard]] View stepped_view(const Words& words, std::size_t column, const Steps& given,
+                                const nb::typed<nb::list, nb::str>& values) {
+    const auto steps = steps_of(given);
+    const Strings& distinct = words.distinct.at(column).names();
+    View view{column, {}, {}};
+    Dictionary texts;
+    std::size_t n_used = 0;
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+        std::string word(distinct[i]);
+        if (!apply_all(steps, word)) word = value_at(values, n_used++);
+        view.of_word.push_back(texts.add(escaped(word)));
+    }
+    view.texts = texts.names();
+    return view;
+}
+
 /// What Python made of each word.
 [[nodiscard]] View made_view(const Words& words, std::size_t column,
                              const nb::typed<nb::list, nb::str>& values) {
-    if (values.size() != words.distinct.at(column).size()) {
-        throw nb::value_error("there must be a value for each word");
-    }
     View view{column, {}, {}};
     Dictionary texts;
-    for (const nb::handle value : values) {
-        const auto text = utf8_of(value.ptr());
-        if (!text) throw nb::type_error("a value must be a str without surrogates");
-        view.of_word.push_back(texts.add(escaped(*text)));
+    for (std::size_t i = 0; i < words.distinct.at(column).size(); ++i) {
+        view.of_word.push_back(texts.add(escaped(value_at(values, i))));
     }
     view.texts = texts.names();
     return view;
@@ -375,6 +419,10 @@ void bind_sequences(nb::module_& m) {
     m.def("bags_of", &bags_of, nb::arg("sequences"), nb::arg("dicts"),
           "Tokens of dicts of features, or of lists of str; and where one is none of that.");
     m.def("plain_view", &plain_view, nb::arg("words"), nb::arg("column"), "The words themselves.");
+    m.def("words_beyond", &words_beyond, nb::arg("words"), nb::arg("column"), nb::arg("steps"),
+          "The words for which Python has to take these steps.");
+    m.def("stepped_view", &stepped_view, nb::arg("words"), nb::arg("column"), nb::arg("steps"),
+          nb::arg("values"), "What steps make of each word; `values` of those beyond.");
     m.def("made_view", &made_view, nb::arg("words"), nb::arg("column"), nb::arg("values"),
           "What was made of each word of `distinct`.");
     m.def("rows_of_words", &rows_of_words, nb::arg("words"), nb::arg("views"), nb::arg("templates"),

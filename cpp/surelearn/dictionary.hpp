@@ -2,11 +2,11 @@
 // text.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,6 +21,11 @@ public:
     void add(std::string_view text) {
         bytes_.append(text);
         ends_.push_back(static_cast<std::int64_t>(bytes_.size()));
+    }
+
+    void clear() noexcept {
+        bytes_.clear();
+        ends_.clear();
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
@@ -42,8 +47,8 @@ private:
     return (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9;
 }
 
-/// 64 bits to find a string by; they stay in memory, so they may differ between machines.
-[[nodiscard]] inline std::uint64_t key_of(std::string_view text) noexcept {
+/// What a string is found by. It is never stored on disk, so it may differ between machines.
+[[nodiscard]] inline std::uint32_t key_of(std::string_view text) noexcept {
     std::uint64_t key = text.size();
     std::size_t at = 0;
     for (; at + 8 <= text.size(); at += 8) {
@@ -54,7 +59,7 @@ private:
     std::uint64_t rest = 0;
     std::memcpy(&rest, text.data() + at, text.size() - at);
     key = stirred(key ^ rest);
-    return key ^ (key >> 32);
+    return static_cast<std::uint32_t>(key >> 32);
 }
 
 inline constexpr std::int32_t no_number = -1;
@@ -66,19 +71,27 @@ public:
 
     /// The number of a string, or `no_number`.
     [[nodiscard]] std::int32_t find(std::string_view name) const noexcept {
-        return table_[place_of(name, key_of(name))].number;
+        return find(name, key_of(name));
+    }
+    [[nodiscard]] std::int32_t find(std::string_view name, std::uint32_t key) const noexcept {
+        return table_[place_of(name, key)].number;
+    }
+
+    /// Where memory has what is known of a key, to be asked for it before it is needed.
+    [[nodiscard]] const void* where(std::uint32_t key) const noexcept {
+        return &table_[key & (table_.size() - 1)];
     }
 
     /// The number of a string, which is added where it is new.
-    std::int32_t add(std::string_view name) {
-        const std::uint64_t key = key_of(name);
+    std::int32_t add(std::string_view name) { return add(name, key_of(name)); }
+    std::int32_t add(std::string_view name, std::uint32_t key) {
         std::size_t place = place_of(name, key);
         if (table_[place].number != no_number) return table_[place].number;
         if (2 * size() >= table_.size()) {
             grow();
-            place = place_of(name, key);
+            place = free_place(key);
         }
-        table_[place] = {static_cast<std::uint32_t>(key >> 32), next()};
+        table_[place] = {key, next()};
         names_.add(name);
         return table_[place].number;
     }
@@ -90,7 +103,7 @@ private:
     static constexpr std::size_t least = 64;
 
     struct Entry {
-        std::uint32_t tag = 0;  ///< the upper half of the key: most others are told by it alone
+        std::uint32_t key = 0;  ///< most others are told by it alone
         std::int32_t number = no_number;
     };
 
@@ -102,25 +115,27 @@ private:
     }
 
     /// The place of a string in the table, or the free one where it belongs.
-    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint64_t key) const noexcept {
+    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t key) const noexcept {
         const std::size_t mask = table_.size() - 1;
-        const auto tag = static_cast<std::uint32_t>(key >> 32);
         std::size_t i = key & mask;
         for (; table_[i].number != no_number; i = (i + 1) & mask) {
-            if (table_[i].tag == tag && names_[static_cast<std::size_t>(table_[i].number)] == name)
+            if (table_[i].key == key && names_[static_cast<std::size_t>(table_[i].number)] == name)
                 break;
         }
         return i;
     }
 
+    [[nodiscard]] std::size_t free_place(std::uint32_t key) const noexcept {
+        const std::size_t mask = table_.size() - 1;
+        std::size_t i = key & mask;
+        while (table_[i].number != no_number) i = (i + 1) & mask;
+        return i;
+    }
+
     void grow() {
-        const std::size_t mask = 2 * table_.size() - 1;
-        const auto old = std::exchange(table_, std::vector<Entry>(mask + 1));
+        const auto old = std::exchange(table_, std::vector<Entry>(2 * table_.size()));
         for (const Entry& entry : old) {
-            if (entry.number == no_number) continue;
-            std::size_t i = key_of(names_[static_cast<std::size_t>(entry.number)]) & mask;
-            while (table_[i].number != no_number) i = (i + 1) & mask;
-            table_[i] = entry;
+            if (entry.number != no_number) table_[free_place(entry.key)] = entry;
         }
     }
 
@@ -141,17 +156,22 @@ public:
         }
     }
 
-    /// The number of a pair, the next one where it is new.
-    std::uint32_t add(std::uint32_t a, std::uint32_t b) {
+    /// The numbers of pairs (a, b), the next ones where they are new, in place of a.
+    void add(std::span<std::uint32_t> a, std::span<const std::uint32_t> b) {
         if (is_dense_) {
-            std::int32_t& cell = cells_[a * stride_ + b];
-            if (cell == no_number) cell = static_cast<std::int32_t>(size_++);
-            return static_cast<std::uint32_t>(cell);
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                std::int32_t& cell = cells_[a[i] * stride_ + b[i]];
+                if (cell == no_number) cell = static_cast<std::int32_t>(size_++);
+                a[i] = static_cast<std::uint32_t>(cell);
+            }
+            return;
         }
-        return add_to_table(std::uint64_t{a} << 32 | b);
+        // Memory is asked for all of them first: it answers many in the time of one.
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            __builtin_prefetch(&table_[first_place(pair_of(a[i], b[i]))]);
+        }
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = add_to_table(pair_of(a[i], b[i]));
     }
-
-    [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
 
 private:
     static constexpr std::size_t least = 64;
@@ -160,6 +180,14 @@ private:
         std::uint64_t pair = 0;
         std::int32_t number = no_number;
     };
+
+    [[nodiscard]] static std::uint64_t pair_of(std::uint32_t a, std::uint32_t b) noexcept {
+        return std::uint64_t{a} << 32 | b;
+    }
+
+    [[nodiscard]] std::size_t first_place(std::uint64_t pair) const noexcept {
+        return (stirred(pair) >> 32) & (table_.size() - 1);
+    }
 
     std::uint32_t add_to_table(std::uint64_t pair) {
         Entry* entry = &table_[place_of(pair)];
@@ -174,7 +202,7 @@ private:
 
     [[nodiscard]] std::size_t place_of(std::uint64_t pair) const noexcept {
         const std::size_t mask = table_.size() - 1;
-        std::size_t i = (stirred(pair) >> 32) & mask;
+        std::size_t i = first_place(pair);
         while (table_[i].number != no_number && table_[i].pair != pair) i = (i + 1) & mask;
         return i;
     }

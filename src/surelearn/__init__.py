@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surelearn import constraints, datasets, plot, probability, read, rules, text
+    from surelearn import constraints, datasets, plot, probability, read, rules, templates, text
     from surelearn._check import FormatError
     from surelearn.estimators import (
         SureClassifier,
@@ -42,6 +42,7 @@ _HOMES = {
     "probability": "",
     "read": "",
     "rules": "",
+    "templates": "",
     "text": "",
 }
 
@@ -60,6 +61,7 @@ __all__ = [
     "probability",
     "read",
     "rules",
+    "templates",
     "text",
     "tune",
 ]

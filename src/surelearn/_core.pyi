@@ -562,6 +562,12 @@ def bags_of(sequences: list[list[object]], dicts: bool) -> tuple[Bags, tuple[int
 def plain_view(words: Words, column: int) -> View:
     """The words themselves."""
 
+def words_beyond(words: Words, column: int, steps: Sequence[tuple[int, int]]) -> list[str]:
+    """The words for which Python has to take these steps."""
+
+def stepped_view(words: Words, column: int, steps: Sequence[tuple[int, int]], values: list[str]) -> View:
+    """What steps make of each word; `values` of those beyond."""
+
 def made_view(words: Words, column: int, values: list[str]) -> View:
     """What was made of each word of `distinct`."""
 

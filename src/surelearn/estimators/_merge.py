@@ -9,14 +9,16 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
-from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._plan import Plan
+from surelearn.estimators._ruled import Ruled
 from surelearn.estimators._shards import put
+from surelearn.estimators._tag_merge import merge_taggers
+from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
 from surelearn.merging import HOWS, MergeState
 
-E = TypeVar("E", bound=SureClassifier)
+E = TypeVar("E", bound=SureClassifier | SureTagger)
 
 
 def merge(models: Iterable[E], how: str = "bayes") -> E:
@@ -30,9 +32,10 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
 
     Parameters
     ----------
-    models : list of SureClassifier or SureTextClassifier
-        All of one kind and with the same settings of learning. Classes may differ: the result knows
-        all of them. A model that is not fitted yet counts as one at its prior.
+    models : list of SureClassifier, SureTextClassifier or SureTagger
+        All of one kind and with the same settings of learning. Classes may differ, and features of
+        taggers: the result knows all of them. A model that is not fitted yet counts as one at its
+        prior.
     how : {"bayes", "weighted", "kl", "uniform"}, default "bayes"
         ``"weighted"``: :math:`\Sigma^{-1} = \sum_c \Sigma_c^{-1}` with the mean to it, as printed
         in the paper, which counts the prior n times. ``"kl"``: the same mean, and
@@ -64,11 +67,15 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     fitted = [model for model in listed if not model._fresh]
     if not fitted:
         raise NotFittedError("models must have a fitted one among them to be merged, got none.")
+    _check_rule(fitted[0], name)
+    for other in listed[1:]:
+        _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
+    if isinstance(listed[0], SureTagger):
+        return merge_taggers(listed, name)
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
         _check.agree("projection_", fitted[0].projection_, other.projection_)
-    _check_rule(fitted[0], name)
     states = [state_of(model, name, like=fitted[0]) for model in listed]
     result: E = clone(listed[0])
     put(result, MergeState.combined(states))
@@ -88,20 +95,19 @@ def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeS
 
 
 def _listed(models: Any) -> list[Any]:
-    if isinstance(models, Linear | str) or not isinstance(models, Iterable):
+    if isinstance(models, Ruled | str) or not isinstance(models, Iterable):
         raise TypeError(f"models must be a list of models, got {models!r}.")
     listed = list(models)
     if not listed:
         raise ValueError("models must have at least one model, got an empty list.")
     for model in listed:
-        if not isinstance(model, SureClassifier):
+        if not isinstance(model, SureClassifier | SureTagger):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
 
 def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
     """Refuse models that were taught differently."""
-    _check.agree("kind", type(one).__name__, type(other).__name__)
     plans = [Plan.of(model.get_params(deep=False)) for model in (one, other)]
     for name in ("rule", "constraints", "covariance", "dtype", "multiclass", "initial_variance"):
         _check.agree(name, *(getattr(plan, name) for plan in plans))
@@ -121,7 +127,7 @@ def _check_unchanged(model: SureClassifier) -> None:
     model._check_settings()
 
 
-def _check_rule(model: SureClassifier, how: str) -> None:
+def _check_rule(model: SureClassifier | SureTagger, how: str) -> None:
     if not model._model.layout.second_order and how != "uniform":
         raise ValueError(
             f"how must be 'uniform' for rule {model.rule!r}, which keeps no variances, got {how!r}."

@@ -129,9 +129,8 @@ class TagLearner:
         classes = self.model.classes
         declared = labels[:0] if self.classes is None else as_labels(self.classes, "classes")
         for some in (declared, labels):
-            if len(some):
-                _check.one_kind(classes, some)
-                classes = joined(classes, some)
+            _check.one_kind(classes, some)
+            classes = joined(classes, some)
         return classes
 
     def _show(self, before: TagModel) -> None:
@@ -140,6 +139,7 @@ class TagLearner:
         if mine is not before:  # the first block of a new model
             self.tagger._forget()
         self.tagger._model = self.model
+        self.tagger._know()
 
 
 class TagTraining(Course[TagPiece]):

@@ -176,8 +176,9 @@ class SureTagger(Streamed):
             report = reporter(name, batch.size, "sequences") if plan.verbose else None
             model.mistakes.append(0)
             model.learn(plan.how, batch, order=order, report=report)
-        self._forget()
         self._model = model
+        self._forget()
+        self._know()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -213,8 +214,7 @@ class SureTagger(Streamed):
         with model.lock:
             model, batch = plan.read(model, given, known)
             self._model = model
-        if self.__dict__.get("_settings") is None:
-            self._forget()
+            self._know()
         model.learn(plan.how, batch)
         return self
 
@@ -222,6 +222,9 @@ class SureTagger(Streamed):
         """What belonged to a model before."""
         for name in ("temperature_", "stream_"):
             self.__dict__.pop(name, None)
+
+    def _know(self) -> None:
+        """How features are made belongs to the model from now on."""
         self._settings = _settings(self)
 
     # --------------------------------------------------------------- prediction

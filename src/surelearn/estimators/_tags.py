@@ -110,13 +110,32 @@ class TagModel:
             return Diagonal(other.layout, len(other.classes), self.initial_variance)
         known = {label: k for k, label in enumerate(self.classes.tolist())}
         places = np.array([known.get(label, -1) for label in other.classes.tolist()])
-        tokens = np.full(room, -1, np.int64)
-        old = self.layout.n_features - self.first
-        tokens[:old] = self.first + np.arange(old)
-        rows = np.concatenate(
-            [_chain_rows(places, len(known), self.n_pairs, other.n_pairs), tokens]
-        )
+        tokens = np.arange(min(room, self.layout.n_features - self.first))
+        rows = self.rows_for(other, places, tokens, np.arange(self.n_pairs))
         return self.weights.with_features(rows).with_columns(places.tolist())
+
+    def rows_for(
+        self,
+        other: TagModel,
+        places: NDArray[np.int64],
+        tokens: NDArray[np.int64],
+        pairs: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """For each row of the other model's weights the row of these; -1: there is none.
+
+        `places` are those of the other's labels here; `tokens` and `pairs` say how features of here
+        are numbered there.
+        """
+        K = len(self.classes)
+        chain = np.full((other.n_pairs + 1, len(places)), -1, np.int64)
+        known = places >= 0
+        there = np.concatenate([[0], 1 + pairs])  # the constant one first
+        chain[np.ix_(there, known)] = 2 + K * np.arange(len(there))[:, None] + places[known]
+        rows = np.full(other.layout.n_features, -1, np.int64)
+        rows[:2] = 0, 1
+        rows[2 : other.first] = chain.ravel()
+        rows[other.first + tokens] = self.first + np.arange(len(tokens))
+        return rows
 
     def batch(self, given: Given, sequences: Sequences) -> TagBatch:
         """What is learnt, as the core reads it."""
@@ -216,17 +235,6 @@ class TagModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=Lock())
-
-
-def _chain_rows(
-    places: NDArray[np.int64], n_before: int, pairs_before: int, n_pairs: int
-) -> NDArray[np.int64]:
-    """Where the rows of the chain were before; -1: new ones. `places` has those of the labels."""
-    steps = np.full((n_pairs + 1, len(places)), -1, np.int64)
-    known = places >= 0
-    firsts = 2 + n_before * np.arange(pairs_before + 1)
-    steps[: pairs_before + 1, known] = firsts[:, None] + places[known]
-    return np.concatenate([np.arange(2), steps.ravel()])
 
 
 def cut(values: Sequence[Any], bounds: NDArray[np.int64]) -> list[Any]:

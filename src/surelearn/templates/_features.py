@@ -303,13 +303,20 @@ class TokenFeatures:
 
 
 def _view(words: _core.Words, column: int, steps: tuple[Step, ...]) -> _core.View:
-    """What some steps make of each word of a column."""
+    """What some steps make of each word of a column: natively, but for patterns and Unicode."""
     if not steps:
         return _core.plain_view(words, column)
-    values = words.distinct(column)
+    codes = [step.code for step in steps if step.code is not None]
+    if len(codes) < len(steps):
+        return _core.made_view(words, column, _taken(steps, words.distinct(column)))
+    beyond = _core.words_beyond(words, column, codes)
+    return _core.stepped_view(words, column, codes, _taken(steps, beyond))
+
+
+def _taken(steps: tuple[Step, ...], words: list[str]) -> list[str]:
     for step in steps:
-        values = list(map(step.function(), values))
-    return _core.made_view(words, column, values)
+        words = list(map(step.function(), words))
+    return words
 
 
 def _matrix(rows: Any, n_features: int) -> Any:

@@ -27,7 +27,15 @@ class Step(NamedTuple):
     argument: str | int | None = None
 
     def function(self) -> Callable[[str], str]:
+        """The step in Python."""
         return _FUNCTIONS[self.name](self.argument)
+
+    @property
+    def code(self) -> tuple[int, int] | None:
+        """The step in the core; None: it has none."""
+        if self.name not in _NATIVE:
+            return None
+        return _NATIVE.index(self.name), self.argument if isinstance(self.argument, int) else 0
 
 
 class Piece(NamedTuple):
@@ -87,6 +95,9 @@ _FUNCTIONS: dict[str, Callable[..., Callable[[str], str]]] = {
     "digits": lambda _: _said(str.isdigit),
     "match": lambda quoted: _said(re.compile(quoted[1:-1]).search),
 }
+
+#: Steps of the core, in the order of `PieceStep::Kind`.
+_NATIVE = ("prefix", "suffix", "lower", "shape", "capital", "capitals", "digits")
 
 #: Functions that templates can call.
 CALLED = ("lower", "shape", "capital", "capitals", "digits", "match")

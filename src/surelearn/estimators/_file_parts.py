@@ -1,0 +1,215 @@
+"""The pieces of a model's file: settings and tensors, checked before anything is made of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, constraints, rules, save
+from surelearn._check import FormatError
+from surelearn.decode import Code
+from surelearn.weights import Diagonal, Full, Layout
+
+#: Types of labels that a file can hold.
+_LABELS = ("str", "object", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+           "uint64", "float32", "float64")  # fmt: skip
+
+
+def weights_out(weights: Diagonal | Full) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Settings and tensors of weights, all of one moment."""
+    state = weights.state()
+    settings = {k: state[k] for k in ("n_columns", "prior", "rounds")}
+    return settings, {name: state[name] for name in weights.arrays}
+
+
+def temperature_in(fields: save.Fields) -> float | None:
+    if not fields.has("temperature"):
+        return None
+    return _check.number(
+        "temperature", fields.number("temperature"), "[1e-5, 1e5)", low=1e-5, high=1e5
+    )
+
+
+def rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:
+    """Refuse the name of a function that is not registered in this process."""
+    name = rule.get("name") if isinstance(rule, dict) else rule
+    if not isinstance(name, str):
+        return  # damaged: said where the other parameters are
+    try:
+        rules.get(name)
+    except ValueError:
+        short = name[:60]
+        raise FormatError(
+            f"{path} must have a rule that is known here, got {short!r}. If it is a function of "
+            f"yours, call surelearn.rules.register({short!r}, function) first."
+        ) from None
+
+
+def plain(name: str, value: Any) -> Any:
+    """A constructor parameter as JSON has it."""
+    if name == "rule":
+        return {**_rule_out(rules.get(value)), "by_name": isinstance(value, str)}
+    if isinstance(value, constraints.Constraints):
+        return {"name": value.name, "params": value.params()}
+    if isinstance(value, Code):
+        return code_out(value)
+    if name == "multiclass" and not isinstance(value, str):
+        return np.asarray(value).tolist()
+    if name in ("ngram_range", "stop_words", "templates", "columns") and not isinstance(
+        value, str | None
+    ):
+        return [_scalar(item) for item in value]
+    if name == "cost" and value is not None:
+        return np.asarray(value, dtype=np.float64).tolist()
+    if name == "dtype":
+        return np.dtype(value).name
+    if name == "class_weight" and isinstance(value, Mapping):
+        return {"pairs": [[_label(k), float(v)] for k, v in value.items()]}
+    if name == "random_state" and not isinstance(value, int | np.integer):
+        return None  # a generator's place in its sequence is no part of a model
+    return _scalar(value)
+
+
+def code_out(code: Code) -> dict[str, Any]:
+    return {"kind": code.kind, "matrix": code.matrix.tolist()}
+
+
+def code_in(plain: dict[str, Any]) -> Code:
+    if plain.keys() != {"kind", "matrix"}:
+        raise FormatError("a code must have a kind and a matrix.")
+    return Code(plain["matrix"], plain["kind"])
+
+
+def _rule_out(rule: rules.Rule) -> dict[str, Any]:
+    if not isinstance(rule, rules.Custom):
+        return {"name": rule.name, "params": rule.params()}
+    if rule.registered_name is None:
+        raise ValueError(
+            f"rule must have a name to be saved, got {rule!r}. Call "
+            "surelearn.rules.register(name, function) first."
+        )
+    return {"name": rule.registered_name, "params": {}}
+
+
+def _rule_in(plain: dict[str, Any]) -> rules.Rule | str:
+    """A name stays one while it still means what it meant; defaults may change."""
+    rule = rules.get(plain["name"])
+    saved = rule.replace(**plain["params"])
+    by_name = plain.get("by_name", False)
+    return str(plain["name"]) if by_name is True and saved == rule else saved
+
+
+def _label(value: Any) -> Any:
+    if _check.kind_of(value) not in ("str", "int", "float", "bool"):
+        raise TypeError(f"class_weight must have labels as keys to be saved, got {value!r}.")
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def params_in(plain: Mapping[str, Any]) -> dict[str, Any]:
+    params = dict(plain)
+    rule, scheme, weight = params["rule"], params["constraints"], params.get("class_weight")
+    if isinstance(rule, dict):
+        params["rule"] = _rule_in(rule)
+    if isinstance(scheme, dict):
+        params["constraints"] = constraints.SCHEMES[scheme["name"]](**scheme["params"])
+    if "ngram_range" in params:
+        params["ngram_range"] = tuple(params["ngram_range"])
+    if isinstance(params.get("multiclass"), dict):
+        params["multiclass"] = code_in(params["multiclass"])
+    if isinstance(weight, dict):
+        params["class_weight"] = {label: float(x) for label, x in weight["pairs"]}
+    return params
+
+
+def labels_out(classes: NDArray[Any]) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    values = classes.tolist()
+    if kind not in _LABELS:
+        raise TypeError(
+            f"labels must be texts, numbers or booleans to be saved, got {values[0]!r}."
+        )
+    return {"kind": kind, "values": values}
+
+
+def labels_in(fields: save.Fields, budget: int) -> NDArray[Any]:
+    kind = fields.text("kind", _LABELS)
+    values = fields.list("values")
+    text = kind in ("str", "object")
+    if not all(isinstance(value, str if text else int | float) for value in values):
+        raise FormatError(f"{fields.where}: values must all be of kind {kind!r}.")
+    # An array of texts takes four bytes for each letter of the longest, for every text.
+    longest = max((len(value) for value in values), default=0) if text else 2
+    within(4 * longest * len(values), budget, fields.where)
+    classes = np.asarray(values, dtype=kind if len(values) else np.int64)
+    if not np.array_equal(np.unique(_check.labels(classes)), classes):
+        raise FormatError(f"{fields.where}: values must be sorted and distinct.")
+    return classes
+
+
+def within(needed: int, budget: int, where: str) -> None:
+    if needed > budget:
+        raise FormatError(
+            f"{where} must need at most {max(budget, 0)} bytes within max_bytes, got {needed}. "
+            "Pass a larger max_bytes to load it."
+        )
+
+
+def layout_in(fields: save.Fields) -> Layout:
+    return Layout(
+        n_features=fields.integer("n_features"),
+        intercept=fields.flag("intercept"),
+        second_order=fields.flag("second_order"),
+        averaged=fields.flag("averaged"),
+        dtype=fields.text("dtype", ["float32", "float64"]),
+        covariance=fields.text("covariance", ["diagonal", "full"], default="diagonal"),
+    )
+
+
+def naturals(fields: save.Fields, name: str) -> list[int]:
+    values = fields.list(name)
+    if not all(type(x) is int and 0 <= x < 2**62 for x in values):
+        raise FormatError(f"{fields.where}: {name} must be whole numbers, not negative.")
+    return values
+
+
+def whole(
+    tensors: save.Tensors, layout: Layout, n_columns: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Means and covariance of full weights, every number of them sound."""
+    means, sigma = tensors["means"], tensors["sigma"]
+    size = layout.n_rows * n_columns
+    if means.dtype != layout.dtype or means.shape != (1 + layout.averaged, size):
+        raise FormatError("means must have one number for each weight.")
+    if sigma.dtype != layout.dtype or sigma.shape != (size, size) or not layout.second_order:
+        raise FormatError("sigma must have one number for each pair of weights.")
+    if not (np.isfinite(means).all() and np.isfinite(sigma).all()):
+        raise FormatError("means and sigma must be finite.")
+    if not ((np.diagonal(sigma) > 0).all() and np.array_equal(sigma, sigma.T)):
+        raise FormatError("sigma must be symmetric with positive variances.")
+    return np.ascontiguousarray(means), np.ascontiguousarray(sigma)
+
+
+def touched(
+    tensors: save.Tensors, layout: Layout, n_columns: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The stored features of diagonal weights and their numbers, every one of them sound."""
+    features, cells = tensors["features"], tensors["cells"]
+    if features.dtype != np.int64 or features.ndim != 1:
+        raise FormatError("features must be one row of 64-bit integers.")
+    if cells.dtype != layout.dtype or cells.shape != (len(features), layout.parts * n_columns):
+        raise FormatError("cells must have one run of numbers for each stored feature.")
+    ascending = bool(np.all(features[1:] > features[:-1]))  # a difference could overflow
+    if len(features) and not (ascending and features[0] >= 0 and features[-1] < layout.n_rows):
+        raise FormatError("features must ascend and lie within the model.")
+    variances = cells[:, n_columns : 2 * n_columns] if layout.second_order else cells[:, :0]
+    if not (np.isfinite(cells).all() and (variances > 0).all()):
+        raise FormatError("cells must hold finite means and positive variances.")
+    return np.ascontiguousarray(features), np.ascontiguousarray(cells)

@@ -1,0 +1,105 @@
+"""What is in the file of a tagger beside the pieces that all models have."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, save
+from surelearn._check import FormatError
+from surelearn.estimators._file_parts import (
+    labels_in,
+    layout_in,
+    naturals,
+    touched,
+    weights_out,
+    within,
+)
+from surelearn.estimators._tagger import SureTagger, TagPlan
+from surelearn.estimators._tags import TagModel
+from surelearn.templates import TokenFeatures
+from surelearn.weights import Diagonal, Layout
+
+#: Parts of the state of features that are plain values; the others are tensors.
+_PLAIN = ("kind", "templates", "columns", "n_features")
+_TENSORS = ("names", "name_offsets", "pair_names", "pair_name_offsets")
+
+
+def tagger_params(tagger: SureTagger) -> dict[str, Any]:
+    """Constructor parameters that a reader will accept, those of the model as it was learnt."""
+    params = tagger.get_params(deep=False)
+    TagPlan.of(params).check_fits(tagger, tagger._model)
+    return params
+
+
+def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Settings and tensors that only taggers have."""
+    model = tagger._model
+    with model.lock:
+        state = model.features.state()
+    settings: dict[str, Any] = {"features": {name: state[name] for name in _PLAIN}}
+    tensors = {name: state[name] for name in _TENSORS}
+    if model.weights is not None:
+        settings["weights"], cells = weights_out(model.weights)
+        tensors |= cells
+    # Room for features to come is no part of what was learnt.
+    n_features = model.first + model.features.n_features
+    settings["layout"] = {**asdict(model.layout), "n_features": n_features}
+    return settings, tensors
+
+
+def take_tagger(
+    tagger: SureTagger, fields: save.Fields, tensors: save.Tensors, budget: int
+) -> None:
+    """Put the model of a file in a new tagger."""
+    plan = TagPlan.of(tagger.get_params(deep=False))
+    state = fields.object("features")
+    features = TokenFeatures.from_state(
+        {**{name: state[name] for name in _PLAIN}, **{name: tensors[name] for name in _TENSORS}}
+    )
+    layout = layout_in(fields.inner("layout"))
+    model = TagModel(
+        layout,
+        _check.prior(fields.number("initial_variance"), np.dtype(layout.dtype)),
+        fields.text("projection", ["precision", "covariance"]),
+        features,
+        classes=labels_in(fields.inner("classes"), budget),
+        n_pairs=features.n_pair_features,
+        mistakes=naturals(fields, "mistakes"),
+        updates=fields.integer("updates"),
+    )
+    _check_layout(layout, model, fields.where)
+    plan.check_fits(tagger, model)
+    tagger._model = model
+    if len(model.classes):
+        model.weights = _weights(fields.inner("weights"), model, tensors, budget)
+    tagger._know()
+
+
+def _check_layout(layout: Layout, model: TagModel, where: str) -> None:
+    expected = model.first + model.features.n_features
+    if layout.intercept or layout.covariance != "diagonal" or layout.n_features != expected:
+        raise FormatError(
+            f"{where}: layout must be diagonal, without intercept, with {expected} features."
+        )
+
+
+def _weights(fields: save.Fields, model: TagModel, tensors: save.Tensors, budget: int) -> Diagonal:
+    layout, K = model.layout, len(model.classes)
+    if fields.integer("n_columns") != K:
+        raise FormatError(f"{fields.where}: n_columns must be {K}, a column for each label.")
+    within(layout.nbytes(K), budget, fields.where)
+    rows, cells = touched(tensors, layout, K)
+    return Diagonal.from_state(
+        {
+            "layout": asdict(layout),
+            "n_columns": K,
+            "prior": _check.prior(fields.number("prior"), np.dtype(layout.dtype)),
+            "rounds": fields.integer("rounds"),
+            "features": rows,
+            "cells": cells,
+        }
+    )
