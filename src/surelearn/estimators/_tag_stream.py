@@ -112,8 +112,10 @@ class TagLearner:
         """As the core reads it; the model has room for it."""
         if isinstance(what, Known):
             y = np.searchsorted(self.model.classes, what.classes)[what.y].astype(np.int32)
-            rows = self.model._rows(what.sequences)
-            return TagBatch(*rows, what.sequences.bounds, y, None, None)
+            sequences = what.sequences
+            if sequences.pairs is not None:  # the core reads from their width how many there are
+                sequences.pairs.resize((len(y), self.model.n_pairs))
+            return TagBatch(*self.model._rows(sequences), sequences.bounds, y, None, None)
         classes = self._with(what.labels)
         before = self.model
         with before.lock:
