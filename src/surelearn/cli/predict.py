@@ -56,7 +56,7 @@ def predict(
 
     if output is not None:
         _options.check_apart(output, [str(model), *files])
-    loaded = surelearn.load(model)
+    loaded = _options.classifier_in(model)
     asked = _options.reading(
         text=text,
         features=features,

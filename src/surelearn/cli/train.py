@@ -136,7 +136,7 @@ def _prepared(
 
     going_on = resume and output.exists()
     if going_on:
-        model = surelearn.load(output)
+        model = _options.classifier_in(output)
         model.set_params(**_that_fit(model, asked))
         return model, True
     texts = _has_texts(surelearn.read.batches(files, **reading), reading)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from surelearn.cli import _options
 from surelearn.cli._options import Model
 from surelearn.cli.predict import opened
 from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
+
+_BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
 
 
 def predict(
@@ -42,10 +45,13 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
     asked = reading(columns=columns, format=format, skip_bad=skip_bad)
-    n_bad = 0
+    n_bad, between = 0, ""
     with opened(output) as out:
         for batch in predict_tags(tagger_in(model), files, confidence=confidence, **asked):
-            out.write(_whole_lines(batch.text).encode("utf-8", "backslashreplace"))
+            text = between + _whole_lines(batch.text)
+            # A file may end without a blank line, and another one follow.
+            between = "" if _BLANK_AT_END.search(text) else "\n"
+            out.write(text.encode("utf-8", "backslashreplace"))
             out.flush()  # who reads a stream waits for it
             n_bad += batch.n_bad
     if n_bad:
@@ -54,5 +60,5 @@ def predict(
 
 
 def _whole_lines(text: str) -> str:
-    """A file may end without a newline, and another one follow."""
+    """The last newline may be missing."""
     return text if text.endswith("\n") or not text else f"{text}\n"
