@@ -52,6 +52,8 @@ def joined(batches):
 
 def content(batch):
     """Everything in a batch, to be compared."""
+    if isinstance(batch, read.Sentences):
+        return batch.X, batch.y, batch.n_bad
     X = batch.X.tolist() if isinstance(batch.X, np.ndarray) else batch.X.to_pylist()
     weight = None if batch.weight is None else batch.weight.tolist()
     return X, None if batch.labels is None else batch.y.tolist(), weight, batch.n_bad

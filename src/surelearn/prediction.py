@@ -14,12 +14,12 @@ from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators._ahead import ahead
 from surelearn.estimators._judge import Judgement, judge
-from surelearn.estimators._reading import opened
+from surelearn.estimators._reading import opened, opened_sentences
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Source
 
-__all__ = ["Prediction", "predict"]
+__all__ = ["Prediction", "Tagged", "predict", "predict_tags"]
 
 
 class Prediction(NamedTuple):
@@ -95,6 +95,68 @@ def predict(
             judged.n_bytes,
             judged.batch.n_bad,
         )
+
+
+class Tagged(NamedTuple):
+    """What a tagger says of one batch of sentences.
+
+    Attributes
+    ----------
+    X : list of sequences
+        The sentences.
+    tags : list of lists of labels
+    confidence : list of lists of float or None
+        How sure each tag is, from 0.5 to 1; None where nobody asked.
+    text : str
+        The lines of the source with tags, and confidence, written to them: the last columns of
+        CoNLL, the columns of the label and misc in CoNLL-U.
+    n_bytes, n_bad : int
+        Bytes of the source that went into the batch, and sentences left out since they cannot be
+        read.
+    """
+
+    X: list[Any]
+    tags: list[list[Any]]
+    confidence: list[list[float]] | None
+    text: str
+    n_bytes: int
+    n_bad: int
+
+
+def predict_tags(
+    tagger: Any, source: Any, *, confidence: bool = False, **reading: Any
+) -> Iterator[Tagged]:
+    """Tag every sentence of a file, batch by batch, in constant memory.
+
+    Parameters
+    ----------
+    tagger : fitted tagger
+    source : path, list of paths, glob or `read.Source`
+        As `read.sentences` takes it.
+    confidence : bool, default False
+        Whether to tell how sure each tag is; second-order rules only.
+    **reading
+        Further keywords of `read.sentences`. The columns are those that were learnt, where nothing
+        else is said; a column of labels need not be there.
+
+    Yields
+    ------
+    Tagged
+        Of each batch, in the order of the source.
+    """
+    if _check.flag("confidence", confidence) and not hasattr(tagger, "confidence"):
+        raise ValueError(f"confidence needs a rule that keeps variances, got {tagger.rule!r}.")
+    found = opened_sentences(source, reading, model=tagger, labelled=False)
+    label = tagger.stream_.columns.get("label") if hasattr(tagger, "stream_") else None
+    for block in found.blocks():
+        batch: Any = block.parse()
+        tags = tagger.predict(batch.X)
+        sure = tagger.confidence(batch.X) if confidence else None
+        said = [[list(map(str, own)) for own in tags]]
+        if sure is not None:
+            said.append([[f"{p:.4f}" for p in own] for own in sure])
+        text = batch.tagged(*said, label=label)
+        yield Tagged(batch.X, tags, sure, text, block.n_bytes, batch.n_bad)
 
 
 def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:

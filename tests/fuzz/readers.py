@@ -2,9 +2,9 @@
 
     python tests/fuzz/readers.py READER SECONDS [SEED]
 
-READER is jsonl, csv or parquet (and Arrow files). Files of tests/corpus/READER are damaged at
-random; what comes out of jsonl and csv is compared with a slow reader. Bytes that do harm are
-written to the same folder, where the next run looks at them first.
+READER is jsonl, csv, conll, conllu or parquet (and Arrow files). Files of tests/corpus/READER are
+damaged at random; what comes out of all but parquet is compared with a slow reader. Bytes that do
+harm are written to the same folder, where the next run looks at them first.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from reference import readers as slow  # noqa: E402
+from reference import sentences  # noqa: E402
 from surelearn import read  # noqa: E402
 from surelearn.read import _lines, _stores  # noqa: E402
 from surelearn.text import HashingVectorizer  # noqa: E402
@@ -33,9 +34,11 @@ TOKENS = {
     "jsonl": rb"""{ } [ ] : , " \ \\ \" \ud800 \u0000 \n }{ null true NaN -1 1.5 1e999
         9223372036854775808 "text": "label": {"text":"a","label":"b"} {"text":"a","label":1}""",
     "csv": rb""", " "" ," ", a,1 0 -0 007 9223372036854775808 text,label""",
+    "conll": rb"""-DOCSTART- a NN B-NP # O \xa0 """ + "\xa0 \u2003 é".encode(),
+    "conllu": rb"""# 1 2-3 1.1 _ -1 NOUN form""",
     "parquet": b"\x7f \xff\xff\xff\xff \x00\x00\x00\x80 PAR1 ARROW1",
 }
-MARKS = [b"\n", b"\r", b"\r\n", b"\t", b" ", b"\xef\xbb\xbf", b"\xff", b"\x00"]
+MARKS = [b"\n", b"\n\n", b"\r", b"\r\n", b"\t", b" ", b"\xef\xbb\xbf", b"\xff", b"\x00"]
 
 
 def damaged(data: bytes, others: list[bytes], tokens: list[bytes], random: random.Random) -> bytes:
@@ -65,6 +68,8 @@ def damaged(data: bytes, others: list[bytes], tokens: list[bytes], random: rando
 
 def outcome(path: Path, *, skip_bad: bool) -> tuple[list[str], list, int] | str:
     """What comes out of a file: texts, labels and how many were left out, or an error."""
+    if path.suffix in SLOW_SENTENCES:
+        return of_sentences(path, skip_bad=skip_bad)
     texts, labels, n_bad = [], [], 0
     columns = (
         {"text": "text", "label": "label"} if path.suffix not in (".parquet", ".arrow") else {}
@@ -85,6 +90,18 @@ def outcome(path: Path, *, skip_bad: bool) -> tuple[list[str], list, int] | str:
     return texts, labels, n_bad
 
 
+def of_sentences(path: Path, *, skip_bad: bool) -> tuple[list, list, int] | str:
+    X, y, n_bad = [], [], 0
+    try:
+        for batch in read.sentences(path, format=path.suffix[1:], skip_bad=skip_bad):
+            X, y, n_bad = X + batch.X, y + batch.y, n_bad + batch.n_bad
+            batch.tagged([["X"] * len(tags) for tags in batch.y])
+    except read.BadInput as error:
+        return str(error)
+    return X, y, n_bad
+
+
+SLOW_SENTENCES = {".conll": sentences.conll, ".conllu": sentences.conllu}
 VECTORIZER = HashingVectorizer(n_features=2**10, ngram_range=(1, 2))
 
 
@@ -98,6 +115,8 @@ def check(path: Path) -> None:
             compare(found, lambda: slow.jsonl(data))
     elif path.suffix in (".csv", ".tsv"):
         compare(found, lambda: slow.table(data, "," if path.suffix == ".csv" else "\t"))
+    elif path.suffix in SLOW_SENTENCES:
+        compare(found, lambda: SLOW_SENTENCES[path.suffix](data))
 
 
 def compare(found: dict, judge) -> None:

@@ -9,7 +9,8 @@ import pytest
 from fuzz.readers import check
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-FILES = [path for reader in ("csv", "jsonl", "parquet") for path in (CORPUS / reader).iterdir()]
+READERS = ("conll", "conllu", "csv", "jsonl", "parquet")
+FILES = [path for reader in READERS for path in (CORPUS / reader).iterdir()]
 
 
 @pytest.mark.parametrize("path", sorted(FILES), ids=lambda path: path.name)

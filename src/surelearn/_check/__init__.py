@@ -55,6 +55,7 @@ from surelearn._check._rows import (
     text,
     texts,
 )
+from surelearn._check._tags import not_a_chunk_tag, tag_pairs
 from surelearn._check._tokens import (
     chain,
     columns,
@@ -123,6 +124,7 @@ __all__ = [
     "no_surrogates",
     "no_templates",
     "no_texts",
+    "not_a_chunk_tag",
     "number",
     "numbers",
     "one_kind",
@@ -151,6 +153,7 @@ __all__ = [
     "sound_rows",
     "step",
     "storage",
+    "tag_pairs",
     "tagged",
     "tags_in",
     "text",

@@ -6,9 +6,12 @@ import glob
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from surelearn import SureClassifier
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _ENDINGS = (".png", ".svg", ".pdf")
@@ -50,6 +53,19 @@ def reading(**asked: Any) -> dict[str, Any]:
     if asked.get("features") is not None:
         asked["features"] = asked["features"].split(",")
     return {name: value for name, value in asked.items() if value not in (None, False)}
+
+
+def classifier_in(path: Path) -> SureClassifier:
+    """The classifier of a file; a tagger has commands of its own."""
+    import surelearn
+
+    model = surelearn.load(path)
+    if not isinstance(model, surelearn.SureClassifier):
+        raise ValueError(
+            f"{path} must be a classifier, got a {type(model).__name__}. Its commands are those of "
+            "surelearn tag."
+        )
+    return model
 
 
 def check_picture(path: Path, option: str) -> None:

@@ -73,7 +73,8 @@ def evaluate(
         zero_based=zero_based,
         skip_bad=skip_bad,
     )
-    judged, rival = surelearn.load(model), None if against is None else surelearn.load(against)
+    judged = _options.classifier_in(model)
+    rival = None if against is None else _options.classifier_in(against)
     with progress_bar(quiet=False) as progress:
         found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **asked)
     if found.comparison is not None and against is not None:

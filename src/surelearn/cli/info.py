@@ -24,6 +24,9 @@ _NAMES = {
     "updates": "updates",
     "mistakes": "mistakes by pass",
     "features": "features",
+    "pair_features": "features of pairs",
+    "columns": "columns",
+    "templates": "templates",
     "words": "words known",
     "clashes": "places that words share",
     "temperature": "temperature",
@@ -56,32 +59,52 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
     """Everything as JSON has it; what does not apply is not there."""
     from surelearn import rules
 
-    state = model._model
-    rows = int(state.counts.sum())
+    of_kind = _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
     facts: dict[str, Any] = {
         "file": str(path),
         "bytes": path.stat().st_size,
         "version": _version(path),
         "kind": type(model).__name__,
         "rule": repr(rules.get(model.rule)),
-        "covariance": model.covariance,
-        "multiclass": model.multiclass if isinstance(model.multiclass, str) else "a matrix",
-        "rows": rows,
+        **of_kind,
         "passes": len(model.mistakes_),
         "updates": int(model.n_updates_),
         "mistakes": model.mistakes_.tolist(),
-        "features": int(model.n_features_in_),
     }
-    vectorizer = getattr(model, "vectorizer_", None)
-    if vectorizer is not None and vectorizer.keep_names:
-        facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
     if hasattr(model, "temperature_"):
         facts["temperature"] = float(model.temperature_)
     if hasattr(model, "stream_"):
         facts["stream"] = model.stream_.plain()
+    # In the order in which they are printed, the classes last.
+    return {name: facts[name] for name in (*_NAMES, "classes") if name in facts}
+
+
+def _of_classifier(model: Any) -> dict[str, Any]:
+    state = model._model
     counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
-    facts["classes"] = [{"label": label, "rows": count} for label, count in counts]
+    facts = {
+        "covariance": model.covariance,
+        "multiclass": model.multiclass if isinstance(model.multiclass, str) else "a matrix",
+        "rows": int(state.counts.sum()),
+        "features": int(model.n_features_in_),
+        "classes": [{"label": label, "rows": count} for label, count in counts],
+    }
+    vectorizer = getattr(model, "vectorizer_", None)
+    if vectorizer is not None and vectorizer.keep_names:
+        facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
     return facts
+
+
+def _of_tagger(model: Any) -> dict[str, Any]:
+    features = model.features_
+    facts = {
+        "features": features.n_features,
+        "pair_features": features.n_pair_features,
+        "columns": features.columns and list(features.columns),
+        "templates": features.templates,
+        "classes": [{"label": label} for label in model.classes_.tolist()],
+    }
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _version(path: Path) -> str:
@@ -99,6 +122,8 @@ def _shown(name: str, value: Any) -> str:
         return ", ".join(f"{count:,}" for count in value)
     if name == "stream":
         return _stream(value)
+    if isinstance(value, list):
+        return " ".join(value)
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -114,7 +139,7 @@ def _stream(position: dict[str, Any]) -> str:
 
 
 def _classes(counted: list[dict[str, Any]]) -> str:
-    """The labels and their rows, as a table."""
+    """The labels and their rows, as a table; of taggers the labels."""
     import numpy as np
 
     from surelearn.estimators._table import Table
@@ -126,5 +151,6 @@ def _classes(counted: list[dict[str, Any]]) -> str:
         def _cell(name: str, value: Any) -> str:
             return f"{value:,}" if name == "rows" else Table._cell(name, value)
 
-    labels = np.array([line["label"] for line in counted])
-    return str(Counts({"class": labels, "rows": np.array([line["rows"] for line in counted])}))
+    names = {"label": "class", "rows": "rows"}
+    found = [name for name in names if name in counted[0]]
+    return str(Counts({names[n]: np.array([line[n] for line in counted]) for n in found}))

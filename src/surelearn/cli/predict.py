@@ -56,7 +56,7 @@ def predict(
 
     if output is not None:
         _options.check_apart(output, [str(model), *files])
-    loaded = surelearn.load(model)
+    loaded = _options.classifier_in(model)
     asked = _options.reading(
         text=text,
         features=features,
@@ -66,7 +66,7 @@ def predict(
     )
     lines = _Lines(loaded.classes_, keep, proba)
     n_bad = 0
-    with _opened(output) as out:
+    with opened(output) as out:
         for batch in surelearn.predict(loaded, files, keep=keep, **asked):
             out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
             out.flush()  # who reads a stream waits for it
@@ -77,7 +77,8 @@ def predict(
 
 
 @contextmanager
-def _opened(output: Path | None) -> Iterator[IO[bytes]]:
+def opened(output: Path | None) -> Iterator[IO[bytes]]:
+    """Where predictions are written."""
     if output is None:
         sys.stdout.flush()
         yield sys.stdout.buffer

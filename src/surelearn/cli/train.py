@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import sys
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options
+from surelearn.cli import _options, _training
 from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
-from surelearn.cli._progress import progress_bar, share
+from surelearn.cli._training import Jobs, Output, Passes, Quiet, Resume, Rule, Seed
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier
     from surelearn.read import Source
 
-#: What a shell says of a process that Ctrl-C has ended.
-_INTERRUPTED = 128 + 2
 #: Records that settings are tried on.
 _TRIED = 20_000
 
@@ -32,10 +23,7 @@ _TRIED = 20_000
 def train(
     files: Files,
     *,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", dir_okay=False, help="Where the model is written."),
-    ],
+    output: Output,
     text: Text = None,
     label: Label = None,
     weight: Annotated[
@@ -45,14 +33,8 @@ def train(
     format: Format = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
-    passes: Annotated[
-        int | None,
-        typer.Option(min=1, help="Passes over the files: 10, and 1 over standard input."),
-    ] = None,
-    rule: Annotated[
-        str | None,
-        typer.Option(help="How to learn, such as arow, 'arow(r=0.3)' or 'variance(phi=3)'."),
-    ] = None,
+    passes: Passes = None,
+    rule: Rule = None,
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Learn pairs of words, too.")] = False,
     n_features: Annotated[
         int | None,
@@ -67,19 +49,13 @@ def train(
     tune: Annotated[
         bool, typer.Option("--tune", help="Find rule and settings on the first 20,000 rows.")
     ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the model in --output, if it is there.")
-    ] = False,
+    resume: Resume = False,
     checkpoint_every: Annotated[
         str, typer.Option(metavar="TIME|ROWS", help="How often the model is written meanwhile.")
     ] = "60s",
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Threads that read; never changes the result.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 2, help="Decides the order of later passes.")
-    ] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    jobs: Jobs = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Learn from files of any size, or from a stream.
@@ -95,11 +71,7 @@ def train(
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume
     """
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(
-            f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
-        )
-    _options.check_apart(output, files)
+    _training.check_output(output, files)
     begin = time.monotonic()
     reading = _options.reading(
         text=text, label=label, weight=weight, features=features, format=format,
@@ -119,26 +91,15 @@ def train(
         model.set_params(random_state=seed)
         if tune:
             model = _tuned(model, files, reading, quiet=quiet or as_json)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        with _warnings_shown(), progress_bar(quiet=quiet) as progress:
-            model.fit_stream(
-                files,
-                **reading,
-                passes=passes,
-                resume=going_on,
-                checkpoint=output,
-                checkpoint_every=_every(checkpoint_every),
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        _say_interrupted(model, output)
-        raise typer.Exit(_INTERRUPTED) from None
-    report = _report(model, output, time.monotonic() - begin)
+    _training.learn(
+        model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
+        **reading,
+    )  # fmt: skip
+    report = _training.report(model, output, begin)
     if as_json:
         _options.print_json(report)
     else:
-        typer.echo(_in_words(report, files))
+        typer.echo(_training.in_words(report, files))
 
 
 # -------------------------------------------------------------------- what is learnt
@@ -148,7 +109,7 @@ def _settings(**asked: Any) -> dict[str, Any]:
     """What was asked for, as parameters of an estimator."""
     settings: dict[str, Any] = {}
     if asked["rule"] is not None:
-        settings["rule"] = _rule(asked["rule"])
+        settings["rule"] = _training.rule_of(asked["rule"])
     if asked["bigrams"]:
         settings["ngram_range"] = (1, 2)
     if asked["average"]:
@@ -160,31 +121,6 @@ def _settings(**asked: Any) -> dict[str, Any]:
     if asked["jobs"] is not None:
         settings["n_jobs"] = asked["jobs"]
     return settings
-
-
-def _rule(text: str) -> Any:
-    """A rule by its name, with parameters as its value would show them."""
-    from surelearn import rules
-
-    wrong = f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
-    found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
-    if found is None:
-        raise ValueError(wrong)
-    name, inner = found[1].lower(), found[2]
-    rule = rules.get(name)
-    if inner is None:
-        return name
-    pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
-    try:
-        values = {key.strip(): float(value) for key, _, value in pairs}
-    except ValueError:
-        raise ValueError(wrong) from None
-    try:
-        return rule.replace(**values)
-    except TypeError as error:
-        raise ValueError(
-            f"rule must have the parameters of {name}, got {text!r}: {error}"
-        ) from None
 
 
 def _prepared(
@@ -200,7 +136,7 @@ def _prepared(
 
     going_on = resume and output.exists()
     if going_on:
-        model = surelearn.load(output)
+        model = _options.classifier_in(output)
         model.set_params(**_that_fit(model, asked))
         return model, True
     texts = _has_texts(surelearn.read.batches(files, **reading), reading)
@@ -241,67 +177,3 @@ def _tuned(
         typer.echo(f"{table}\n")
     chosen: SureClassifier = clone(best)
     return chosen
-
-
-def _every(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
-
-
-# --------------------------------------------------------------------- what is said
-
-
-@contextmanager
-def _warnings_shown() -> Iterator[None]:
-    """A line for each warning when it comes: a stream may never end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        # Printed, not echoed: the bar makes room for what is printed.
-        warnings.showwarning = lambda message, *_, **__: print(
-            f"surelearn: {message}", file=sys.stderr, flush=True
-        )
-        yield
-
-
-def _say_interrupted(model: SureClassifier, output: Path) -> None:
-    if not hasattr(model, "stream_"):
-        typer.echo("surelearn: interrupted before anything was learnt.", err=True)
-        return
-    rows = model.stream_.rows
-    typer.echo(
-        f"surelearn: interrupted after {rows:,} rows of pass {model.stream_.number}. "
-        f"{output} has what was learnt; --resume goes on with it.",
-        err=True,
-    )
-
-
-def _report(model: SureClassifier, output: Path, seconds: float) -> dict[str, Any]:
-    position = model.stream_
-    return {
-        "model": str(output),
-        "bytes": os.path.getsize(output),
-        "rows": position.rows,
-        "skipped": position.n_bad,
-        "classes": model.classes_.tolist(),
-        "passes": position.number,
-        "mistakes": model.mistakes_[-position.number :].tolist(),
-        "updates": model.n_updates_,
-        "seconds": round(seconds, 3),
-    }
-
-
-def _in_words(report: dict[str, Any], files: list[str]) -> str:
-    source = "standard input" if files == ["-"] else ", ".join(files)
-    passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
-    rows = report["rows"]
-    taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
-    lines = [
-        f"Learnt {rows:,} rows of {len(report['classes'])} classes from {source} in {passes}"
-        f"{taken}.",
-        "Wrong before it was learnt: "
-        + ", ".join(share(wrong, rows) for wrong in report["mistakes"][-10:])
-        + ("." if len(report["mistakes"]) == 1 else " (pass after pass)."),
-    ]
-    if report["skipped"]:
-        lines.append(f"Left out because they could not be read: {report['skipped']:,} rows.")
-    lines.append(f"The model is in {report['model']} ({_options.size(report['bytes'])}).")
-    return "\n".join(lines)

@@ -1,12 +1,12 @@
 """The scikit-learn front: estimators that join the pieces and check that they fit."""
 
 from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._course import StreamProgress
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._file import load
 from surelearn.estimators._marks import TextExplanation
 from surelearn.estimators._merge import merge
 from surelearn.estimators._position import StreamPosition
-from surelearn.estimators._stream import StreamProgress
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import SureTextClassifier
 from surelearn.estimators._tune import Standings, Tuning, tune

@@ -53,6 +53,10 @@ class Prepared(NamedTuple):
     n_bytes: int
     n_bad: int
 
+    @property
+    def size(self) -> int:
+        return len(self.labels.codes)
+
 
 @dataclass
 class Learner:
@@ -106,7 +110,7 @@ class Learner:
         weight = _balanced(model, codes, block.weight) if balanced else block.weight
         self.open_pass(model)
         before = model.counts.copy()
-        order = self._order(len(codes), position)
+        order = position.order(len(codes)) if self.plan.shuffle else None
         model.learn_coded(self.plan.how, Batch(block.rows, None, codes, weight), order=order)
         if position.number > 1:  # a row counts once, however often it was learnt
             model.counts[:] = before
@@ -141,13 +145,6 @@ class Learner:
             model = model.with_classes(every)
         self.open_pass(model)
         self.estimator._absorb(model, self.plan, Batch(block.rows, None, y, block.weight))
-
-    def _order(self, n: int, position: StreamPosition) -> NDArray[np.int64] | None:
-        """The order of a block's rows: a new one in each pass but the first."""
-        if position.number == 1 or not self.plan.shuffle:
-            return None
-        key = [position.seed, position.number, position.block]
-        return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
 
 
 def _balanced(

@@ -18,13 +18,14 @@ from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._blocks import Features
 from surelearn.estimators._checkpoint import Checkpoint
+from surelearn.estimators._course import Options, StreamProgress, train
 from surelearn.estimators._model import Batch, Model, joined
 from surelearn.estimators._passes import run
 from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
 from surelearn.estimators._proba import Certain
 from surelearn.estimators._reading import opened
 from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
-from surelearn.estimators._stream import Options, StreamProgress, Training, train
+from surelearn.estimators._stream import Training
 from surelearn.merging import Words
 from surelearn.weights import Method, rows_of
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from surelearn import _check
 from surelearn.read import STDIN_NAME, BadInput, Place, Source
 from surelearn.save import Fields
@@ -21,7 +24,7 @@ class StreamPosition:
     files : tuple of str
         The source, by the names of its files.
     columns : dict
-        Which columns were read, by the keywords of `read.batches`.
+        Which columns were read, by the keywords of `read.batches` or `read.sentences`.
     number : int
         The pass, from 1.
     place : Place
@@ -61,6 +64,13 @@ class StreamPosition:
             rows=self.rows + rows,
             n_bad=self.n_bad + (n_bad if self.number == 1 else 0),
         )
+
+    def order(self, n: int) -> NDArray[np.int64] | None:
+        """An order of the n records of the next block: a new one in each pass but the first."""
+        if self.number == 1:
+            return None
+        key = [self.seed, self.number, self.block]
+        return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
 
     def next_pass(self) -> StreamPosition:
         """At the begin of the next pass."""
@@ -138,8 +148,9 @@ def _place_in(name: str, numbers: list[Any]) -> Place:
 def _columns_in(fields: Fields) -> dict[str, Any]:
     known = {"text", "label", "weight"}
     columns: dict[str, Any] = {name: fields.text(name) for name in known if fields.has(name)}
-    if fields.has("features"):
-        columns["features"] = _texts(fields.list("features"))
+    for name in ("features", "columns"):
+        if fields.has(name):
+            columns[name] = _texts(fields.list(name))
     return columns
 
 

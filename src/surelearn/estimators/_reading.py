@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from surelearn.read import Source, batches
+from surelearn.read import Source, batches, sentences
 
 
 def opened(
@@ -18,6 +18,31 @@ def opened(
     if reading:
         raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
     return source
+
+
+def opened_sentences(
+    source: Any, reading: Mapping[str, Any], *, model: Any = None, labelled: bool = True
+) -> Source:
+    """A source with the keywords of `read.sentences`, and the columns that the model knows."""
+    if not isinstance(source, Source):
+        known = {} if model is None else _sentences_as_learnt(model, labelled)
+        return sentences(source, **{**known, **reading})
+    if reading:
+        raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
+    return source
+
+
+def _sentences_as_learnt(model: Any, labelled: bool) -> dict[str, Any]:
+    """Keywords for the columns that were learnt."""
+    known = dict(model.stream_.columns) if hasattr(model, "stream_") else {}
+    if labelled:
+        return known
+    columns = list(known.get("columns") or model.features_.columns or ())
+    label = known.get("label")
+    read = ["_" if name == label else name for name in columns]
+    while read and read[-1] == "_":  # what is not read need not be there
+        read.pop()
+    return {"label": False, **({"columns": read} if read else {})}
 
 
 def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from surelearn.decode import Chain
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._model import How, joined
 from surelearn.estimators._passes import new_order, reporter
-from surelearn.estimators._ruled import Ruled, second_order
+from surelearn.estimators._ruled import second_order
+from surelearn.estimators._tag_stream import Streamed
 from surelearn.estimators._tags import Given, TagBatch, TagModel, cut
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.weights import Layout
@@ -27,7 +28,7 @@ from surelearn.weights import Layout
 FEATURES = ("templates", "columns", "n_features")
 
 
-class SureTagger(Ruled[TagModel]):
+class SureTagger(Streamed):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \hat y = \arg\max_z \mu \cdot \Psi(x, z), \qquad
@@ -89,6 +90,8 @@ class SureTagger(Ruled[TagModel]):
         Sequences that moved the weights.
     mistakes_ : ndarray of int
         Sequences whose best path was not the right one before their update, one entry a pass.
+    stream_ : StreamPosition
+        After `fit_stream`: where in its source training is, or has ended.
     temperature_ : float
         After `calibrate`: what scores are divided by before they become probabilities.
 
@@ -162,7 +165,7 @@ class SureTagger(Ruled[TagModel]):
         self
             On an error the model is as it was before the call.
         """
-        plan = TagPlan.of(self.get_params(deep=False))
+        plan = self._planned()
         given = Given.of(X, y, sample_weight)
         _check.two_classes(given.labels, "fit")
         model, batch = plan.read(plan.blank(self), given, given.labels)
@@ -174,7 +177,7 @@ class SureTagger(Ruled[TagModel]):
             model.mistakes.append(0)
             model.learn(plan.how, batch, order=order, report=report)
         self._model = model
-        self.__dict__.pop("temperature_", None)
+        self._forget()
         self._know()
         return self
 
@@ -197,7 +200,7 @@ class SureTagger(Ruled[TagModel]):
             Where the input is refused, the model is as it was. Where one sequence's update would
             leave no usable model, those before it are kept and the error names it.
         """
-        plan = TagPlan.of(self.get_params(deep=False))
+        plan = self._planned()
         model = plan.blank(self) if self._fresh else self._model
         plan.check_fits(self, model)
         given = Given.of(X, y, sample_weight)
@@ -214,6 +217,11 @@ class SureTagger(Ruled[TagModel]):
             self._know()
         model.learn(plan.how, batch)
         return self
+
+    def _forget(self) -> None:
+        """What belonged to a model before."""
+        for name in ("temperature_", "stream_"):
+            self.__dict__.pop(name, None)
 
     def _know(self) -> None:
         """How features are made belongs to the model from now on."""
@@ -351,6 +359,9 @@ class SureTagger(Ruled[TagModel]):
         with self._model.lock:
             return self._model, self._model.features.transform(X)
 
+    def _planned(self, **instead: Any) -> TagPlan:
+        return TagPlan.of({**self.get_params(deep=False), **instead})
+
     def _threads(self) -> int:
         return _check.threads("n_jobs", self.n_jobs)
 
@@ -460,8 +471,12 @@ class TagPlan:
             averaged=self.averaged,
             dtype=self.dtype,
         )
-        features = TokenFeatures(**{name: getattr(tagger, name) for name in FEATURES})
-        return TagModel(layout, self.initial_variance, self.projection, features)
+        return TagModel(layout, self.initial_variance, self.projection, self.features(tagger))
+
+    def features(self, tagger: SureTagger, columns: Any = None) -> TokenFeatures:
+        """Features that have seen nothing, of columns that are named by default as here."""
+        params = {name: getattr(tagger, name) for name in FEATURES}
+        return TokenFeatures(**{**params, "columns": params["columns"] or columns})
 
     def read(
         self, model: TagModel, given: Given, classes: NDArray[Any]

@@ -7,8 +7,18 @@
 '0.67'
 """
 
+from surelearn.evaluation._chunks import ChunkCounts, ChunkScores, chunk_scores
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._evaluate import evaluate
 from surelearn.evaluation._result import Evaluation
+from surelearn.evaluation._taggers import evaluate_tagger
 
-__all__ = ["Comparison", "Evaluation", "evaluate"]
+__all__ = [
+    "ChunkCounts",
+    "ChunkScores",
+    "Comparison",
+    "Evaluation",
+    "chunk_scores",
+    "evaluate",
+    "evaluate_tagger",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -88,6 +88,74 @@ class Batch:
     def y(self) -> NDArray[Any] | None:
         """The label of each record."""
         return None if self.labels is None else self.labels.values[self.labels.codes]
+
+
+class Written(NamedTuple):
+    """The text that sentences were read from.
+
+    Parameters
+    ----------
+    text : str
+    words : list of sequences of int
+        The line of each word of each sentence.
+    left_out : list of range
+        Lines of sentences that could not be read.
+    with_tag : function
+        Gives a line with what was predicted for its word, in the column of a name if the format
+        has a place for it.
+    """
+
+    text: str
+    words: Sequence[Sequence[int]]
+    left_out: Sequence[range]
+    with_tag: Callable[[str, Sequence[str], str | None], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences(Batch):
+    """Some sentences in their order.
+
+    Parameters
+    ----------
+    X : list of lists of str, or of tuples of str
+        Of each sentence its words, or the columns of each of its words.
+    tags : list of lists of str or None
+        The labels of the words, also called `y`. None: they are not read.
+    n_bad : int
+        Sentences that were left out because they could not be read.
+    written : Written or None
+        What they were read from. None: this is a part, or was joined.
+    """
+
+    tags: list[list[str]] | None = None
+    written: Written | None = None
+
+    def __getitem__(self, rows: Any) -> Sentences:
+        """Some of the sentences, by a slice."""
+        tags = None if self.tags is None else self.tags[rows]
+        return Sentences(self.X[rows], tags=tags, n_bad=self.n_bad)
+
+    @property
+    def y(self) -> list[list[str]] | None:  # type: ignore[override]
+        """The labels of the words of each sentence."""
+        return self.tags
+
+    def tagged(self, *columns: Iterable[Iterable[str]], label: str | None = None) -> str:
+        """The text that was read, with something said of each word: its tag, and how sure it is.
+
+        CoNLL gets columns of its own for that. CoNLL-U has the tag in the column `label`, by
+        default the one of labels that was read, else upos, and how sure it is in the last one.
+        Sentences that could not be read are left out.
+        """
+        assert self.written is not None
+        text, words, left_out, with_tag = self.written
+        lines: list[str | None] = [*text.split("\n")]
+        for at, *said in zip(words, *columns, strict=True):
+            for i, *of_word in zip(at, *said, strict=True):
+                lines[i] = with_tag(lines[i] or "", of_word, label)
+        for stretch in left_out:
+            lines[stretch.start : stretch.stop] = [None] * len(stretch)
+        return "\n".join(line for line in lines if line is not None)
 
 
 class Block(Protocol):

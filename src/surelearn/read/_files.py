@@ -41,6 +41,12 @@ class File:
         self.compression = COMPRESSED.get(os.path.splitext(path)[1].lower())
 
     @property
+    def ending(self) -> str:
+        """The ending that tells the format, in small letters: the one before that of a packing."""
+        stem, ending = os.path.splitext(self.path.lower())
+        return os.path.splitext(stem)[1] if ending in COMPRESSED else ending
+
+    @property
     def size(self) -> int | None:
         """Bytes on the disk; None if nobody knows."""
         if not self.can_restart:

@@ -61,11 +61,19 @@ class LineSource(Source):
     files : list of File
     make_reader : function
         Gives what looks into the lines, from the first ones of the source.
+    split : function, optional
+        Where blocks end. Default: after any line.
     """
 
-    def __init__(self, files: Sequence[File], make_reader: Callable[[Lines], Any]) -> None:
+    def __init__(
+        self,
+        files: Sequence[File],
+        make_reader: Callable[[Lines], Any],
+        split: Split | None = None,
+    ) -> None:
         super().__init__(files)
         self._make_reader = make_reader
+        self._split = split or whole_lines
         self._reader: Any = None
 
     @property
@@ -84,7 +92,7 @@ class LineSource(Source):
             self._reader = self._make_reader(self._head())
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
-            for block in lines_of(file, place):
+            for block in lines_of(file, place, self._split):
                 if self._reader is None:
                     self._reader = self._make_reader(block)
                 yield replace(block, reader=self._reader)
@@ -92,7 +100,7 @@ class LineSource(Source):
     def _head(self) -> Lines:
         """The first lines that there are."""
         for file in self.files:
-            for block in lines_of(file):
+            for block in lines_of(file, split=self._split):
                 if block.data.strip():
                     return block
         raise BadInput(f"{self.name} must have at least one record, got an empty file.")

@@ -11,7 +11,7 @@ from surelearn._check import BadInput
 from surelearn.read._batch import Source
 from surelearn.read._columns import Wanted
 from surelearn.read._csv import CsvSource
-from surelearn.read._files import COMPRESSED, File, files_of
+from surelearn.read._files import File, files_of
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
 from surelearn.read._lines import LineSource
@@ -137,13 +137,11 @@ def _format(files: list[File], given: str | None) -> str:
 def _guess(file: File) -> str:
     if file.is_stdin:
         return "jsonl"
-    stem, ending = os.path.splitext(file.path.lower())
-    if ending in COMPRESSED:
-        ending = os.path.splitext(stem)[1]
     for kind, endings in FORMATS.items():
-        if ending in endings:
+        if file.ending in endings:
             return kind
     raise BadInput(
-        f"{file.name} must have an ending that tells its format, such as .jsonl, got {ending!r}. "
+        f"{file.name} must have an ending that tells its format, such as .jsonl, got "
+        f"{file.ending!r}. "
         f"Name the format: {', '.join(FORMATS)}."
     )

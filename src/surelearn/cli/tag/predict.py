@@ -1,0 +1,64 @@
+"""`surelearn tag predict`: the input with a tag for each word; must not know how it is found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surelearn.cli import _options
+from surelearn.cli._options import Model
+from surelearn.cli.predict import opened
+from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
+
+_BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
+
+
+def predict(
+    model: Model,
+    files: Files,
+    *,
+    columns: Columns = None,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Add how sure each tag is, from 0.5 to 1.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
+    ] = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Tag every word of a file: its lines, with the tag as a last column.
+
+    Of CoNLL-U the tag is put into the column that was learnt, and how sure it is into the last one.
+
+    \b
+    Examples:
+      surelearn tag predict chunks.sure new.txt > tagged.txt
+      surelearn tag predict pos.sure new.conllu --confidence
+    """
+    from surelearn.prediction import predict_tags
+
+    if output is not None:
+        _options.check_apart(output, [str(model), *files])
+    asked = reading(columns=columns, format=format, skip_bad=skip_bad)
+    n_bad, between = 0, ""
+    with opened(output) as out:
+        for batch in predict_tags(tagger_in(model), files, confidence=confidence, **asked):
+            text = between + _whole_lines(batch.text)
+            # A file may end without a blank line, and another one follow.
+            between = "" if _BLANK_AT_END.search(text) else "\n"
+            out.write(text.encode("utf-8", "backslashreplace"))
+            out.flush()  # who reads a stream waits for it
+            n_bad += batch.n_bad
+    if n_bad:
+        sentences = "sentence was" if n_bad == 1 else "sentences were"
+        typer.echo(f"surelearn: {n_bad:,} bad {sentences} left out.", err=True)
+
+
+def _whole_lines(text: str) -> str:
+    """The last newline may be missing."""
+    return text if text.endswith("\n") or not text else f"{text}\n"

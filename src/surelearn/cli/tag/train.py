@@ -1,0 +1,111 @@
+"""`surelearn tag train`: from files of sentences to a tagger; must not know how it learns."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surelearn.cli import _options, _training
+from surelearn.cli._options import Json
+from surelearn.cli._training import Jobs, Output, Passes, Quiet, Resume, Rule, Seed
+from surelearn.cli.tag._options import (
+    Columns,
+    Files,
+    Format,
+    Label,
+    SkipBad,
+    reading,
+    tagger_in,
+)
+
+if TYPE_CHECKING:
+    from surelearn import SureTagger
+
+
+def train(
+    files: Files,
+    *,
+    output: Output,
+    columns: Columns = None,
+    label: Label = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEMPLATE", help="What to look at, such as 'w[-1]|w[0]'; repeat it."),
+    ] = None,
+    templates: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="A file of templates, one a line, # for remarks."),
+    ] = None,
+    n_features: Annotated[
+        int | None, typer.Option(min=1, help="Places that features are hashed to.")
+    ] = None,
+    rule: Rule = None,
+    passes: Passes = None,
+    resume: Resume = False,
+    checkpoint_every: Annotated[
+        str,
+        typer.Option(metavar="TIME|SENTENCES", help="How often the model is written meanwhile."),
+    ] = "60s",
+    jobs: Jobs = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Learn to tag words, from files of any size or from a stream.
+
+    The model is written every minute, in the end, and when Ctrl-C stops training; --resume then
+    goes on where it was.
+
+    \b
+    Examples:
+      surelearn tag train train.txt -o chunks.sure
+      surelearn tag train train.txt --columns w,pos,_,ner --label ner -o names.sure
+      surelearn tag train en-train.conllu --template 'w[0]' --template 'w[0][-3:]' -o pos.sure
+    """
+    _training.check_output(output, files)
+    begin = time.monotonic()
+    asked = {
+        "templates": _templates(template, templates),
+        "n_features": n_features,
+        "rule": None if rule is None else _training.rule_of(rule),
+        "n_jobs": jobs,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    model, going_on = _prepared(output, asked, resume=resume, seed=seed)
+    read = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
+    _training.learn(
+        model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
+        **read,
+    )  # fmt: skip
+    report = _training.report(model, output, begin, "sentences")
+    if as_json:
+        _options.print_json(report)
+    else:
+        typer.echo(_training.in_words(report, files, "sentences", "tags"))
+
+
+def _prepared(
+    output: Path, asked: dict[str, Any], *, resume: bool, seed: int
+) -> tuple[SureTagger, bool]:
+    """The tagger, and whether it goes on with what it knows."""
+    import surelearn
+
+    if resume and output.exists():
+        return tagger_in(output).set_params(**asked), True
+    return surelearn.SureTagger(random_state=seed, **asked), False
+
+
+def _templates(given: list[str] | None, path: Path | None) -> list[str] | None:
+    """Templates one by one, and those of a file."""
+    found = list(given or ())
+    if path is not None:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        found += [line for line in lines if line and not line.startswith("#")]
+        if not found:
+            raise ValueError(f"{path} must have at least one template, got none.")
+    return found or None

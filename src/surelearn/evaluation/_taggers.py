@@ -1,0 +1,74 @@
+"""How good a tagger is on sentences that it has not learnt; must not know how it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from surelearn.estimators import StreamProgress
+from surelearn.estimators._reading import opened_sentences
+from surelearn.evaluation._chunks import ChunkScores, are_chunk_tags, chunk_scores
+from surelearn.read import BadInput, Source
+
+
+def evaluate_tagger(
+    tagger: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    progress: Callable[[StreamProgress], object] | None = None,
+    **reading: Any,
+) -> ChunkScores:
+    """Judge a tagger by sentences with known labels.
+
+    Parameters
+    ----------
+    tagger : fitted tagger
+    X : list of sequences, or a source of them
+        With `y` what the tagger takes; without it a source with labels as `read.sentences` takes
+        it, such as a path. It is gone through batch by batch.
+    y : list of sequences of labels, optional
+    progress : callable, optional
+        Called with an `estimators.StreamProgress` after each batch.
+    **reading
+        Keywords of `read.sentences`. The columns are those that were learnt, if the tagger knows
+        their names, where nothing else is said.
+
+    Returns
+    -------
+    ChunkScores
+        Of chunks if the labels of the tagger mark such (``O``, ``B-NP``, ...), else of each label
+        by itself.
+
+    Examples
+    --------
+    >>> from surelearn import SureTagger
+    >>> X, y = [["the", "dog", "barks"]], [["B-NP", "I-NP", "B-VP"]]
+    >>> evaluate_tagger(SureTagger(random_state=0).fit(X, y), X, y).f1
+    1.0
+    """
+    raw = not are_chunk_tags(map(str, tagger.classes_.tolist()))
+    if y is not None:
+        if reading:
+            raise TypeError(f"sequences in memory need no reading, got {sorted(reading)}.")
+        return chunk_scores(y, tagger.predict(X), raw=raw)
+    source = opened_sentences(X, reading, model=tagger)
+    found, n_bytes = ChunkScores(), 0
+    for batch, size in _batches(source):
+        scores = chunk_scores(batch.y, tagger.predict(batch.X), raw=raw)
+        found += replace(scores, n_bad=batch.n_bad)
+        n_bytes += size
+        if progress is not None:
+            wrong = found.n_tokens - found.n_right
+            counts = (found.n_tokens, wrong, n_bytes, source.n_bytes, found.n_bad)
+            progress(StreamProgress(1, 1, *counts))
+    return found
+
+
+def _batches(source: Source) -> Iterator[tuple[Any, int]]:
+    for block in source.blocks():
+        batch = block.parse()
+        if batch.y is None:
+            raise BadInput(f"{source.name} must have a column of labels, got none.")
+        yield batch, block.n_bytes

@@ -1,0 +1,155 @@
+"""Files of sentences, cut into blocks of whole ones; the format is guessed from the name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Literal
+
+from surelearn import _check
+from surelearn._check import BadInput
+from surelearn.read import _lines
+from surelearn.read._batch import Sentences, Source
+from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
+from surelearn.read._files import File, Stream, files_of
+from surelearn.read._lines import LONGEST, LineSource
+
+_BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
+
+
+def sentences(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    label: str | Literal[False] | None = None,
+    format: str | None = None,
+    skip_bad: bool = False,
+    filesystem: Any = None,
+) -> Source:
+    r"""Sentences of labelled words in batches, from files with a word a line.
+
+    In CoNLL's format a word, its part of speech, its label and the like stand between blanks or
+    tabs. A blank line ends a sentence, and so does a line that begins with ``-DOCSTART-``. All
+    lines have the same number of columns.
+
+    CoNLL-U has ten columns between tabs, called id, w (or form), lemma, upos, xpos, feats, head,
+    deprel, deps and misc. Comments, words of several words (``1-2``) and words that are left out of
+    a sentence (``1.1``) are passed over.
+
+    Parameters
+    ----------
+    source : str, path, list of them or Source
+        As in `batches`: files, globs and addresses, packed or not; ``"-"`` is standard input. A
+        `Source` is given back as it is.
+    columns : list of str, optional
+        CoNLL: names of the first columns, ``"_"`` for those not to read; default: w, pos, c2, c3
+        and so on, for all. CoNLL-U: which columns to read; default: w.
+    label : str, optional
+        The column of labels; default: the last one, and upos in CoNLL-U. False: labels are not
+        read.
+    format : {"conll", "conllu"}, optional
+        Default: ``"conllu"`` if the name ends so, before ``.gz`` or the like, else ``"conll"``.
+    skip_bad : bool, default False
+        Whether to leave out sentences with a line that cannot be read, and count them.
+    filesystem : filesystem of pyarrow or fsspec, optional
+        Where the files are. Default: this machine, or what their addresses say.
+
+    Returns
+    -------
+    Source
+        Iterating over it gives `Sentences` after `Sentences`, with `X` and `y` as a tagger takes
+        them: a word is a str where one column is read besides the label, else a tuple.
+
+    Raises
+    ------
+    BadInput
+        For a line that cannot be read: names the file, the line and what was expected.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "said.txt"
+    ...     _ = path.write_text("We PRP B-NP\nagree VBP B-VP\n\nNo UH O\n")
+    ...     for batch in sentences(path):
+    ...         print(batch.X, batch.y)
+    [[('We', 'PRP'), ('agree', 'VBP')], [('No', 'UH')]] [['B-NP', 'B-VP'], ['O']]
+    """
+    if isinstance(source, Source):
+        return source
+    files = files_of(source, filesystem)
+    names = None if columns is None else _names(columns)
+    read = FORMATS[_format(files, format)](names, label)
+    make = partial(Reader, read, skip_bad=_check.flag("skip_bad", skip_bad))
+    return SentenceSource(files, make, partial(whole_sentences, read))
+
+
+class SentenceSource(LineSource):
+    """Files of sentences."""
+
+    def first(self, n: int) -> Sentences:
+        """The first n sentences, or all if there are fewer, as one batch without its lines."""
+        X: list[Any] = []
+        tags: list[list[str]] = []
+        n_bad, labelled = 0, False
+        for batch in self:
+            X += batch.X
+            labelled = batch.y is not None
+            tags += batch.y if batch.y is not None else []
+            n_bad += batch.n_bad
+            if len(X) >= n:
+                break
+        return Sentences(X[:n], n_bad=n_bad, tags=tags[:n] if labelled else None)
+
+
+def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
+    """The whole sentences of a stream, some at a time, and no piece without a word but the last."""
+    rest = b""
+    while part := stream.read(_wanted(len(rest))):
+        ended = stream.is_patient and len(part) < _wanted(len(rest))
+        rest += part
+        cut = len(rest) if ended else _last_end(rest)
+        if cut and (ended or format.has_word.search(rest, 0, cut)):
+            yield rest[:cut]
+            rest = rest[cut:]
+        if len(rest) > LONGEST:
+            raise BadInput(
+                f"{stream.name} must be made of sentences with a blank line after each, got one of "
+                f"more than {LONGEST >> 20} MiB."
+            )
+    if rest:
+        yield rest
+
+
+def _wanted(size: int) -> int:
+    """Bytes to read when so many are left over, so that a block depends on its begin alone."""
+    return _lines.BLOCK - size if size < _lines.BLOCK else _lines.BLOCK
+
+
+def _last_end(data: bytes) -> int:
+    """Where the last sentence that is whole ends; 0: none is."""
+    plain = data.rfind(b"\n\n") + 2
+    if plain > 1:
+        return plain
+    return max((found.end() for found in _BLANK_LINE.finditer(data)), default=0)
+
+
+def _names(columns: Any) -> tuple[str, ...]:
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise TypeError(f"columns must be a list of names, got {columns!r}.")
+    read = [name for name in columns if name != NOT_READ]
+    if not read or len(set(read)) < len(read):
+        raise ValueError(f"columns must be different names, got {list(columns)!r}.")
+    return tuple(columns)
+
+
+def _format(files: Sequence[File], given: str | None) -> str:
+    """The one format of all files."""
+    if given is not None:
+        return _check.choice("format", given, FORMATS)
+    found = {"conllu" if file.ending == ".conllu" else "conll" for file in files}
+    if len(found) > 1:
+        raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
+    return found.pop()
