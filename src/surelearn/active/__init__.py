@@ -6,6 +6,9 @@
 array([1])
 """
 
+from surelearn.active._curves import Simulation
 from surelearn.active._query import STRATEGIES, query, scores
+from surelearn.active._simulate import simulate
+from surelearn.active._worth import Worth
 
-__all__ = ["STRATEGIES", "query", "scores"]
+__all__ = ["STRATEGIES", "Simulation", "Worth", "query", "scores", "simulate"]
