@@ -308,10 +308,10 @@ def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.
     if n_runs > 1:
         weights = np.concatenate([weights, _worth.drawn(n_runs)])
     mark = weights @ marks
-    found = _worth.first_reach(weights @ curve, mark, labels)
+    found = _worth.first_reach(weights @ _worth.smoothed(curve), mark, labels)
     if other is None:
         return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0))
-    others = _worth.first_reach(weights @ other, mark, labels)
+    others = _worth.first_reach(weights @ _worth.smoothed(other), mark, labels)
     ratio = _worth.relative(found, others, float(labels[-1]))
     return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:])
 

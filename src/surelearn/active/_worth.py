@@ -96,10 +96,9 @@ def drawn(n_runs: int) -> Array:
 
     With n draws the spread of a mean would come out too small by sqrt(1 - 1/n); so it does not.
     """
+    drawn = max(n_runs - 1, 1)
     random = np.random.RandomState(0)
-    picked = random.randint(n_runs, size=(_N_DRAWS, max(n_runs - 1, 1)))
-    counts = np.apply_along_axis(np.bincount, 1, picked, minlength=n_runs)
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
+    return np.asarray(random.multinomial(drawn, np.full(n_runs, 1 / n_runs), _N_DRAWS) / drawn)
 
 
 def smoothed(curves: Array) -> Array:
@@ -114,8 +113,8 @@ def smoothed(curves: Array) -> Array:
 
 
 def first_reach(curves: Array, marks: Array, labels: NDArray[np.int64]) -> Array:
-    """The first number of labels at which each smoothed curve is at its mark; inf: never."""
-    there = smoothed(curves) >= marks[:, None] - 1e-12  # sums round
+    """The first number of labels at which each curve is at its mark; inf: never."""
+    there = curves >= marks[:, None] - 1e-12  # sums round
     first = labels[there.argmax(axis=1)].astype(np.float64)
     return np.where(there.any(axis=1), first, np.inf)
 
