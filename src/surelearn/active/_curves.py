@@ -60,6 +60,9 @@ class Simulation:
         Mean over the runs and its standard error :math:`s / \sqrt{n}`; nan for one run. Runs share
         most of the rows they learn from: the error is that of another split of these rows rather
         than that of other rows.
+    smooth : dict of {(learner, strategy): ndarray of shape (n_runs, n_points)}
+        `curves` with every point the mean of nine tests around it, as many before as after, so
+        fewer near the ends.
 
     Examples
     --------
@@ -99,13 +102,16 @@ class Simulation:
     def error(self) -> dict[Pair, Array]:
         return {pair: _standard_error(curve) for pair, curve in self.curves.items()}
 
+    @property
+    def smooth(self) -> dict[Pair, Array]:
+        return {pair: _worth.smoothed(curve) for pair, curve in self.curves.items()}
+
     def labels_needed(self, share: float = 0.8, *, against: str = "random") -> LabelsNeeded:
         r"""Labels that each strategy needs for a share of the accuracy of learning all.
 
         The mark of a learner is ``share`` times the mean of its `full`. Needed are as many labels
-        as there are at the first test at which the mean curve reaches it, smoothed: every point the
-        mean of nine tests around it, as many before as after, fewer at the ends. (Without that the
-        first lucky test would count, more so the noisier a curve is.)
+        as there are at the first test at which the mean over runs of the `smooth` curves reaches
+        it. (Unsmoothed the first lucky test would count, more so the noisier a curve is.)
 
         Errors are those of 2000 draws of the runs with replacement, curve, `full` and random order
         together, each by the same definition as the result. A draw has n - 1 of the n runs, so that
@@ -254,8 +260,8 @@ class Simulation:
     # --------------------------------------------------------------------- internals
 
     def _needed(self, pair: Pair, share: float, against: str) -> _Needed:
-        other = self.curves.get((pair[0], against))
-        return _needed(self.curves[pair], other, share * self.full[pair[0]], self.labels)
+        other = self.smooth.get((pair[0], against))
+        return _needed(self.smooth[pair], other, share * self.full[pair[0]], self.labels)
 
     def _chosen(self, learner: str | None, strategy: str | None) -> Pair:
         asked = [how for _, how in self.curves if how != "random"]
@@ -308,10 +314,10 @@ def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.
     if n_runs > 1:
         weights = np.concatenate([weights, _worth.drawn(n_runs)])
     mark = weights @ marks
-    found = _worth.first_reach(weights @ _worth.smoothed(curve), mark, labels)
+    found = _worth.first_reach(weights @ curve, mark, labels)
     if other is None:
         return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0))
-    others = _worth.first_reach(weights @ _worth.smoothed(other), mark, labels)
+    others = _worth.first_reach(weights @ other, mark, labels)
     ratio = _worth.relative(found, others, float(labels[-1]))
     return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:])
 

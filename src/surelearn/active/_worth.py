@@ -53,6 +53,15 @@ class Worth:
             return "worth it"
         return "not worth it" if self.low > 1 else "no difference could be shown"
 
+    @property
+    def headline(self) -> str:
+        """The sentence in a few words, for the head of a picture."""
+        if np.isinf(self.labels) and np.isinf(self.random_labels):
+            return f"{self.n_labels:,} labels are too few for {100 * self.share:.0f} %"
+        if self.low <= 1 <= self.high or np.isnan(self.low):
+            return f"No difference between {self.strategy} and random order could be shown"
+        return f"{self.strategy} {self._needs().partition(' (')[0]} of the labels of random order"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values that JSON can hold; None for what is not known."""
         found = {**asdict(self), "verdict": self.verdict, "sentence": str(self)}

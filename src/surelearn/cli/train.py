@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +13,7 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
-from surelearn.cli._progress import progress_bar, share
+from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier
@@ -95,10 +91,7 @@ def train(
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume
     """
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(
-            f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
-        )
+    _options.check_folder(output, "--output")
     _options.check_apart(output, files)
     begin = time.monotonic()
     reading = _options.reading(
@@ -121,7 +114,7 @@ def train(
             model = _tuned(model, files, reading, quiet=quiet or as_json)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        with _warnings_shown(), progress_bar(quiet=quiet) as progress:
+        with warnings_shown(), progress_bar(quiet=quiet) as progress:
             model.fit_stream(
                 files,
                 **reading,
@@ -148,7 +141,7 @@ def _settings(**asked: Any) -> dict[str, Any]:
     """What was asked for, as parameters of an estimator."""
     settings: dict[str, Any] = {}
     if asked["rule"] is not None:
-        settings["rule"] = _rule(asked["rule"])
+        settings["rule"] = _options.rule(asked["rule"])
     if asked["bigrams"]:
         settings["ngram_range"] = (1, 2)
     if asked["average"]:
@@ -160,31 +153,6 @@ def _settings(**asked: Any) -> dict[str, Any]:
     if asked["jobs"] is not None:
         settings["n_jobs"] = asked["jobs"]
     return settings
-
-
-def _rule(text: str) -> Any:
-    """A rule by its name, with parameters as its value would show them."""
-    from surelearn import rules
-
-    wrong = f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
-    found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
-    if found is None:
-        raise ValueError(wrong)
-    name, inner = found[1].lower(), found[2]
-    rule = rules.get(name)
-    if inner is None:
-        return name
-    pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
-    try:
-        values = {key.strip(): float(value) for key, _, value in pairs}
-    except ValueError:
-        raise ValueError(wrong) from None
-    try:
-        return rule.replace(**values)
-    except TypeError as error:
-        raise ValueError(
-            f"rule must have the parameters of {name}, got {text!r}: {error}"
-        ) from None
 
 
 def _prepared(
@@ -248,18 +216,6 @@ def _every(text: str) -> int | str:
 
 
 # --------------------------------------------------------------------- what is said
-
-
-@contextmanager
-def _warnings_shown() -> Iterator[None]:
-    """A line for each warning when it comes: a stream may never end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        # Printed, not echoed: the bar makes room for what is printed.
-        warnings.showwarning = lambda message, *_, **__: print(
-            f"surelearn: {message}", file=sys.stderr, flush=True
-        )
-        yield
 
 
 def _say_interrupted(model: SureClassifier, output: Path) -> None:
