@@ -37,7 +37,7 @@ LAYERS = [
         "svmlight.hpp",
     },
     {"columns.hpp", "draft.hpp", "constraints.hpp", "tails.hpp", "names.hpp", "vw.hpp"},
-    {"learn.hpp", "hashing.hpp"},
+    {"learn.hpp", "hashing.hpp", "lead.hpp"},
     {"race.hpp"},
 ]
 

@@ -17,6 +17,7 @@
 
 #include "bind.hpp"
 #include "surelearn/guard.hpp"
+#include "surelearn/lead.hpp"
 #include "surelearn/learn.hpp"
 
 namespace surelearn::bind {
@@ -157,9 +158,20 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
     return {tally.mistakes, tally.updates, tally.refused};
 }
 
-/// Calls f(row, place of its results) for every row, sharing the model with other readers.
+/// Numbers of rows that are there; none: all rows.
+[[nodiscard]] inline std::span<const std::int64_t> some_of(
+    const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers) {
+    for (const std::int64_t i : view(numbers)) {
+        const bool inside = i >= 0 && static_cast<std::size_t>(i) < rows.size();
+        if (!inside) throw nb::index_error("row out of range");
+    }
+    return view(numbers);
+}
+
+/// Calls f(row, place of its results) for every row, or those of some numbers, sharing the model
+/// with other readers.
 template <class W, class F>
-void each_row(Model<W>& model, const Rows& rows, F&& f) {
+void each_row(Model<W>& model, const Rows& rows, F&& f, std::span<const std::int64_t> some = {}) {
     check_width(model, rows);
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
@@ -167,18 +179,13 @@ void each_row(Model<W>& model, const Rows& rows, F&& f) {
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
             RowBuffer<Index, Value> buffer;
             const std::size_t K = model.shape().n_columns;
-            for (std::size_t i = 0; i < matrix.size(); ++i) f(matrix.row(i, buffer), i * K, K);
+            const std::size_t n = some.empty() ? matrix.size() : some.size();
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t number = some.empty() ? i : static_cast<std::size_t>(some[i]);
+                f(matrix.row(number, buffer), i * K, K);
+            }
         },
         rows.matrix);
-}
-
-template <class W, class R>
-void mean_scores(const W& weights, const R& row, std::span<double> s) {
-    if (weights.shape().averaged) {
-        weights.averaged_scores(row, s);
-    } else {
-        weights.scores(row, s);
-    }
 }
 
 template <class W>
@@ -216,15 +223,71 @@ std::int64_t winner(Model<W>& model, const Rows& rows) {
 }
 
 template <class W>
-std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(Model<W>& model,
-                                                                                 const Rows& rows) {
-    NewArray<double> s({rows.size(), model.shape().n_columns});
-    NewArray<double> v({rows.size(), model.shape().n_columns});
-    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(
+    Model<W>& model, const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers) {
+    const auto some = some_of(rows, numbers);
+    const std::size_t n = some.empty() ? rows.size() : some.size();
+    NewArray<double> s({n, model.shape().n_columns});
+    NewArray<double> v({n, model.shape().n_columns});
+    const auto measure = [&](const auto& row, std::size_t at, std::size_t K) {
         mean_scores(model.weights, row, std::span(s.data.get() + at, K));
         model.weights.variances(row, std::span(v.data.get() + at, K));
-    });
+    };
+    each_row(model, rows, measure, some);
     return {s.give(), v.give()};
+}
+
+/// Best and next best label of every row, or of those of these numbers, the margin between them and
+/// its variance.
+template <class W>
+auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers,
+           std::size_t threads) {
+    check_width(model, rows);
+    const auto some = some_of(rows, numbers);
+    const std::size_t n = some.empty() ? rows.size() : some.size();
+    NewArray<std::int64_t> best({n}), next({n});
+    NewArray<double> gap({n}), v({n});
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.read();
+        const auto keep = [&](std::size_t i, const Lead& lead) {
+            best.data[i] = static_cast<std::int64_t>(lead.best);
+            next.data[i] = static_cast<std::int64_t>(lead.next);
+            gap.data[i] = lead.gap;
+            v.data[i] = lead.v;
+        };
+        std::visit(
+            [&](const auto& matrix) { each_lead(model.weights, matrix, some, threads, keep); },
+            rows.matrix);
+    }
+    return std::tuple{best.give(), next.give(), gap.give(), v.give()};
+}
+
+/// Shrinks the variances as if this row had been learnt on the border of one or two columns.
+template <class W>
+bool suppose_row(Model<W>& model, const Rule& rule, bool covariance, const Rows& rows,
+                 std::size_t number, const std::vector<std::size_t>& columns) {
+    check_width(model, rows);
+    if (number >= rows.size()) throw nb::index_error("row out of range");
+    if (columns.empty() || columns.size() > 2 ||
+        std::ranges::max(columns) >= model.shape().n_columns || !model.shape().second_order) {
+        throw nb::value_error("columns do not fit the weights");
+    }
+    const Projection projection = covariance ? Projection::covariance : Projection::precision;
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.write();
+    return std::visit(
+        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+            RowBuffer<Index, Value> buffer;
+            const auto row = matrix.row(number, buffer);
+            if (columns.size() == 1) {
+                return suppose(model.weights, rule, projection, row,
+                               std::array{Side{columns[0], 1.0}});
+            }
+            return suppose(model.weights, rule, projection, row,
+                           std::array{Side{columns[0], 1.0}, Side{columns[1], -1.0}});
+        },
+        rows.matrix);
 }
 
 template <class W>
@@ -269,7 +332,14 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
     model.def("winners", &winners<W>, nb::arg("rows"), "Class of the largest mean score.");
     model.def("winner", &winner<W>, nb::arg("rows"), "The same for one row.");
     model.def("scores", &scores<W>, nb::arg("rows"), "Mean score of every column.");
-    model.def("margin", &margin<W>, nb::arg("rows"), "Mean and variance of every column's score.");
+    model.def("margin", &margin<W>, nb::arg("rows"), nb::arg("numbers").noconvert().none(),
+              "Mean and variance of every column's score.");
+    model.def("leads", &leads<W>, nb::arg("rows"), nb::arg("numbers").noconvert().none(),
+              nb::arg("threads"),
+              "(best label, next best, margin between them, its variance) of every row.");
+    model.def("suppose", &suppose_row<W>, nb::arg("rule"), nb::arg("covariance"), nb::arg("rows"),
+              nb::arg("number"), nb::arg("columns"),
+              "Shrink the variances as if a row with margin 0 had been learnt; was it done?");
     model.def("averages", &averages<W>, "The averaged means.");
     model.def(
         "split",

@@ -114,8 +114,18 @@ class Diagonal32:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
+
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        (best label, next best, margin between them, its variance) of every row.
+        """
+
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+        """
+        Shrink the variances as if a row with margin 0 had been learnt; was it done?
+        """
 
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
@@ -176,8 +186,18 @@ class Diagonal64:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
+
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        (best label, next best, margin between them, its variance) of every row.
+        """
+
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+        """
+        Shrink the variances as if a row with margin 0 had been learnt; was it done?
+        """
 
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
@@ -238,8 +258,18 @@ class Full32:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
+
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        (best label, next best, margin between them, its variance) of every row.
+        """
+
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+        """
+        Shrink the variances as if a row with margin 0 had been learnt; was it done?
+        """
 
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""
@@ -296,8 +326,18 @@ class Full64:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
+
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        (best label, next best, margin between them, its variance) of every row.
+        """
+
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+        """
+        Shrink the variances as if a row with margin 0 had been learnt; was it done?
+        """
 
     def averages(self) -> NDArray[numpy.float64]:
         """The averaged means."""

@@ -21,6 +21,7 @@ __all__ = [
     "Diagonal",
     "Full",
     "Layout",
+    "Leads",
     "Method",
     "Tally",
     "Targets",
@@ -66,6 +67,15 @@ class Tally(NamedTuple):
     rows: int
     mistakes: int
     updates: int
+
+
+class Leads(NamedTuple):
+    """The two best labels of every row by mean score, the margin between them and its variance."""
+
+    best: NDArray[np.int64]
+    next: NDArray[np.int64]
+    gap: NDArray[np.float64]
+    variance: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -208,10 +218,41 @@ class Weights:
         scores: NDArray[np.float64] = self._core.scores(rows)
         return scores
 
-    def margin(self, rows: _core.Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and variance of the score of every row and column (second order only)."""
-        mean, variance = self._core.margin(rows)
+    def margin(
+        self, rows: _core.Rows, numbers: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and variance of the score of every row and column (second order only).
+
+        Of the rows of these `numbers`, where there are some.
+        """
+        mean, variance = self._core.margin(rows, numbers)
         return mean, variance
+
+    def leads(
+        self, rows: _core.Rows, numbers: NDArray[np.int64] | None = None, *, threads: int = 1
+    ) -> Leads:
+        """How far the best label of every row lies before the next best one.
+
+        Of the rows of these `numbers`, where there are some. The threads do not change a bit.
+        """
+        return Leads(*self._core.leads(rows, numbers, threads))
+
+    def suppose(
+        self,
+        rule: _core.Rule,
+        rows: _core.Rows,
+        number: int,
+        columns: list[int],
+        *,
+        covariance: bool,
+    ) -> None:
+        """Shrink the variances as if this row had been learnt, the means unmoved.
+
+        With the gain of a margin of mean 0 between two columns, or of one. A row that would leave
+        no variance changes nothing.
+        """
+        if not self._core.suppose(rule, covariance, rows, number, columns):
+            _by_itself(rule)
 
     def split(self) -> Self:
         """The one column of two classes as two: mean -mu/2 and +mu/2, sigma/2 each."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surelearn import _check, probability
+from surelearn.active._batch import spread_out
 from surelearn.active._view import Foreign, Missing, Own, view
 
 Array = NDArray[np.float64]
@@ -83,11 +85,26 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
 def rate(rows: Own | Foreign, strategy: str, random_state: Any) -> Array:
     """The scores of rows that are read already."""
     name = _check.choice("strategy", strategy, STRATEGIES)
-    try:
+    with _refusing(name):
         return np.asarray(STRATEGIES[name](rows, random_state), dtype=np.float64)
+
+
+def together(rows: Own | Foreign, n: int, among: Rows | None = None) -> Rows:
+    """A batch of rows, all of them or `among` some."""
+    with _refusing("acl"):
+        if isinstance(rows, Foreign):
+            raise rows.without_variances()
+        return spread_out(rows, n, among)
+
+
+@contextmanager
+def _refusing(strategy: str) -> Iterator[None]:
+    """Say which strategy asks a model for what it does not have."""
+    try:
+        yield
     except Missing as lack:
         raise ValueError(
-            f"strategy must be one that needs no {lack.needs}, got {name!r}: {lack.why}."
+            f"strategy must be one that needs no {lack.needs}, got {strategy!r}: {lack.why}."
         ) from None
 
 
@@ -100,7 +117,20 @@ def query(
     batch: bool = False,
     random_state: Any = None,
 ) -> Rows:
-    """The rows to ask about, best first; equals in the order of their numbers.
+    r"""The rows to ask about, best first; equals in the order of their numbers.
+
+    The n rows of smallest `scores` are often near copies of one another. With `batch` each is
+    chosen as if those before it had been learnt: their labels are not known, so the means stay, but
+    whatever the label, the precision of the weights grows by the gain of the rule. It is taken at a
+    margin of mean 0, where both labels are as likely and every rule learns:
+
+    .. math:: \Sigma^{-1} \leftarrow \Sigma^{-1} + b\, g g^T, \qquad (\alpha, b) = rule(m = 0, v =
+        g^T \Sigma g)
+
+    with g the difference between the best two labels of the chosen row, less what the projection
+    drops. With a code every problem that one of the two is in is shrunk by itself. So rows that
+    share features with a chosen one become surer, and others come before them. A rule whose gain is
+    0 there, such as `Variance` with ``phi=0``, changes nothing.
 
     Parameters
     ----------
@@ -113,6 +143,7 @@ def query(
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
+        Whether to choose rows that differ; with ``strategy="acl"`` only.
     random_state : int, RandomState or None
         Of the order by `random`.
 
@@ -130,7 +161,16 @@ def query(
     """
     rows = view(model, X)
     n = _check.count("n", n, most=len(rows))
+    if batch_of(strategy, batch):
+        return together(rows, n)
     return first(rate(rows, strategy, random_state), n)
+
+
+def batch_of(strategy: str, batch: bool) -> bool:
+    """Whether to choose a batch, which goes by variances alone."""
+    if _check.flag("batch", batch) and strategy != "acl":
+        raise ValueError(f"batch needs strategy='acl', got {strategy!r}.")
+    return bool(batch)
 
 
 def first(score: Array, n: int) -> Rows:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from surelearn import _core
-from surelearn.estimators._judge import lead, why_unsure
+from surelearn import _check, _core
+from surelearn.estimators._judge import Lead, lead, why_unsure
+from surelearn.estimators._model import Model
 from surelearn.estimators._proba import Certain, probabilities
 
 Array = NDArray[np.float64]
@@ -26,43 +27,48 @@ class Missing(Exception):
 
 
 def view(model: Any, X: Any) -> Own | Foreign:
-    """What `model` says of rows; those of our own models may be read already."""
-    if isinstance(model, Certain):
-        return Own(model, X)
-    return Foreign(model, X)
+    """What `model` says of rows."""
+    return Own(model, X) if isinstance(model, Certain) else Foreign(model, X)
 
 
 @dataclass(frozen=True)
 class Own:
-    """One of our classifiers, asked through the core."""
+    """One of our classifiers, asked through the core; rows that were read already stay so."""
 
     model: Any
     X: Any
 
     def __len__(self) -> int:
-        return int(_num_samples(self.X))
+        return len(self.X) if isinstance(self.X, _core.Rows) else int(_num_samples(self.X))
 
     @cached_property
-    def _rows(self) -> _core.Rows:
-        return self.X if isinstance(self.X, _core.Rows) else self.model._rows(self.X)
+    def rows(self) -> _core.Rows:
+        if isinstance(self.X, _core.Rows):
+            return self.X
+        rows: _core.Rows = self.model._rows(self.X)
+        return rows
 
     def margin(self) -> Array:
         """The best score less the next best one."""
-        return best_less_next(self.model._class_scores(self.model._fitted(), self._rows))
+        model = self.model._fitted()
+        weights = _check.trained(model.weights, "margin")
+        if model.code is not None:
+            return best_less_next(self.model._class_scores(model, self.rows))
+        threads = _check.threads("n_jobs", self.model.n_jobs)
+        gap: Array = weights.leads(self.rows, threads=threads).gap
+        return gap
 
     def sureness(self) -> Array:
         """The lead of the label in its standard deviations, inf where nothing is left open."""
-        model = self._certain("variances")
-        found = lead(self.model, model, self._rows, self.model._winners(model, self._rows))
-        none = (found.own <= 0) | (found.variance <= 0)
-        return np.where(none, np.inf, np.abs(found.sureness))
+        return unsure_first(lead(self.model, self.certain("variances"), self.rows))
 
     def probabilities(self) -> Array:
-        model = self._certain("probabilities")
-        return probabilities(model.code, *self.model._spread(model, self._rows))
+        model = self.certain("probabilities")
+        return probabilities(model.code, *self.model._spread(model, self.rows))
 
-    def _certain(self, needs: str) -> Any:
-        model = self.model._fitted()
+    def certain(self, needs: str) -> Model:
+        """The model, which must keep variances."""
+        model: Model = self.model._fitted()
         why = why_unsure(self.model)
         if why:
             raise Missing(needs, why)
@@ -87,13 +93,22 @@ class Foreign:
         return best_less_next(found[:, None] if found.ndim == 1 else found)
 
     def sureness(self) -> Array:
-        raise Missing("variances", f"{type(self.model).__name__} keeps none")
+        raise self.without_variances()
+
+    def without_variances(self) -> Missing:
+        return Missing("variances", f"{type(self.model).__name__} keeps none")
 
     def probabilities(self) -> Array:
         check_is_fitted(self.model)
         if not hasattr(self.model, "predict_proba"):
             raise Missing("probabilities", why_unsure(self.model))
         return np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
+
+
+def unsure_first(found: Lead) -> Array:
+    """What `acl` goes by: the sureness, and inf for rows that cannot teach anything."""
+    none = (found.own <= 0) | (found.variance <= 0)
+    return np.where(none, np.inf, np.abs(found.sureness))
 
 
 def best_less_next(scores: Array) -> Array:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _core, rules
+from surelearn import _check, _core, rules
 from surelearn.estimators._model import Model
 from surelearn.estimators._proba import Array, Certain, probabilities
+from surelearn.weights import Leads
 
 
 class Judgement(NamedTuple):
@@ -26,18 +27,18 @@ def judge(estimator: Any, X: Any) -> Judgement:
     Classifiers that are not ours are asked by these methods.
     """
     if not isinstance(estimator, Certain):
-        found = hasattr(estimator, "predict_proba")
-        p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if found else None
+        known = hasattr(estimator, "predict_proba")
+        p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
         return Judgement(np.asarray(estimator.predict(X)), p, None)
     model = estimator._fitted()
     if model.weights is None:
         return Judgement(estimator.predict(X), None, None)
     rows = estimator._rows(X)
-    places = estimator._winners(model, rows)
     if not model.layout.second_order:
-        return Judgement(model.classes[places], None, None)
+        return Judgement(model.classes[estimator._winners(model, rows)], None, None)
+    found = lead(estimator, model, rows)
     p = probabilities(model.code, *estimator._spread(model, rows))
-    return Judgement(model.classes[places], p, lead(estimator, model, rows, places).sureness)
+    return Judgement(model.classes[found.best], p, found.sureness)
 
 
 def why_unsure(estimator: Any) -> str:
@@ -55,10 +56,12 @@ class Lead(NamedTuple):
     """How far each row's label lies before the next best one.
 
     With g the difference between the two in the code, the gap is ``g.mean`` and its variance
-    ``g' spread g``: what the weights leave open, and with the noise of the labels and the
-    temperature of the probabilities.
+    ``g' spread g``: of the weights alone, and with the noise of the labels and the temperature of
+    the probabilities.
     """
 
+    best: NDArray[np.int64]
+    next: NDArray[np.int64]
     gap: Array
     own: Array  # variance of the weights alone; 0: a row without any feature
     variance: Array
@@ -71,19 +74,36 @@ class Lead(NamedTuple):
         return sure
 
 
-def lead(estimator: Certain, model: Model, rows: _core.Rows, places: NDArray[np.int64]) -> Lead:
-    """The lead of the labels in these places; second-order rules only."""
-    mean, spread = estimator._spread(model, rows)
-    noise = rules.get(estimator.rule).label_noise
+def lead(
+    estimator: Certain,
+    model: Model,
+    rows: _core.Rows,
+    numbers: NDArray[np.int64] | None = None,
+    *,
+    places: NDArray[np.int64] | None = None,
+) -> Lead:
+    """The lead of the labels that `predict` gives, or of those in these places.
+
+    Of the rows of these `numbers`, where there are some; with a code their places must be given.
+    """
+    weights = _check.trained(model.weights, "sureness")
+    if model.code is None:
+        threads = _check.threads("n_jobs", estimator.n_jobs)
+        found = weights.leads(rows, numbers, threads=threads)
+        return _noisy(estimator, found, np.ones(1))
+    mean, own = weights.margin(rows, numbers)
+    places = estimator._winners(model, rows) if places is None else places
+    code = model.code.matrix.astype(np.float64)
+    scores = np.where(np.arange(len(code)) == places[:, None], -np.inf, mean @ code.T)
+    others = scores.argmax(axis=1)
+    g = code[places] - code[others]
+    gap, variance = (g * mean).sum(axis=1), (g * g * own).sum(axis=1)
+    return _noisy(estimator, Leads(places, others, gap, variance), (g * g).sum(axis=1))
+
+
+def _noisy(estimator: Certain, found: Leads, problems: Array) -> Lead:
+    """With the noise of the labels, once for each problem, and the temperature."""
+    noise = problems * rules.get(estimator.rule).label_noise
     scale = estimator.__dict__.get("temperature_", 1.0) ** 2
-    if mean.ndim == 1:
-        return Lead(np.abs(mean), spread / scale - noise, spread)
-    code = np.eye(mean.shape[1]) if model.code is None else model.code.matrix.astype(np.float64)
-    scores = mean if model.code is None else mean @ code.T
-    others = np.where(np.arange(len(code)) == places[:, None], -np.inf, scores)
-    g = code[places] - code[others.argmax(axis=1)]
-    gap = (g * mean).sum(axis=1)
-    turned = g * spread if spread.ndim == 2 else (spread @ g[:, :, None])[:, :, 0]
-    variance = (turned * g).sum(axis=1)
-    added = noise * (g * g).sum(axis=1) * (0.5 if model.code is None else 1.0)
-    return Lead(gap, variance / scale - added, variance)
+    variance = np.minimum((found.variance + noise) * scale, np.finfo(np.float64).max)
+    return Lead(*found, variance)

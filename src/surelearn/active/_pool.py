@@ -1,0 +1,331 @@
+"""A pool of rows without labels: questions out, answers in; must not know how rows are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from surelearn import _check
+from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
+from surelearn.active._stopping import Progress, Stopping
+from surelearn.active._teach import Pupil
+from surelearn.active._view import Foreign, Own
+from surelearn.estimators._proba import Certain
+
+Rows = NDArray[np.int64]
+
+
+class Answer(NamedTuple):
+    """A label that was told.
+
+    Parameters
+    ----------
+    row : int
+    label : label
+    predicted : label or None
+        What the model said before it learnt it; None where it did not know two classes yet, and
+        for labels of the start.
+    at_random : bool
+        Whether the question was drawn at random by `explore`.
+    """
+
+    row: int
+    label: Any
+    predicted: Any
+    at_random: bool
+
+
+class _Step(NamedTuple):
+    """What `undo` takes back: the rows that were skipped, or those that were answered."""
+
+    rows: list[int]
+    skipped: bool
+
+
+class Pool:
+    """Rows without labels, the answers so far, and a model that learns each as it comes.
+
+    Ask, tell, ask again. Until two classes are known questions are drawn at random; after that they
+    are those of `query`. `ask` changes nothing: asked twice it gives the same rows.
+
+    Parameters
+    ----------
+    model : classifier
+        Is taught in place, and by nothing else while the pool is in use. One of ours learns each
+        label by `partial_fit`, with the same bytes as if that had been called with all of them. Of
+        others those with `partial_fit` do so too, but must start over with all labels where a new
+        class appears; those without are fitted again with all labels after each.
+    X : array or CSR matrix of shape (n_samples, n_features), or texts
+        Whatever the model takes. Read, and texts hashed, once.
+    strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
+        See `scores`.
+    batch : bool, default False
+        Whether several rows that are asked about together should differ, see `query`.
+    labels : dict of {row: label}, optional
+        A start, such as one example of each class. It is not undone.
+    classes : array, optional
+        Labels that may come, where the model must know them before: codes of ``"ecoc"`` and coding
+        matrices need them.
+    stop : stopping rule or list of them, optional
+        When `should_stop` gives a reason: `Budget`, `Stable`, `EstimatedError`.
+    explore : float, default 0.0
+        Share of questions in [0, 1) that are drawn at random, which `EstimatedError` is honest by.
+    random_state : int, RandomState or None
+        Of random questions, and of the rows that `Stable` watches.
+
+    Attributes
+    ----------
+    model : classifier
+    answers : list of Answer
+        In the order they were told.
+    skipped : list of int
+
+    Notes
+    -----
+    `undo` goes back to a copy of the model and learns again what was told since. Copies are bytes
+    of what was learnt, so they are as large as the features met, not as the table of weights; three
+    are kept: the start and the last two of those made every 32 labels. So `undo` takes the time of
+    at most 32 labels for the last few steps, and of all labels before, some 10 microseconds each,
+    for those further back.
+
+    Examples
+    --------
+    >>> from surelearn import SureTextClassifier
+    >>> from surelearn.active import Budget, Pool
+    >>> texts = ["a fine film", "a dull film", "fine acting", "dull, dull, dull"]
+    >>> pool = Pool(SureTextClassifier(), texts, labels={0: "good", 1: "bad"}, stop=Budget(3))
+    >>> pool.ask()
+    array([2])
+    >>> pool.tell(2, "good")
+    >>> pool.should_stop()
+    '3 labels of 3'
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        *,
+        strategy: str = "acl",
+        batch: bool = False,
+        labels: Mapping[int, Any] | None = None,
+        classes: Any = None,
+        stop: Stopping | Iterable[Stopping] | None = None,
+        explore: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self._strategy = _check.choice("strategy", strategy, STRATEGIES)
+        self._batch = batch_of(strategy, batch)
+        self._stop = _rules(stop)
+        self._explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
+        self._X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        self._n_rows = int(_num_samples(self._X))
+        _check.some_rows(self._n_rows)
+        self._pupil = Pupil(model, self._X, classes)
+        self._rows: Any = None  # read when they are first needed
+        random = check_random_state(random_state)
+        self._order: Rows = random.permutation(self._n_rows)
+        self._coins = random.random_sample(self._n_rows)
+        watched = min(self._n_rows, max((rule.watch for rule in self._stop), default=0))
+        self._watched: Rows = np.sort(random.permutation(self._n_rows)[:watched])
+        self._places: dict[Any, int] = {}  # of labels in predictions
+        self._predictions: list[NDArray[np.int32] | None] = []
+        self._closed = np.zeros(self._n_rows, dtype=bool)
+        self._drawn: frozenset[int] = frozenset()  # of the last questions those drawn at random
+        self._steps: list[_Step] = []
+        self.answers: list[Answer] = []
+        self.skipped: list[int] = []
+        self._start(labels)
+
+    @property
+    def model(self) -> Any:
+        return self._pupil.model
+
+    def __len__(self) -> int:
+        """Rows that are neither answered nor skipped."""
+        return int(self._n_rows - self._closed.sum())
+
+    def ask(self, n: int = 1) -> Rows:
+        """The rows to ask about next, best first.
+
+        Parameters
+        ----------
+        n : int, default 1
+
+        Returns
+        -------
+        ndarray of int64
+            Row numbers that were neither answered nor skipped; fewer than n where fewer are left.
+        """
+        n = min(_check.count("n", n), len(self))
+        number = int(self._closed.sum())  # of the first of these questions
+        at_random = self._coins[number : number + n] < self._explore
+        if self._strategy == "random" or not self._pupil.decides:
+            at_random[:] = True
+        drawn = self._in_order(int(at_random.sum()))
+        rows = np.empty(n, dtype=np.int64)
+        rows[at_random] = drawn
+        if not at_random.all():
+            rows[~at_random] = self._best(int((~at_random).sum()), drawn)
+        self._drawn = frozenset(drawn.tolist())
+        return rows
+
+    def tell(self, rows: Any, labels: Any) -> None:
+        """Learn the labels of rows, one after the other.
+
+        Parameters
+        ----------
+        rows : int or array of int
+            Any that are neither answered nor skipped, asked or not.
+        labels : label or array of labels
+            One for each row.
+        """
+        numbers = self._open("rows", rows)
+        given = np.asarray(labels)
+        given = given.reshape(1) if given.ndim == 0 else given
+        _check.one_label_a_row(len(given), len(numbers))
+        told: list[int] = []
+        try:
+            for row, label in zip(numbers, given, strict=True):
+                self._learn(row, label, judged=True)
+                told.append(row)
+        finally:  # what was learnt before a label that is refused stays
+            if told:
+                self._steps.append(_Step(told, skipped=False))
+
+    def skip(self, rows: Any) -> None:
+        """Never ask about these rows again.
+
+        Parameters
+        ----------
+        rows : int or array of int
+        """
+        numbers = self._open("rows", rows)
+        self._closed[numbers] = True
+        self.skipped.extend(numbers)
+        self._steps.append(_Step(numbers, skipped=True))
+
+    def undo(self) -> Rows:
+        """Take back the last call of `tell` or `skip`, and before that the one before.
+
+        The model is to the byte what it was.
+
+        Returns
+        -------
+        ndarray of int64
+            The rows that are open again.
+        """
+        if not self._steps:
+            raise ValueError("undo needs an answer or a skip to take back, got none.")
+        rows, skipped = self._steps.pop()
+        self._closed[rows] = False
+        if skipped:
+            del self.skipped[-len(rows) :]
+        else:
+            del self.answers[-len(rows) :]
+            self._pupil.go_back(len(self.answers))
+            del self._predictions[len(self.answers) :]
+        return np.array(rows, dtype=np.int64)
+
+    def should_stop(self) -> str:
+        """Why to stop asking: the reason of the first stopping rule that has one, or ``""``.
+
+        Also where there is nothing left to ask about.
+        """
+        if not len(self):
+            return "no rows left"
+        judged = [answer for answer in self.answers if answer.predicted is not None]
+        seen = Progress(
+            len(self.answers),
+            np.array([answer.predicted != answer.label for answer in judged], dtype=bool),
+            np.array([answer.at_random for answer in judged], dtype=bool),
+            self._predictions,
+        )
+        return next((reason for rule in self._stop if (reason := rule.reason(seen))), "")
+
+    # ---------------------------------------------------------------- internals
+
+    def _start(self, labels: Mapping[int, Any] | None) -> None:
+        if labels is None:
+            return
+        if not isinstance(labels, Mapping):
+            raise TypeError(f"labels must be a dict of rows and labels, got {labels!r}.")
+        for row, label in zip(self._open("labels", list(labels)), labels.values(), strict=True):
+            self._learn(row, label, judged=False)
+
+    def _open(self, name: str, rows: Any) -> list[int]:
+        """Numbers of rows that can still be answered."""
+        numbers = np.asarray(rows).reshape(-1)
+        if numbers.dtype.kind not in "iu" and len(numbers):
+            raise TypeError(f"{name} must be row numbers, got {rows!r}.")
+        found = [int(number) for number in numbers]
+        for number in found:
+            if not 0 <= number < self._n_rows:
+                raise ValueError(f"{name} must be in [0, {self._n_rows}), got {number}.")
+            if self._closed[number]:
+                raise ValueError(f"{name} must not be answered or skipped before, got {number}.")
+        if len(set(found)) < len(found):
+            raise ValueError(f"{name} must differ, got {rows!r}.")
+        return found
+
+    def _learn(self, row: int, label: Any, *, judged: bool) -> None:
+        predicted = None
+        if judged and self._pupil.decides:
+            predicted = self._pupil.predict(np.array([row]))[0]
+        self._pupil.learn(row, label)
+        self._closed[row] = True
+        at_random = self._explore > 0 and row in self._drawn
+        self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random))
+        if len(self._watched):
+            self._predictions.append(self._watch())
+
+    def _watch(self) -> NDArray[np.int32] | None:
+        """What the model says of the watched rows, as places of labels."""
+        if not self._pupil.decides:
+            return None
+        labels, inverse = np.unique(self._pupil.predict(self._watched), return_inverse=True)
+        known = [self._places.setdefault(label, len(self._places)) for label in labels.tolist()]
+        return np.array(known, dtype=np.int32)[inverse]
+
+    def _in_order(self, n: int) -> Rows:
+        """The first open rows of the random order."""
+        return self._order[~self._closed[self._order]][:n]
+
+    def _best(self, n: int, taken: Rows) -> Rows:
+        """The best open rows but those taken."""
+        is_open = ~self._closed
+        is_open[taken] = False
+        among = np.flatnonzero(is_open)
+        if self._batch:
+            return together(self._view(), n, among)
+        score = rate(self._view(), self._strategy, None)
+        return among[first(score[among], n)]
+
+    def _view(self) -> Own | Foreign:
+        """The rows as the model sees them now."""
+        model = self._pupil.model
+        if not isinstance(model, Certain):
+            return Foreign(model, self._X)
+        if self._rows is None:
+            self._rows = model._rows(self._X)
+        return Own(model, self._rows)
+
+
+def _plain(label: Any) -> Any:
+    """A label as Python has it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _rules(stop: Stopping | Iterable[Stopping] | None) -> list[Stopping]:
+    if stop is None:
+        return []
+    rules = [stop] if isinstance(stop, Stopping) else list(stop)
+    for rule in rules:
+        if not isinstance(rule, Stopping):
+            raise TypeError(f"stop must be Budget, Stable or EstimatedError, got {rule!r}.")
+    return rules

@@ -1,0 +1,214 @@
+"""Streams without end and a budget of labels: ask about a row or let it go; never reads ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from surelearn import _check
+from surelearn.active._query import rate
+from surelearn.active._teach import decides
+from surelearn.active._view import view
+from surelearn.read import Batch
+
+#: Labels ahead or behind at which the wanted share has doubled or is none.
+_SPRING = 8.0
+#: How fast the level follows: by this much in its logarithm where every row is asked about.
+_FOLLOW = 0.2
+#: Labels, and share of all, that the budget may be missed by.
+_SLACK, _SHARE = 3.0, 0.01
+#: Where the level may go: sureness lies far within.
+_LOWEST, _HIGHEST = -30.0, 30.0
+
+
+class Sampler:
+    r"""Decides for each row of a stream whether to ask for its label, within a budget.
+
+    A row of sureness :math:`r = |M| / \sqrt V` is asked about with probability
+
+    .. math:: p = \frac{b}{b + r}
+
+    which is 1 on the border between two labels and falls with the sureness. The level b follows the
+    stream: with :math:`\beta` the budget and e the labels asked so far beyond
+    :math:`\beta n`,
+
+    .. math:: \log b \leftarrow \log b + 0.2 \Big(\beta \big(1 - e / 8\big)_0^2 - p\Big)
+
+    the bracket kept between 0 and 2, so that p is :math:`\beta` on average however sure the model
+    is, and a surplus is given back over the next rows. Never is a label asked for that
+    would bring e above :math:`3 + 0.01 \beta n`, and always one that keeps it above minus that. So
+    from 300 labels on the budget is kept within 2 %.
+
+    Until the model knows two classes every row is asked about with the wanted share itself. Rows
+    that cannot teach anything (V = 0) are never asked about.
+
+    Parameters
+    ----------
+    model : classifier
+        Is looked at when a decision is needed. Labels may come late, or never: teach it with
+        `tell` or in any other way.
+    budget : float, default 0.1
+        Share of labels in (0, 1).
+    strategy : {"acl", "margin"}, default "acl"
+        What r is: `margin`, ``|M|``, also for rules and classifiers without variances.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    n_seen, n_asked : int
+
+    References
+    ----------
+    Cesa-Bianchi, Gentile & Zaniboni 2006, Worst-Case Analysis of Selective Sampling for Linear
+    Classification, for b / (b + margin) with b fixed. That b follows a budget, and that the margin
+    is in its own standard deviations, is ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surelearn import SureClassifier
+    >>> from surelearn.active import Sampler
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> sampler = Sampler(SureClassifier(), budget=0.2, random_state=0)
+    >>> for rows in np.split(X, 50):
+    ...     wanted = rows[sampler.ask(rows)]
+    ...     sampler.tell(wanted, wanted[:, 0] > 0)
+    >>> sampler.n_seen, abs(sampler.n_asked - 200) < 6
+    (1000, True)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        budget: float = 0.1,
+        *,
+        strategy: str = "acl",
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self._budget = _check.number("budget", budget, "(0, 1)", low=0.0, high=1.0)
+        self._strategy = _check.choice("strategy", strategy, ["acl", "margin"])
+        self._random = check_random_state(random_state)
+        self._level = 0.0  # log b
+        self.n_seen = 0
+        self.n_asked = 0
+
+    def ask(self, X: Any) -> NDArray[np.bool_]:
+        """Which of these rows to ask about, decided one after the other.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features), or texts
+            The next rows of the stream, any number of them.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        rows = view(self.model, X)
+        if not len(rows):
+            return np.zeros(0, dtype=bool)
+        draws = self._random.random_sample(len(rows)).tolist()
+        if not decides(self.model):
+            return np.array([self._decide(None, draw) for draw in draws])
+        sure = rate(rows, self._strategy, None).tolist()
+        return np.array([self._decide(r, draw) for r, draw in zip(sure, draws, strict=True)])
+
+    def tell(self, X: Any, y: Any) -> None:
+        """Learn labels that have come, by `partial_fit` of the model.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features), or texts
+            No rows at all are fine too.
+        y : array of shape (n_samples,)
+        """
+        if len(y):
+            self.model.partial_fit(X, y)
+
+    def _decide(self, sureness: float | None, draw: float) -> bool:
+        """One row of the stream; None: nothing is known of it."""
+        surplus = self.n_asked - self._budget * self.n_seen
+        wanted = self._budget * min(max(1.0 - surplus / _SPRING, 0.0), 2.0)
+        self.n_seen += 1
+        if sureness == np.inf:
+            return False
+        p = wanted
+        if sureness is not None:
+            p = 1.0 / (1.0 + sureness * np.exp(-self._level))
+            self._level = min(max(self._level + _FOLLOW * (wanted - p), _LOWEST), _HIGHEST)
+        slack = _SLACK + _SHARE * self._budget * self.n_seen
+        behind = surplus - self._budget < -slack
+        asked = (draw < p or behind) and surplus + 1.0 - self._budget <= slack
+        self.n_asked += asked
+        return bool(asked)
+
+
+class Asked(NamedTuple):
+    """Rows of a stream and which of them to ask about.
+
+    Parameters
+    ----------
+    batch : object
+        As it came.
+    rows : ndarray of int64
+        Numbers of the rows of this batch to ask about.
+    """
+
+    batch: Any
+    rows: NDArray[np.int64]
+
+
+def stream(
+    model: Any,
+    batches: Iterable[Any],
+    budget: float = 0.1,
+    *,
+    strategy: str = "acl",
+    random_state: Any = None,
+) -> Iterator[Asked]:
+    """Go through a stream without end and say which rows to ask about, within a budget.
+
+    Each batch is read when it is asked for, none ahead, and judged by the model as it then is:
+    whoever has labels, at once or late, calls `partial_fit`. How rows are chosen: see `Sampler`.
+
+    Parameters
+    ----------
+    model : classifier
+        Not changed here.
+    batches : iterable
+        Of arrays, CSR matrices, lists of texts, or the batches of `read.batches`.
+    budget : float, default 0.1
+        Share of labels in (0, 1), kept within 2 % from 300 labels on.
+    strategy : {"acl", "margin"}, default "acl"
+    random_state : int, RandomState or None
+
+    Yields
+    ------
+    Asked
+        The batch as it came and the rows of it to ask about; also where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surelearn import SureClassifier
+    >>> from surelearn.active import stream
+    >>> clf, asked = SureClassifier(), 0
+    >>> for X, rows in stream(clf, np.random.default_rng(0).normal(size=(50, 20, 3)), 0.2):
+    ...     if len(rows):
+    ...         clf = clf.partial_fit(X[rows], X[rows, 0] > 0)
+    ...     asked += len(rows)
+    >>> abs(asked - 200) < 6
+    True
+    """
+    sampler = Sampler(model, budget, strategy=strategy, random_state=random_state)
+    return (_asked(sampler, batch) for batch in batches)
+
+
+def _asked(sampler: Sampler, batch: Any) -> Asked:
+    X = batch.X if isinstance(batch, Batch) else batch
+    return Asked(batch, np.flatnonzero(sampler.ask(X)))
