@@ -35,11 +35,15 @@ class Shrinking:
         return unsure_first(self._found)
 
     def again(self, rows: Sequence[int]) -> list[float]:
-        """The scores of some rows now. None has become smaller: means stay, variances fall."""
+        """The scores of some rows now. None has become smaller, since variances only fall."""
         numbers = np.array(rows, dtype=np.int64)
         places = self._found.best[numbers]
-        found = lead(self._estimator, self._model, self._rows, numbers, places=places)
-        scores: list[float] = unsure_first(found).tolist()
+        now = lead(self._estimator, self._model, self._rows, numbers, places=places)
+        lost = np.maximum(self._found.own[numbers] - now.own, 0.0)
+        # hypot, so that rows which lost nothing keep their score to the bit
+        scores: list[float] = unsure_first(
+            now._replace(gap=np.hypot(now.gap, np.sqrt(lost)))
+        ).tolist()
         return scores
 
     def choose(self, row: int) -> None:

@@ -120,17 +120,22 @@ def query(
     r"""The rows to ask about, best first; equals in the order of their numbers.
 
     The n rows of smallest `scores` are often near copies of one another. With `batch` each is
-    chosen as if those before it had been learnt: their labels are not known, so the means stay, but
-    whatever the label, the precision of the weights grows by the gain of the rule. It is taken at a
-    margin of mean 0, where both labels are as likely and every rule learns:
+    chosen as if those before it had been learnt. Their labels are not known, but whatever they are,
+    the precision of the weights grows by the gain of the rule. It is taken at a margin of mean 0,
+    where both labels are as likely:
 
     .. math:: \Sigma^{-1} \leftarrow \Sigma^{-1} + b\, g g^T, \qquad (\alpha, b) = rule(m = 0, v =
         g^T \Sigma g)
 
     with g the difference between the best two labels of the chosen row, less what the projection
-    drops. With a code every problem that one of the two is in is shrunk by itself. So rows that
-    share features with a chosen one become surer, and others come before them. A rule whose gain is
-    0 there, such as `Variance` with ``phi=0``, changes nothing.
+    drops. With a code every problem that one of the two is in is shrunk by itself. Where the mean
+    of a margin will move is not known, but how far: the variance that it loses, from V to V', is
+    that of the move. So the score of a row is the root mean square of what it will be,
+
+    .. math:: \sqrt{(M^2 + V - V') / V'}
+
+    and rows that share features with a chosen one, copies of it most of all, give way to others. A
+    rule whose gain is 0 at the border, such as `Variance` with ``phi=0``, changes nothing.
 
     Parameters
     ----------
