@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import surelearn
 from surelearn import SureTextClassifier, rules
-from surelearn.cli import _app, _training
+from surelearn.cli import _app, _options, _training
 from surelearn.cli._progress import _Shown, share
 from surelearn.estimators import StreamProgress
 
@@ -364,6 +364,6 @@ def test_the_bar_says_speed_and_mistakes() -> None:
 
 
 def test_rules_are_read_as_they_are_shown() -> None:
-    assert _training.rule_of("AROW(r=0.5)") == rules.AROW(r=0.5)
-    assert _training.rule_of("scw1(phi=1, C=2)") == rules.SCW1(phi=1, C=2)
-    assert _training.rule_of("pa1") == "pa1"
+    assert _options.rule("AROW(r=0.5)") == rules.AROW(r=0.5)
+    assert _options.rule("scw1(phi=1, C=2)") == rules.SCW1(phi=1, C=2)
+    assert _options.rule("pa1") == "pa1"

@@ -187,7 +187,7 @@ def test_every_command_is_in_the_guide():
     page = (ROOT / "docs" / "howto" / "command_line.md").read_text()
     ran = {command.split()[1] for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL)
            for command, _ in transcript(block) if command.startswith("surelearn ")}  # fmt: skip
-    assert ran >= {"train", "predict", "evaluate", "explain", "info"}
+    assert ran >= {"train", "predict", "evaluate", "explain", "info", "simulate"}
 
 
 def test_links_between_pages_lead_somewhere():

@@ -6,10 +6,13 @@
 array([1])
 """
 
+from surelearn.active._curves import Simulation
 from surelearn.active._pool import Answer, Pool
 from surelearn.active._query import STRATEGIES, query, scores
+from surelearn.active._simulate import simulate
 from surelearn.active._stopping import Budget, EstimatedError, Progress, Stable, Stopping
 from surelearn.active._stream import Asked, Sampler, stream
+from surelearn.active._worth import Worth
 
 __all__ = [
     "STRATEGIES",
@@ -20,9 +23,12 @@ __all__ = [
     "Pool",
     "Progress",
     "Sampler",
+    "Simulation",
     "Stable",
     "Stopping",
+    "Worth",
     "query",
     "scores",
+    "simulate",
     "stream",
 ]

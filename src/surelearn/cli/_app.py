@@ -20,6 +20,7 @@ from surelearn.cli.explain import explain
 from surelearn.cli.info import info
 from surelearn.cli.merge import merge
 from surelearn.cli.predict import predict
+from surelearn.cli.simulate import simulate
 from surelearn.cli.tag import tag
 from surelearn.cli.train import train
 
@@ -77,6 +78,7 @@ app.command()(evaluate)
 app.command()(explain)
 app.command()(info)
 app.command()(merge)
+app.command()(simulate)
 app.add_typer(tag, name="tag")
 app.command()(demo)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,6 +69,31 @@ def classifier_in(path: Path) -> SureClassifier:
     return model
 
 
+def rule(text: str) -> Any:
+    """A rule by its name, with parameters as its value would show them."""
+    from surelearn import rules
+
+    wrong = f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
+    found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
+    if found is None:
+        raise ValueError(wrong)
+    name, inner = found[1].lower(), found[2]
+    found_rule = rules.get(name)
+    if inner is None:
+        return name
+    pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
+    try:
+        values = {key.strip(): float(value) for key, _, value in pairs}
+    except ValueError:
+        raise ValueError(wrong) from None
+    try:
+        return found_rule.replace(**values)
+    except TypeError as error:
+        raise ValueError(
+            f"rule must have the parameters of {name}, got {text!r}: {error}"
+        ) from None
+
+
 def check_picture(path: Path, option: str) -> None:
     """Refuse before the work what could not be written after it."""
     name = option.removeprefix("--")
@@ -75,7 +101,12 @@ def check_picture(path: Path, option: str) -> None:
         raise typer.BadParameter(
             f"{name} must end in .png, .svg or .pdf, got '{path}'.", param_hint=option
         )
+    check_folder(path, option)
+
+
+def check_folder(path: Path, option: str) -> None:
     if not path.absolute().parent.is_dir():
+        name = option.removeprefix("--")
         raise typer.BadParameter(
             f"{name} must be in a folder that exists, got '{path}'.", param_hint=option
         )

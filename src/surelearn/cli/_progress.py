@@ -1,8 +1,10 @@
-"""A bar for a pass over a source: speed, mistakes, time left; must not know who goes through it."""
+"""What is shown while work goes on: bars and warnings; must not know what the work is."""
 
 from __future__ import annotations
 
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,35 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[StreamProgress], None] | 
         return
     with _bar(console) as progress:
         yield _Shown(progress)
+
+
+@contextmanager
+def count_bar(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """What is told (done, total) of work in many parts; None where nobody looks on."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    console = Console(stderr=True, highlight=False)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn(name), BarColumn(bar_width=20), MofNCompleteColumn(), TimeLeft())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def warnings_shown() -> Iterator[None]:
+    """A line for each warning when it comes: a stream may never end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        # Printed, not echoed: the bar makes room for what is printed.
+        warnings.showwarning = lambda message, *_, **__: print(
+            f"surelearn: {message}", file=sys.stderr, flush=True
+        )
+        yield
 
 
 def _bar(console: Any) -> Progress:

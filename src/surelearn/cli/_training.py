@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._progress import progress_bar, share
+from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 #: What a shell says of a process that Ctrl-C has ended.
 _INTERRUPTED = 128 + 2
@@ -44,36 +40,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 def check_output(output: Path, files: list[str]) -> None:
     """Refuse before the work what could not be written after it."""
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(
-            f"output must be in a folder that exists, got '{output}'.", param_hint="--output"
-        )
+    _options.check_folder(output, "--output")
     _options.check_apart(output, files)
-
-
-def rule_of(text: str) -> Any:
-    """A rule by its name, with parameters as its value would show them."""
-    from surelearn import rules
-
-    wrong = f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
-    found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
-    if found is None:
-        raise ValueError(wrong)
-    name, inner = found[1].lower(), found[2]
-    rule = rules.get(name)
-    if inner is None:
-        return name
-    pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
-    try:
-        values = {key.strip(): float(value) for key, _, value in pairs}
-    except ValueError:
-        raise ValueError(wrong) from None
-    try:
-        return rule.replace(**values)
-    except TypeError as error:
-        raise ValueError(
-            f"rule must have the parameters of {name}, got {text!r}: {error}"
-        ) from None
 
 
 def learn(
@@ -82,7 +50,7 @@ def learn(
     """Learn from files; Ctrl-C, or the SIGTERM of a service manager, leaves what was learnt."""
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        with _warnings_shown(), progress_bar(quiet=quiet) as progress:
+        with warnings_shown(), progress_bar(quiet=quiet) as progress:
             model.fit_stream(
                 files, checkpoint=output, checkpoint_every=_every(every), progress=progress, **more
             )
@@ -96,18 +64,6 @@ def _every(text: str) -> int | str:
 
 
 # --------------------------------------------------------------------- what is said
-
-
-@contextmanager
-def _warnings_shown() -> Iterator[None]:
-    """A line for each warning when it comes: a stream may never end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        # Printed, not echoed: the bar makes room for what is printed.
-        warnings.showwarning = lambda message, *_, **__: print(
-            f"surelearn: {message}", file=sys.stderr, flush=True
-        )
-        yield
 
 
 def _say_interrupted(model: Any, output: Path) -> None:

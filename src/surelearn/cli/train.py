@@ -109,7 +109,7 @@ def _settings(**asked: Any) -> dict[str, Any]:
     """What was asked for, as parameters of an estimator."""
     settings: dict[str, Any] = {}
     if asked["rule"] is not None:
-        settings["rule"] = _training.rule_of(asked["rule"])
+        settings["rule"] = _options.rule(asked["rule"])
     if asked["bigrams"]:
         settings["ngram_range"] = (1, 2)
     if asked["average"]:

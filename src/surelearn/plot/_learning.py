@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state, shuffle
 
 from surelearn import _check
-from surelearn.plot._look import DPI, FONT, blank, head, look, need_matplotlib, quiet, root
+from surelearn.plot import _asked
+from surelearn.plot._look import DPI, FONT, blank, head, look, need_matplotlib, plain, quiet, root
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ _N_SIZES = 12
 class LearningCurveDisplay:
     """Accuracy on held-out rows by the number of rows learnt from, in one pass.
 
-    Make it with `from_estimators`, then draw it with `plot` or `save`.
+    Make it with `from_estimators` or `from_simulation`, then draw it with `plot` or `save`.
 
     Parameters
     ----------
@@ -33,11 +34,15 @@ class LearningCurveDisplay:
         Numbers of training rows.
     accuracy : dict of {str: array of shape (n_repeats, n_sizes)}
         Share of right predictions, 0 to 1, for each learner.
+    full : dict of {str: array of shape (n_repeats,)}, optional
+        That of learners with all labels. Names of curves then are ``learner strategy``, and they
+        are drawn as those of labels that were asked for: see `from_simulation`.
 
     Attributes
     ----------
     sizes_ : ndarray of int of shape (n_sizes,)
     accuracy_ : dict of {str: ndarray of shape (n_repeats, n_sizes)}
+    full_ : dict of {str: ndarray of shape (n_repeats,)}
     ax_ : matplotlib Axes
         Where it was drawn last.
     figure_ : matplotlib Figure
@@ -54,12 +59,23 @@ class LearningCurveDisplay:
     ax_: Axes
     figure_: Figure
 
-    def __init__(self, sizes: ArrayLike, accuracy: Mapping[str, ArrayLike]) -> None:
+    def __init__(
+        self,
+        sizes: ArrayLike,
+        accuracy: Mapping[str, ArrayLike],
+        *,
+        full: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
         self.sizes_ = np.asarray(sizes)
         self.accuracy_ = {
             name: np.asarray(values, dtype=np.float64) for name, values in accuracy.items()
         }
         _check_table(self.accuracy_, len(self.sizes_))
+        self.full_ = {
+            name: np.asarray(values, dtype=np.float64) for name, values in (full or {}).items()
+        }
+        if self.full_:
+            _asked.check(self.accuracy_, self.full_)
 
     @classmethod
     def from_estimators(
@@ -137,6 +153,36 @@ class LearningCurveDisplay:
                         progress(done, total)
         return cls(grid, accuracy)
 
+    @classmethod
+    def from_simulation(
+        cls, simulation: Any, curves: Sequence[tuple[str, str]] | None = None
+    ) -> Self:
+        """The curves of `active.simulate`.
+
+        Parameters
+        ----------
+        simulation : surelearn.active.Simulation
+        curves : list of (learner, strategy), optional
+            Which to draw, in this order. Default: all.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            Of the `smooth` curves. A line style for each learner, a colour for each strategy, bands
+            of one standard error of the mean over the runs, and thin lines for what each learner
+            makes of all labels.
+
+        Examples
+        --------
+        >>> from surelearn.active import Simulation
+        >>> from surelearn.plot import LearningCurveDisplay
+        >>> found = Simulation([2, 3], {("CW", "acl"): [[0.5, 0.7]]}, {"CW": [0.9]}, pool=[100])
+        >>> LearningCurveDisplay.from_simulation(found).mean("CW acl")
+        array([0.5, 0.7])
+        """
+        labels, accuracy, full = _asked.curves(simulation, curves)
+        return cls(labels, accuracy, full=full)
+
     def mean(self, name: str) -> NDArray[np.float64]:
         """Mean accuracy of one learner over the repeats, of shape (n_sizes,)."""
         return np.asarray(self.accuracy_[name].mean(axis=0))
@@ -178,6 +224,8 @@ class LearningCurveDisplay:
     def plot(self, ax: Axes | None = None, *, title: str | None = None, unit: str = "rows") -> Self:
         """Draw the mean of each learner, and a band of one standard deviation on both sides.
 
+        Of a simulation the band is one standard error of the mean.
+
         Parameters
         ----------
         ax : matplotlib Axes, optional
@@ -205,15 +253,36 @@ class LearningCurveDisplay:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots(figsize=(8, 5), layout="constrained")[1]
-        ends = [100 * self.mean(name)[-1] for name in self.accuracy_]
-        for place, values in enumerate(self.accuracy_.values()):
-            _draw_curve(ax, self.sizes_, 100 * values, look(place))
-        _dress(ax, self.sizes_, unit)
-        _name_curves(ax, list(self.accuracy_), ends)
-        head(ax, title, _subtitle(len(next(iter(self.accuracy_.values()))), unit))
+        subtitle = self._draw_asked(ax, unit) if self.full_ else self._draw(ax, unit)
+        head(ax, title, subtitle)
         self.ax_ = ax
         self.figure_ = root(ax)
         return self
+
+    def _draw(self, ax: Axes, unit: str) -> str:
+        """Learners that go through all rows; what the picture shows."""
+        looks = [look(place) for place in range(len(self.accuracy_))]
+        for values, own in zip(self.accuracy_.values(), looks, strict=True):
+            _draw_curve(ax, self.sizes_, 100 * values, own)
+        _dress(ax, self.sizes_, unit)
+        _name_curves(ax, self._ends(), [own["color"] for own in looks])
+        return _subtitle(len(next(iter(self.accuracy_.values()))), unit)
+
+    def _draw_asked(self, ax: Axes, unit: str) -> str:
+        """Learners that ask for labels; what the picture shows."""
+        looks = _asked.looks(self.accuracy_, self.full_)
+        for name, values in self.accuracy_.items():
+            _asked.draw_curve(ax, self.sizes_, 100 * values, looks[name])
+        _asked.draw_full(ax, self.full_)
+        _asked.frame(ax, self.accuracy_, self.full_)
+        _dress(ax, self.sizes_, unit)
+        ax.set_xlabel("Labels asked for (log scale)", fontsize=FONT)
+        _name_curves(ax, self._ends(), [looks[name]["color"] for name in self.accuracy_])
+        return _asked.subtitle(len(next(iter(self.full_.values()))))
+
+    def _ends(self) -> dict[str, float]:
+        """Percent at the right end of each curve."""
+        return {name: float(100 * self.mean(name)[-1]) for name in self.accuracy_}
 
     def save(
         self, path: str | PathLike[str], *, title: str | None = None, unit: str = "rows"
@@ -320,15 +389,16 @@ def _ticks(sizes: NDArray[np.int64]) -> list[float]:
     return [step for step in steps if low <= step < high / 1.5] + [float(high)]
 
 
-def _name_curves(ax: Axes, names: list[str], ends: list[float]) -> None:
+def _name_curves(ax: Axes, ends: dict[str, float], colours: list[str]) -> None:
     """Write each name at the right end of its line, apart from the others."""
     low, high = ax.get_ylim()
-    for place, height in enumerate(_spread(ends, 0.05 * (high - low))):
+    heights = _spread(list(ends.values()), 0.05 * (high - low))
+    for (name, end), height, colour in zip(ends.items(), heights, colours, strict=True):
         ax.annotate(
-            f"{names[place]}  {ends[place]:.1f} %",
+            f"{plain(name)}  {end:.1f} %",
             (1.015, height),
             xycoords=("axes fraction", "data"),
-            color=look(place)["color"],
+            color=colour,
             fontsize=FONT - 1,
             fontweight="bold",
             verticalalignment="center",

@@ -72,7 +72,7 @@ def train(
     asked = {
         "templates": _templates(template, templates),
         "n_features": n_features,
-        "rule": None if rule is None else _training.rule_of(rule),
+        "rule": None if rule is None else _options.rule(rule),
         "n_jobs": jobs,
     }
     asked = {name: value for name, value in asked.items() if value is not None}

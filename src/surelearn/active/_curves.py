@@ -1,0 +1,345 @@
+"""The curves of a simulation, what they say, and as a file; must not know how they were made."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surelearn import _check
+from surelearn.active import _looks, _worth
+from surelearn.active._worth import Worth
+from surelearn.estimators._table import Table
+
+Array = NDArray[np.float64]
+Pair = tuple[str, str]
+
+_COLUMNS = ("learner", "strategy", "run", "labels", "accuracy")
+#: What stands for a strategy in the lines of `full`.
+_ALL = "all"
+_SHARES = (0.8, 0.9, 0.95)
+
+
+class LabelsNeeded(Table):
+    """A line for each curve: labels to reach a mark, and relative to random order."""
+
+    _kind = "a table of labels needed"
+
+    @staticmethod
+    def _cell(name: str, value: Any) -> str:
+        if not isinstance(value, float) or not np.isfinite(value):
+            return "never" if value == np.inf else Table._cell(name, value)
+        if name in ("labels", "error"):
+            return f"{value:.0f}" if name == "labels" else f"{value:.1f}"
+        return f"{value:.3f}"
+
+
+class Simulation:
+    r"""Learning curves of strategies and learners; made by `simulate`.
+
+    Parameters
+    ----------
+    labels : array of int of shape (n_points,)
+        Numbers of labels at which was tested; the first is one of each class.
+    curves : dict of {(learner, strategy): array of shape (n_runs, n_points)}
+        Accuracy on the rows held out.
+    full : dict of {learner: array of shape (n_runs,)}
+        The same of learners that have learnt all labels.
+    pool : array of int of shape (n_runs,)
+        How many these are.
+
+    Attributes
+    ----------
+    labels, curves, full, pool
+        As above, as arrays.
+    mean, error : dict of {(learner, strategy): ndarray of shape (n_points,)}
+        Mean over the runs and its standard error :math:`s / \sqrt{n}`; nan for one run. Runs share
+        most of the rows they learn from: the error is that of another split of these rows rather
+        than that of other rows.
+    smooth : dict of {(learner, strategy): ndarray of shape (n_runs, n_points)}
+        `curves` with every point the mean of nine tests around it, as many before as after, so
+        fewer near the ends.
+
+    Examples
+    --------
+    >>> from surelearn.active import Simulation
+    >>> found = Simulation([2, 3, 4], {("CW", "random"): [[0.5, 0.6, 0.7], [0.5, 0.8, 0.9]]},
+    ...                    {"CW": [0.9, 0.9]}, pool=[100, 100])
+    >>> found.mean["CW", "random"]
+    array([0.5, 0.7, 0.8])
+    """
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        curves: Mapping[Pair, ArrayLike],
+        full: Mapping[str, ArrayLike],
+        *,
+        pool: ArrayLike,
+    ) -> None:
+        self.labels: NDArray[np.int64] = np.asarray(labels, dtype=np.int64)
+        self.curves = {
+            (learner, strategy): _check.numbers("curves", curve)
+            for (learner, strategy), curve in curves.items()
+        }
+        self.full = {name: _check.numbers("full", values) for name, values in full.items()}
+        self.pool: NDArray[np.int64] = np.asarray(pool, dtype=np.int64)
+        _check_shapes(self)
+
+    @property
+    def n_runs(self) -> int:
+        return len(self.pool)
+
+    @property
+    def mean(self) -> dict[Pair, Array]:
+        return {pair: np.asarray(curve.mean(axis=0)) for pair, curve in self.curves.items()}
+
+    @property
+    def error(self) -> dict[Pair, Array]:
+        return {pair: _standard_error(curve) for pair, curve in self.curves.items()}
+
+    @property
+    def smooth(self) -> dict[Pair, Array]:
+        return {pair: _worth.smoothed(curve) for pair, curve in self.curves.items()}
+
+    def labels_needed(self, share: float = 0.8, *, against: str = "random") -> LabelsNeeded:
+        r"""Labels that each strategy needs for a share of the accuracy of learning all.
+
+        The mark of a learner is ``share`` times the mean of its `full`. Needed are as many labels
+        as there are at the first test at which the mean over runs of the `smooth` curves reaches
+        it. (Unsmoothed the first lucky test would count, more so the noisier a curve is.)
+
+        Errors are those of 2000 draws of the runs with replacement, curve, `full` and random order
+        together, each by the same definition as the result. A draw has n - 1 of the n runs, so that
+        the spread of a mean is its standard error.
+
+        Parameters
+        ----------
+        share : float, default 0.8
+            In (0, 1].
+        against : str, default "random"
+            The strategy to divide by.
+
+        Returns
+        -------
+        Table
+            With the columns learner, strategy, mark, labels (inf: not reached), error (nan: not
+            reached in some draws), ratio (to `against` with the same learner; nan without it),
+            ratio_error, low and high (95 % interval of the ratio). In ratios and their errors a
+            mark that is not reached counts as reached with the last label, so no difference is
+            overstated.
+        """
+        share = _check.number("share", share, "(0, 1]", low=0.0, high=np.nextafter(1, 2))
+        found = [self._needed(pair, share, against) for pair in self.curves]
+        lines = [(*pair, *one.line()) for pair, one in zip(self.curves, found, strict=True)]
+        columns = map(np.array, zip(*lines, strict=True))
+        return LabelsNeeded(dict(zip(("learner", "strategy", *_NEEDED), columns, strict=True)))
+
+    def worth(
+        self, share: float = 0.9, *, learner: str | None = None, strategy: str | None = None
+    ) -> Worth:
+        """Whether asking is worth it for these rows: one sentence with its uncertainty.
+
+        Parameters
+        ----------
+        share : float, default 0.9
+            Of the accuracy of learning all; as in `labels_needed`.
+        learner, strategy : str, optional
+            Default: ``"acl"`` and the last learner that has it; without ``"acl"`` the first
+            strategy that is not random. It is never the best one of those tried: that would flatter
+            it.
+
+        Returns
+        -------
+        Worth
+            Print it. *Worth it* and *not worth it* are said where the 95 % interval of the ratio
+            leaves 1 out.
+
+        Examples
+        --------
+        >>> from surelearn.active import Simulation
+        >>> rise = [[0.5, 0.6, 0.7, 0.8, 0.9]] * 2
+        >>> fast = [[0.5, 0.9, 0.9, 0.9, 0.9]] * 2
+        >>> found = Simulation(range(2, 7), {("CW", "random"): rise, ("CW", "acl"): fast},
+        ...                    {"CW": [0.9, 0.9]}, pool=[100, 100])
+        >>> print(found.worth().verdict)
+        worth it
+        """
+        pair = self._chosen(learner, strategy)
+        lines = {line[:2]: line for line in self.labels_needed(share)}
+        needed, random = lines[pair], lines[pair[0], "random"]
+        return Worth(
+            *pair,
+            share=float(share),
+            labels=needed.labels,
+            random_labels=random.labels,
+            ratio=needed.ratio,
+            low=needed.low,
+            high=needed.high,
+            n_labels=int(self.labels[-1]),
+            n_runs=self.n_runs,
+        )
+
+    def table(self) -> str:
+        """Accuracy with the last label, and labels needed for 80, 90 and 95 % of that of all."""
+        return _looks.table(self, _SHARES)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Means, errors and labels needed as plain Python values that JSON can hold."""
+        return _looks.plain(self, _SHARES)
+
+    def __repr__(self) -> str:
+        return self.table()
+
+    # ------------------------------------------------------------------------ files
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write all curves, a line for each test of each run.
+
+        Columns: learner, strategy, run, labels, accuracy. In the lines of `full` the strategy is
+        ``all``. `from_csv` gives the same curves, to the last bit.
+        """
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(_COLUMNS)
+            writer.writerows(self._lines())
+
+    @classmethod
+    def from_csv(cls, path: str | PathLike[str]) -> Simulation:
+        """Read what `to_csv` has written."""
+        with open(path, encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            head = tuple(next(reader, ()))
+            if head != _COLUMNS:
+                raise _check.FormatError(
+                    f"{path} must have the columns {', '.join(_COLUMNS)}, got {', '.join(head)}."
+                )
+            try:
+                return cls._read(reader)
+            except (KeyError, TypeError, ValueError) as error:
+                raise _check.FormatError(
+                    f"{path} must hold whole curves, line by line as to_csv writes them, got "
+                    f"something else up to line {reader.line_num}: {error}"
+                ) from None
+
+    def _lines(self) -> Iterator[tuple[Any, ...]]:
+        for (learner, strategy), curve in self.curves.items():
+            for run, values in enumerate(curve.tolist()):
+                for labels, accuracy in zip(self.labels.tolist(), values, strict=True):
+                    yield learner, strategy, run, labels, repr(accuracy)
+        for learner, values in self.full.items():
+            for run, (labels, accuracy) in enumerate(
+                zip(self.pool.tolist(), values.tolist(), strict=True)
+            ):
+                yield learner, _ALL, run, labels, repr(accuracy)
+
+    @classmethod
+    def _read(cls, lines: Iterator[list[str]]) -> Simulation:
+        curves: dict[Pair, dict[int, list[float]]] = {}
+        labels: dict[tuple[str, str, int], list[int]] = {}
+        for learner, strategy, run, n, accuracy in lines:
+            curves.setdefault((learner, strategy), {}).setdefault(int(run), []).append(
+                float(accuracy)
+            )
+            labels.setdefault((learner, strategy, int(run)), []).append(int(n))
+        full = {
+            who: [v[0] for v in runs.values()] for (who, how), runs in curves.items() if how == _ALL
+        }
+        grids = {tuple(found) for (_, how, _), found in labels.items() if how != _ALL}
+        if len(grids) != 1 or not full:
+            raise ValueError("every curve must have the same numbers of labels.")
+        first = next(iter(full))
+        pool = [labels[first, _ALL, run][0] for run in range(len(full[first]))]
+        kept = {pair: [*runs.values()] for pair, runs in curves.items() if pair[1] != _ALL}
+        return cls(grids.pop(), kept, full, pool=pool)
+
+    # --------------------------------------------------------------------- internals
+
+    def _needed(self, pair: Pair, share: float, against: str) -> _Needed:
+        other = self.smooth.get((pair[0], against))
+        return _needed(self.smooth[pair], other, share * self.full[pair[0]], self.labels)
+
+    def _chosen(self, learner: str | None, strategy: str | None) -> Pair:
+        asked = [how for _, how in self.curves if how != "random"]
+        if strategy is None:
+            if not asked:
+                raise ValueError("worth needs a strategy other than 'random', got none.")
+            strategy = "acl" if "acl" in asked else asked[0]
+        if learner is None:
+            able = [who for who, how in self.curves if how == strategy]
+            learner = able[-1] if able else next(iter(self.full))
+        pair = learner, strategy
+        for one in (pair, (learner, "random")):
+            if one not in self.curves:
+                raise ValueError(
+                    f"worth needs curves of {one[0]} with {one[1]!r}, got only "
+                    f"{', '.join(map(' '.join, self.curves))}."
+                )
+        return pair
+
+
+# --------------------------------------------------------------------- computing
+
+_NEEDED = ("mark", "labels", "error", "ratio", "ratio_error", "low", "high")
+
+
+class _Needed(NamedTuple):
+    """Labels needed, and in every draw of the runs."""
+
+    mark: float
+    labels: float
+    ratio: float
+    of_draws: Array
+    ratio_of_draws: Array
+
+    def line(self) -> tuple[float, ...]:
+        """What `_NEEDED` names."""
+        n = self.of_draws
+        error = float(n.std()) if len(n) and np.isfinite(n).all() else np.nan
+        if not len(self.ratio_of_draws):
+            return self.mark, self.labels, error, self.ratio, np.nan, np.nan, np.nan
+        spread = float(self.ratio_of_draws.std())
+        low, high = _worth.interval(self.ratio_of_draws)
+        return self.mark, self.labels, error, self.ratio, spread, low, high
+
+
+def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.int64]) -> _Needed:
+    """Labels needed by a curve in the mean of all runs (the first weights) and of every draw."""
+    n_runs = len(curve)
+    weights = np.full((1, n_runs), 1 / n_runs)
+    if n_runs > 1:
+        weights = np.concatenate([weights, _worth.drawn(n_runs)])
+    mark = weights @ marks
+    found = _worth.first_reach(weights @ curve, mark, labels)
+    if other is None:
+        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0))
+    others = _worth.first_reach(weights @ other, mark, labels)
+    ratio = _worth.relative(found, others, float(labels[-1]))
+    return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:])
+
+
+def _standard_error(curve: Array) -> Array:
+    n_runs, n_points = curve.shape
+    if n_runs == 1:
+        return np.full(n_points, np.nan)
+    return np.asarray(curve.std(axis=0, ddof=1) / np.sqrt(n_runs))
+
+
+def _check_shapes(found: Simulation) -> None:
+    shape = len(found.pool), len(found.labels)
+    if not found.curves or 0 in shape:
+        raise ValueError("curves must have at least one run and one test, got none.")
+    if (np.diff(found.labels) <= 0).any():
+        raise ValueError(f"labels must be increasing, got {found.labels.tolist()}.")
+    for pair, curve in found.curves.items():
+        if curve.shape != shape:
+            raise ValueError(f"curves[{pair!r}] must have shape {shape}, got {curve.shape}.")
+        if pair[0] not in found.full:
+            raise ValueError(f"full must have an entry for {pair[0]!r}, got {list(found.full)}.")
+    for name, values in found.full.items():
+        if values.shape != shape[:1]:
+            raise ValueError(f"full[{name!r}] must have shape {shape[:1]}, got {values.shape}.")

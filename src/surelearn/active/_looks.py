@@ -1,0 +1,118 @@
+"""A simulation as text and as plain values; must not know how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surelearn.estimators._table import word
+
+if TYPE_CHECKING:
+    from surelearn.active._curves import Simulation
+
+
+def table(found: Simulation, shares: Sequence[float]) -> str:
+    """What was tried, a line for each curve, and what the numbers are."""
+    last = int(found.labels[-1])
+    head = [
+        "learner",
+        "strategy",
+        f"at {last:,} labels",
+        *(f"{100 * share:g} % of all" for share in shares),
+    ]
+    lines = [head, *_curves(found, shares), *_full(found, len(shares))]
+    wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    made = ["  ".join(_padded(line, wide)).rstrip() for line in lines]
+    return "\n".join([_headline(found), "", *made, "", *_notes(found)])
+
+
+def _headline(found: Simulation) -> str:
+    runs = "1 run" if found.n_runs == 1 else f"{found.n_runs} runs"
+    first, last = found.labels[[0, -1]].tolist()
+    least, most = int(found.pool.min()), int(found.pool.max())
+    pool = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{runs}, {first:,} to {last:,} labels of {pool} that could be asked for"
+
+
+def _curves(found: Simulation, shares: Sequence[float]) -> list[list[str]]:
+    needed = [found.labels_needed(share) for share in shares]
+    by_pair = [{line[:2]: line for line in one} for one in needed]
+    lines = []
+    for pair, curve in found.curves.items():
+        cells = [_reached(one[pair], one.get((pair[0], "random"))) for one in by_pair]
+        lines.append([*map(word, pair), _accuracy(curve[:, -1]), *cells])
+    return lines
+
+
+def _full(found: Simulation, n_shares: int) -> list[list[str]]:
+    return [
+        [word(name), "(all)", _accuracy(values), *[""] * n_shares]
+        for name, values in found.full.items()
+    ]
+
+
+def _accuracy(values: Any) -> str:
+    if len(values) == 1:
+        return f"{100 * values[0]:.1f} %"
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return f"{100 * values.mean():.1f}+-{100 * error:.1f} %"
+
+
+def _reached(line: Any, random: Any) -> str:
+    """Labels needed, and relative to random order where it is not that itself."""
+    labels = "never" if np.isinf(line.labels) else f"{line.labels:,.0f}"
+    if random is None or line is random:
+        return labels
+    if np.isinf(line.labels):
+        return labels if np.isinf(random.labels) else f"{labels}: >{100 * line.ratio:.0f} %"
+    bound = "<" if np.isinf(random.labels) else ""
+    error = "" if np.isnan(line.ratio_error) else f"+-{100 * line.ratio_error:.0f}"
+    return f"{labels}: {bound}{100 * line.ratio:.0f}{error} %"
+
+
+def _notes(found: Simulation) -> list[str]:
+    notes = ["Accuracy; labels needed for a share of that of learning all labels"]
+    if any(strategy == "random" for _, strategy in found.curves):
+        notes[0] += ": in per cent"
+        notes.append("of what random order needs")
+    notes[-1] += "."
+    if found.n_runs > 1:
+        notes[-1] += " +-: one standard error over runs."
+    return notes
+
+
+def _padded(cells: list[str], wide: list[int]) -> list[str]:
+    left = [cell.ljust(width) for cell, width in zip(cells[:2], wide[:2], strict=True)]
+    return left + [cell.rjust(width) for cell, width in zip(cells[2:], wide[2:], strict=True)]
+
+
+def plain(found: Simulation, shares: Sequence[float]) -> dict[str, Any]:
+    """Lists, texts and numbers; None for what is not known."""
+    mean, error = found.mean, found.error
+    curves = [
+        {
+            "learner": pair[0],
+            "strategy": pair[1],
+            "accuracy": mean[pair].tolist(),
+            "error": [_known(x) for x in error[pair].tolist()],
+        }
+        for pair in found.curves
+    ]
+    needed = [
+        {"share": share, **{name: _known(value) for name, value in line._asdict().items()}}
+        for share in shares
+        for line in found.labels_needed(share)
+    ]
+    return {
+        "runs": found.n_runs,
+        "labels": found.labels.tolist(),
+        "curves": curves,
+        "all_labels": {name: float(values.mean()) for name, values in found.full.items()},
+        "labels_needed": needed,
+    }
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,143 @@
+"""Labels that a curve needs to reach a mark, and whether asking pays; must not know learners."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Tests that a curve is smoothed over, so that no single lucky one counts as the mark's.
+_WINDOW = 9
+_N_DRAWS = 2000
+#: Of an interval: the level that `worth` judges by.
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Whether asking pays, and how sure that is; made by `Simulation.worth`, printed as a sentence.
+
+    Attributes
+    ----------
+    learner, strategy : str
+    share : float
+        Of the accuracy of learning all that was to be reached.
+    labels, random_labels : float
+        Labels needed by the strategy and by random order; inf: not reached.
+    ratio, low, high : float
+        The one divided by the other, and its 95 % interval; nan bounds: one run only.
+    n_labels : int
+        Labels that were asked for at most.
+    n_runs : int
+    """
+
+    learner: str
+    strategy: str
+    share: float
+    labels: float
+    random_labels: float
+    ratio: float
+    low: float
+    high: float
+    n_labels: int
+    n_runs: int
+
+    @property
+    def verdict(self) -> str:
+        """``"worth it"``, ``"not worth it"``, or ``"no difference could be shown"``."""
+        if self.high < 1:
+            return "worth it"
+        return "not worth it" if self.low > 1 else "no difference could be shown"
+
+    @property
+    def headline(self) -> str:
+        """The sentence in a few words, for the head of a picture."""
+        if np.isinf(self.labels) and np.isinf(self.random_labels):
+            return f"{self.n_labels:,} labels are too few for {100 * self.share:.0f} %"
+        if self.low <= 1 <= self.high or np.isnan(self.low):
+            return f"No difference between {self.strategy} and random order could be shown"
+        return f"{self.strategy} {self._needs().partition(' (')[0]} of the labels of random order"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values that JSON can hold; None for what is not known."""
+        found = {**asdict(self), "verdict": self.verdict, "sentence": str(self)}
+        bad = [name for name, x in found.items() if isinstance(x, float) and not np.isfinite(x)]
+        return {**found, **dict.fromkeys(bad)}
+
+    def __str__(self) -> str:
+        mark = f"{100 * self.share:.0f} % of the accuracy of learning all"
+        if np.isinf(self.labels) and np.isinf(self.random_labels):
+            return (
+                f"Neither {self.strategy} nor random order got {self.learner} to {mark} within "
+                f"{self.n_labels:,} labels: nothing can be said."
+            )
+        return (
+            f"Asking with {self.strategy} {self._needs()} of the labels that random order needs to "
+            f"get {self.learner} to {mark}{self._against()}: {self.verdict}."
+        )
+
+    def _needs(self) -> str:
+        bound = "needs"
+        if np.isinf(self.random_labels):
+            bound = "needs less than"
+        elif np.isinf(self.labels):
+            bound = "needs more than"
+        return f"{bound} {100 * self.ratio:.0f} % ({self._interval()})"
+
+    def _interval(self) -> str:
+        if np.isnan(self.low):
+            return "one run only, so no interval"
+        bounds = f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
+        return f"{bounds}, {100 * LEVEL:.0f} % interval over {self.n_runs} runs"
+
+    def _against(self) -> str:
+        if np.isfinite(self.labels) and np.isfinite(self.random_labels):
+            return f" ({self.labels:,.0f} against {self.random_labels:,.0f})"
+        return ""
+
+
+def drawn(n_runs: int) -> Array:
+    """Weights of the runs in draws of n - 1 of n runs with replacement, one draw a line.
+
+    With n draws the spread of a mean would come out too small by sqrt(1 - 1/n); so it does not.
+    """
+    drawn = max(n_runs - 1, 1)
+    random = np.random.RandomState(0)
+    return np.asarray(random.multinomial(drawn, np.full(n_runs, 1 / n_runs), _N_DRAWS) / drawn)
+
+
+def smoothed(curves: Array) -> Array:
+    """Running means over nine tests, fewer near the ends, along the last axis."""
+    n = curves.shape[-1]
+    half = _WINDOW // 2
+    sums = np.concatenate([np.zeros((*curves.shape[:-1], 1)), curves.cumsum(axis=-1)], axis=-1)
+    # As many on both sides, or a rising curve would be shifted near its ends.
+    reach = np.minimum(half, np.minimum(np.arange(n), np.arange(n)[::-1]))
+    at = np.arange(n)
+    return np.asarray((sums[..., at + reach + 1] - sums[..., at - reach]) / (2 * reach + 1))
+
+
+def first_reach(curves: Array, marks: Array, labels: NDArray[np.int64]) -> Array:
+    """The first number of labels at which each curve is at its mark; inf: never."""
+    there = curves >= marks[:, None] - 1e-12  # sums round
+    first = labels[there.argmax(axis=1)].astype(np.float64)
+    return np.where(there.any(axis=1), first, np.inf)
+
+
+def relative(labels: Array, random_labels: Array, most: float) -> Array:
+    """Labels relative to those of random order.
+
+    What is not reached counts as reached with the last label, which never overstates a difference.
+    """
+    return np.minimum(labels, most) / np.minimum(random_labels, most)
+
+
+def interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
+    """Quantiles of draws; of values that are there, so that infinity does no harm."""
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(values, tails, method="closest_observation")
+    return float(low), float(high)

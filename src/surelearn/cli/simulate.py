@@ -1,0 +1,161 @@
+"""`surelearn simulate`: whether asking for labels pays; must not know how that is found."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surelearn.cli import _options
+from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
+from surelearn.cli._progress import count_bar, warnings_shown
+
+if TYPE_CHECKING:
+    from surelearn.active import Simulation, Worth
+
+_WIDTH = 79
+_STRATEGIES = "random,margin,acl"
+
+
+def simulate(
+    files: Files,
+    *,
+    text: Text = None,
+    label: Label = None,
+    features: Features = None,
+    format: Format = None,
+    zero_based: ZeroBased = False,
+    skip_bad: SkipBad = False,
+    labels: Annotated[
+        int, typer.Option(min=2, help="Labels to ask for, at most as many as there are.")
+    ] = 500,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Parts of the rows; each run judges by one.")
+    ] = 10,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many runs, if not one for each fold.")
+    ] = None,
+    strategies: Annotated[
+        str,
+        typer.Option(metavar="A,B,...", help="random, margin, acl, entropy, least-confident."),
+    ] = _STRATEGIES,
+    learners: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE,...",
+            help="Rules such as 'arow' or 'variance(phi=3)'; PA and CW as in the paper if none.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", dir_okay=False, help="Write all curves: csv.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Draw the curves: .png, .svg or .pdf.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Threads; never changes the result.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Decides folds and orders.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Try on labelled rows whether asking for labels saves any.
+
+    Labels are hidden and uncovered one at a time: in random order, and as each strategy asks.
+    Prints how many labels each needs, and one sentence: is it worth it for these rows?
+
+    \b
+    Examples:
+      surelearn simulate labelled.jsonl
+      surelearn simulate labelled.csv --text body --label topic --picture curves.png
+      surelearn simulate numbers.parquet --features age,height --labels 200 --folds 5
+      surelearn simulate labelled.jsonl --learners 'probit,arow(r=0.3)' -o curves.csv --json
+    """
+    if picture is not None:
+        _options.check_picture(picture, "--picture")
+        from surelearn.plot._look import need_matplotlib
+
+        need_matplotlib("--picture")
+    if output is not None:
+        _options.check_folder(output, "--output")
+        _options.check_apart(output, files)
+    from surelearn import active, read
+
+    reading = _options.reading(
+        text=text, label=label, features=features, format=format,
+        zero_based=zero_based, skip_bad=skip_bad,
+    )  # fmt: skip
+    records = read.batches(files, **reading).first(sys.maxsize)
+    if records.y is None:
+        raise ValueError("files must have labels, got none.")
+    with warnings_shown(), count_bar("Curves", quiet=quiet) as progress:
+        found = active.simulate(
+            records.X,
+            records.y,
+            learners=_learners(learners),
+            strategies=[name.strip() for name in strategies.split(",")],
+            n_labels=labels,
+            n_folds=folds,
+            n_runs=runs,
+            random_state=seed,
+            n_jobs=jobs,
+            progress=progress,
+        )
+    worth = _worth(found)
+    _say(found, worth, records.n_bad, as_json=as_json)
+    _leave(found, worth, output=output, picture=picture, quiet=as_json)
+
+
+def _learners(text: str | None) -> dict[str, Any] | None:
+    """Rules by the names they were given, commas in brackets not counted."""
+    if text is None:
+        return None
+    from surelearn import SureClassifier
+
+    names = [name.strip() for name in re.split(r",(?![^(]*\))", text)]
+    return {name: SureClassifier(_options.rule(name)) for name in names}
+
+
+def _worth(found: Simulation) -> Worth | None:
+    """Whether it is worth it; None where there is nothing to compare."""
+    strategies = {strategy for _, strategy in found.curves}
+    return found.worth() if "random" in strategies and len(strategies) > 1 else None
+
+
+def _say(found: Simulation, worth: Worth | None, n_bad: int, *, as_json: bool) -> None:
+    if as_json:
+        said = None if worth is None else worth.to_dict()
+        _options.print_json({**found.to_dict(), "skipped": n_bad, "worth": said})
+        return
+    typer.echo(found.table())
+    if n_bad:
+        typer.echo(f"\nLeft out because they could not be read: {n_bad:,} rows.")
+    if worth is not None:
+        typer.echo(f"\n{textwrap.fill(str(worth), _WIDTH)}")
+
+
+def _leave(
+    found: Simulation,
+    worth: Worth | None,
+    *,
+    output: Path | None,
+    picture: Path | None,
+    quiet: bool,
+) -> None:
+    """Files, and where they are."""
+    written = []
+    if output is not None:
+        found.to_csv(output)
+        written.append(f"The curves are in {output}.")
+    if picture is not None:
+        from surelearn.plot import LearningCurveDisplay
+
+        title = None if worth is None else worth.headline
+        LearningCurveDisplay.from_simulation(found).save(picture, title=title)
+        written.append(f"The picture is in {picture}.")
+    if written and not quiet:
+        typer.echo("\n" + "\n".join(written))
