@@ -13,6 +13,7 @@
 #include "test_forms.hpp"
 #include "test_full.hpp"
 #include "test_guard.hpp"
+#include "test_lead.hpp"
 #include "test_learn.hpp"
 #include "test_merge.hpp"
 #include "test_normal.hpp"
@@ -80,6 +81,7 @@ int main() {
     run(forms_tests, count);
     run(full_tests, count);
     run(learn_tests, count);
+    run(lead_tests, count);
     run(custom_tests, count);
     run(guard_tests, count);
     run(merge_tests, count);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,17 +32,13 @@ class Shrinking:
         """Of all rows, before any was chosen."""
         return unsure_first(self._found)
 
-    def again(self, rows: Sequence[int]) -> list[float]:
+    def again(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of some rows now. None has become smaller, since variances only fall."""
-        numbers = np.array(rows, dtype=np.int64)
-        places = self._found.best[numbers]
-        now = lead(self._estimator, self._model, self._rows, numbers, places=places)
-        lost = np.maximum(self._found.own[numbers] - now.own, 0.0)
+        places = self._found.best[rows]
+        now = lead(self._estimator, self._model, self._rows, rows, places=places)
+        lost = np.maximum(self._found.own[rows] - now.own, 0.0)
         # hypot, so that rows which lost nothing keep their score to the bit
-        scores: list[float] = unsure_first(
-            now._replace(gap=np.hypot(now.gap, np.sqrt(lost)))
-        ).tolist()
-        return scores
+        return unsure_first(now._replace(gap=np.hypot(now.gap, np.sqrt(lost))))
 
     def choose(self, row: int) -> None:
         """Go on as if this row had been learnt."""
@@ -65,26 +59,25 @@ class Shrinking:
 def spread_out(rows: Own, n: int, among: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """The n rows to ask about together, best first, all of them or `among` some.
 
-    A row whose score is the smallest although it was found before the last choices may only have
-    become larger since, so it is scored again, with others, until the smallest is a new one.
+    The smallest score may have been found before the last choice. Then the row can only have become
+    surer since: it is scored again, with others, until the smallest is a new one.
     """
     twin = Shrinking(rows)
     among = np.arange(len(rows)) if among is None else among
-    heap = list(zip(twin.scores[among].tolist(), among.tolist(), strict=True))
-    heapq.heapify(heap)
-    scored_at = dict.fromkeys(among.tolist(), 0)
+    score = twin.scores[among]
+    is_new = np.ones(len(among), dtype=bool)
     chosen: list[int] = []
     together = _TOGETHER
     while len(chosen) < n:
-        if scored_at[heap[0][1]] == len(chosen):
-            row = heapq.heappop(heap)[1]
-            chosen.append(row)
-            twin.choose(row)
+        place = int(score.argmin())
+        if is_new[place]:
+            chosen.append(int(among[place]))
+            twin.choose(chosen[-1])
+            among, score = np.delete(among, place), np.delete(score, place)
+            is_new = np.zeros(len(among), dtype=bool)
             together = _TOGETHER
             continue
-        stale = [heapq.heappop(heap)[1] for _ in range(min(together, len(heap)))]
-        for score, row in zip(twin.again(stale), stale, strict=True):
-            heapq.heappush(heap, (score, row))
-            scored_at[row] = len(chosen)
+        near = np.argpartition(score, min(together, len(score)) - 1)[:together]
+        score[near], is_new[near] = twin.again(among[near]), True
         together *= 2
     return np.array(chosen, dtype=np.int64)

@@ -188,7 +188,8 @@ class Pool:
         numbers = self._open("rows", rows)
         given = np.asarray(labels)
         given = given.reshape(1) if given.ndim == 0 else given
-        _check.one_label_a_row(len(given), len(numbers))
+        if len(given) != len(numbers):
+            raise ValueError(f"labels must be one for each of {len(numbers)} rows, got {labels!r}.")
         told: list[int] = []
         try:
             for row, label in zip(numbers, given, strict=True):

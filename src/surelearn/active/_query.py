@@ -135,7 +135,8 @@ def query(
     .. math:: \sqrt{(M^2 + V - V') / V'}
 
     and rows that share features with a chosen one, copies of it most of all, give way to others. A
-    rule whose gain is 0 at the border, such as `Variance` with ``phi=0``, changes nothing.
+    rule whose gain is 0 at the border, such as `Variance` with ``phi=0``, changes nothing, and with
+    ``projection="covariance"``, which drops more, copies give way less.
 
     Parameters
     ----------

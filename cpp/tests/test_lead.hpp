@@ -1,0 +1,118 @@
+// lead.hpp: threads share nothing but what they read, no row allocates, and to suppose a row moves
+// no mean.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "check.hpp"
+#include "surelearn/lead.hpp"
+#include "test_diagonal.hpp"
+#include "test_rows.hpp"
+
+namespace surelearn::tests {
+
+namespace leads {
+
+constexpr std::size_t n_features = 60;
+
+[[nodiscard]] inline Csr<std::int32_t, float> rows(std::size_t n) {
+    Csr<std::int32_t, float> made{.n_features = n_features};
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = i % 7; j < n_features; j += 3 + i % 5) {
+            made.add(j, 0.25 + static_cast<double>((i + j) % 4));
+        }
+        made.end_row();
+    }
+    return made;
+}
+
+[[nodiscard]] inline Diagonal<float> weights(std::size_t n_columns) {
+    return diagonal::worn<float>(Shape{.n_features = n_features, .n_columns = n_columns});
+}
+
+/// (best, next, gap, v) of every row.
+template <class W>
+[[nodiscard]] std::vector<Lead> found(const W& weights, const Csr<std::int32_t, float>& made,
+                                      std::size_t threads) {
+    auto matrix = made.matrix();
+    if (matrix.inspect()) return {};
+    std::vector<Lead> all(matrix.size());
+    each_lead(weights, matrix, {}, threads,
+              [&](std::size_t i, const Lead& lead) { all[i] = lead; });
+    return all;
+}
+
+[[nodiscard]] inline bool same(const Lead& a, const Lead& b) {
+    return a.best == b.best && a.next == b.next && a.gap == b.gap && a.v == b.v;
+}
+
+}  // namespace leads
+
+inline void threads_do_not_show_in_leads() {
+    const auto made = leads::rows(5000);
+    for (const std::size_t n_columns : {1, 6}) {
+        const auto weights = leads::weights(n_columns);
+        const auto one = leads::found(weights, made, 1);
+        const auto four = leads::found(weights, made, 4);
+        CHECK(one.size() == 5000 && std::ranges::equal(one, four, leads::same));
+    }
+}
+
+inline void leads_allocate_for_no_row() {
+    const auto weights = leads::weights(6);
+    const auto calls = [&](std::size_t n) {
+        const auto made = leads::rows(n);
+        const std::size_t before = allocations();
+        (void)leads::found(weights, made, 1);
+        return allocations() - before;
+    };
+    CHECK(calls(1000) == calls(10));
+}
+
+inline void to_suppose_a_row_moves_its_variances_only() {
+    const auto made = leads::rows(1);
+    auto matrix = made.matrix();
+    CHECK(!matrix.inspect());
+    const auto row = matrix.stored(0);
+    const auto before = leads::weights(6);
+    auto weights = leads::weights(6);
+    const std::array g{Side{4, 1.0}, Side{1, -1.0}};
+    CHECK(suppose(weights, rules::AROW{1.0}, Projection::precision, row, g));
+    for (std::size_t j = 0; j < weights.shape().n_rows(); ++j) {
+        const bool touched =
+            j == leads::n_features || std::ranges::find(row.index, j) != row.index.end();
+        for (std::size_t k = 0; k < 6; ++k) {
+            CHECK(weights.mean(j, k) == before.mean(j, k));
+            const bool falls = touched && (k == 4 || k == 1);
+            CHECK((weights.sigma(j, k) < before.sigma(j, k)) == falls);
+            CHECK(weights.sigma(j, k) <= before.sigma(j, k));
+        }
+    }
+}
+
+inline void a_row_that_would_leave_no_variance_is_not_supposed() {
+    const auto made = leads::rows(1);
+    auto matrix = made.matrix();
+    CHECK(!matrix.inspect());
+    auto weights = leads::weights(1);
+    weights.cell(0)[1] = std::numeric_limits<float>::denorm_min();
+    const auto before = bits(weights);
+    const std::array g{Side{0, 1.0}};
+    CHECK(!suppose(weights, rules::AROW{1e-300}, Projection::precision, matrix.stored(0), g));
+    CHECK(bits(weights) == before);
+}
+
+inline constexpr std::array lead_tests{
+    Test{"threads do not show in leads", threads_do_not_show_in_leads},
+    Test{"leads allocate for no row", leads_allocate_for_no_row},
+    Test{"to suppose a row moves its variances only", to_suppose_a_row_moves_its_variances_only},
+    Test{"a row that would leave no variance is not supposed",
+         a_row_that_would_leave_no_variance_is_not_supposed},
+};
+
+}  // namespace surelearn::tests
