@@ -80,6 +80,15 @@ def test_every_option_reaches_the_tagger(folder: Path) -> None:
     assert found["classes"] == model.classes_.tolist()
 
 
+def test_templates_of_crfpp(folder: Path) -> None:
+    Path("template").write_text("# words\nU00:%x[0,0]\nU01:%x[-1,1]/%x[0,1]\n\nB\n")
+    ok("train", "a.txt", "-o", "m.sure", "--templates", "template", "--passes", 1)
+    assert surelearn.load("m.sure").templates == ["w[0]", "pos[-1]|pos[0]", "B:"]
+    names = ("--columns", "form,tag,chunk")
+    ok("train", "a.txt", "-o", "m.sure", "--templates", "template", "--passes", 1, *names)
+    assert surelearn.load("m.sure").templates == ["form[0]", "tag[-1]|tag[0]", "B:"]
+
+
 def test_going_on_takes_columns_and_settings_from_the_tagger(folder: Path) -> None:
     ok("train", "a.txt", "-o", "m.sure", "--columns", "w,_,chunk", "--passes", 1)
     with open("a.txt", "a") as file:
