@@ -165,6 +165,7 @@ def test_columns_have_names(path):
     assert whole(path, columns=["w", "_", "chunk"]) == (words, Y, 0)
     pos = [[tag for _, tag in s] for s in X]
     assert whole(path, columns=["w", "pos"]) == (words, pos, 0)
+    assert whole(path, columns=["w", "pos", "_"]) == (words, pos, 0)
     assert whole(path, label="pos")[1] == pos
     assert whole(path, label="w")[0][0][0] == ("DT", "B-NP")
     assert whole(path, columns=["w"], label=False) == (words, None, 0)
@@ -193,6 +194,7 @@ def test_which_columns_were_read(path):
         ({"columns": ["_"]}, ValueError, r"^columns must be different names, got \['_'\]"),
         ({"columns": list("abcd")}, read.BadInput, r"line 1: expected the 4 columns 'a', .* got 3"),
         ({"label": "ner"}, read.BadInput, r"^label must be one of 'w', 'pos', 'c2', got 'ner'.$"),
+        ({"columns": ["w", "_"], "label": "_"}, read.BadInput, r"^label must be one of 'w', got '_'"),
         ({"columns": ["w"]}, read.BadInput, r"line 1: expected a column besides the label, got 3"),
         ({"format": "tsv"}, ValueError, r"^format must be one of 'conll', 'conllu', got 'tsv'.$"),
         ({"skip_bad": 1}, TypeError, r"^skip_bad must be True or False, got 1.$"),

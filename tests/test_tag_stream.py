@@ -29,7 +29,8 @@ def text(n, seed=0, words=WORDS):
 @pytest.fixture
 def path(tmp_path):
     made = tmp_path / "a.txt"
-    made.write_text(text(80))
+    late = {**WORDS, "oh": "U A-LATE", "my": "U A-NEW"}  # labels that come before the others
+    made.write_text(text(60) + "\n" + text(20, seed=5, words=late))
     return made
 
 
@@ -62,7 +63,8 @@ def test_one_pass_is_what_partial_fit_learns(path, rule, templates, tmp_path):
     other = tagger(rule=rule, templates=templates, passes=1)
     batches = list(read.sentences(path))
     assert len(batches) > 5
-    assert len(set(batches[0].y[0])) < len(model.classes_)  # labels appear late
+    assert not any("A-LATE" in tags for tags in batches[0].y)
+    assert "A-LATE" in model.classes_
     for batch in batches:
         other.partial_fit(batch.X, batch.y)
     other.stream_ = model.stream_
@@ -170,6 +172,13 @@ def test_settings_cannot_change_when_going_on(path):
     model.set_params(templates=None, average=False)
     with pytest.raises(ValueError, match=r"^average must stay True in a fitted model"):
         model.fit_stream(path, resume=True)
+
+
+def test_a_new_model_forgets_the_temperature_of_the_old_one(path):
+    model = tagger().fit_stream(path)
+    model.calibrate([[("the", "D"), ("mill", "N")]], [["B-NP", "I-NP"]])
+    model.fit_stream(path)
+    assert not hasattr(model, "temperature_")
 
 
 def test_fit_starts_anew_and_forgets_the_stream(path):

@@ -100,7 +100,7 @@ class Conll:
     columns : tuple of str or None
         Names of the first columns. None: w, pos, c2, c3, ...
     label : str, None or False
-        None: the last of the columns.
+        None: the last of the columns that are read.
     """
 
     has_word: ClassVar[re.Pattern[bytes]] = re.compile(
@@ -122,9 +122,10 @@ class Conll:
         if width < len(names):
             listed = _check.listing(names)
             raise BadInput(f"{where}: expected the {len(names)} columns {listed}, got {width}.")
-        label = None if self.label is False else self.label or names[-1]
-        if label is not None and label not in names:
-            raise BadInput(f"label must be one of {_check.listing(names)}, got {label!r}.")
+        read = [name for name in names if name != NOT_READ]
+        label = None if self.label is False else self.label or read[-1]
+        if label is not None and label not in read:
+            raise BadInput(f"label must be one of {_check.listing(read)}, got {label!r}.")
         layout = Layout(names, label, width)
         if not layout.inputs:
             raise BadInput(f"{where}: expected a column besides the label, got {width} in all.")

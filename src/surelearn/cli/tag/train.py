@@ -39,7 +39,7 @@ def train(
     ] = None,
     templates: Annotated[
         Path | None,
-        typer.Option(dir_okay=False, help="A file of templates, one a line, # for remarks."),
+        typer.Option(dir_okay=False, help="A file of templates, one a line, or one of CRF++."),
     ] = None,
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Places that features are hashed to.")
@@ -70,7 +70,7 @@ def train(
     _training.check_output(output, files)
     begin = time.monotonic()
     asked = {
-        "templates": _templates(template, templates),
+        "templates": _templates(template, templates, columns),
         "n_features": n_features,
         "rule": None if rule is None else _options.rule(rule),
         "n_jobs": jobs,
@@ -100,12 +100,20 @@ def _prepared(
     return surelearn.SureTagger(random_state=seed, **asked), False
 
 
-def _templates(given: list[str] | None, path: Path | None) -> list[str] | None:
+def _templates(given: list[str] | None, path: Path | None, columns: str | None) -> list[str] | None:
     """Templates one by one, and those of a file."""
     found = list(given or ())
     if path is not None:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        found += [line for line in lines if line and not line.startswith("#")]
+        found += _in_file(path, columns)
         if not found:
             raise ValueError(f"{path} must have at least one template, got none.")
     return found or None
+
+
+def _in_file(path: Path, columns: str | None) -> list[str]:
+    from surelearn.templates import read_crfpp
+
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    if any("%x[" in line for line in lines):
+        return read_crfpp(lines, None if columns is None else columns.split(","))
+    return [line for line in lines if line and not line.startswith("#")]
