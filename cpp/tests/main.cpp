@@ -8,6 +8,7 @@
 #include <span>
 
 #include "check.hpp"
+#include "test_chain.hpp"
 #include "test_custom.hpp"
 #include "test_diagonal.hpp"
 #include "test_forms.hpp"
@@ -83,6 +84,7 @@ int main() {
     run(custom_tests, count);
     run(guard_tests, count);
     run(merge_tests, count);
+    run(chain_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;
 }
