@@ -82,7 +82,7 @@ def cells(tagger, what=""):
     found = {
         ("emission", str(feature), label): value
         for label, row in enumerate(emissions)
-        for feature, value in zip(tagger.feature_names_, row, strict=True)
+        for feature, value in zip(tagger.features_.names, row, strict=True)
     }
     for kind in ("start", "end"):
         for label, value in enumerate(getattr(tagger, f"{kind}{what}_")):
@@ -181,7 +181,8 @@ def test_marginals_are_those_of_enumeration():
     unseen = [tagged.tokens for tagged in random_corpus(seed=2)]
     for tokens, got in zip(unseen, tagger.predict_marginals(unseen), strict=True):
         paths = Paths(*want.scores(Sentence(tokens), want.mean()))
-        np.testing.assert_allclose(got, paths.marginals(), atol=1e-9)
+        p = [list(token.values()) for token in got]
+        np.testing.assert_allclose(p, paths.marginals(), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["perceptron", "arow", "stdev"])
