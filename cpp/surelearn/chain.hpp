@@ -185,38 +185,34 @@ public:
         return paths;
     }
 
-    /// log sum_y exp(score(y)). Makes the sums that `marginals` and `sample` read.
+    /// log sum_y exp(score(y)). Makes the sums that `sample` reads.
     double log_partition() {
         sweep_forward(detail::sum_step);
-        log_partition_ = length_ == 0 ? 0.0 : log_sum(ahead(length_ - 1));
-        return log_partition_;
+        return length_ == 0 ? 0.0 : log_sum(ahead(length_ - 1));
     }
 
     /// p[t, j] = Pr[y_t = j], for Pr[y] proportional to exp(score(y)).
     void marginals(std::span<double> p) {
-        log_partition();
+        sweep_forward(detail::sum_step);
         sweep_back(detail::sum_step);
         for (std::size_t t = 0; t < length_; ++t) {
             const auto out = p.subspan(t * n_labels_, n_labels_);
-            double sum = 0.0;
-            for (std::size_t j = 0; j < n_labels_; ++j) {
-                out[j] = exp(ahead(t)[j] + behind(t)[j] - log_partition_);
-                sum += out[j];
-            }
-            for (double& x : out) x /= sum;
+            for (std::size_t j = 0; j < n_labels_; ++j) out[j] = ahead(t)[j] + behind(t)[j];
+            normalise(out);
         }
     }
 
     /// p[t, i, j] = Pr[y_t = i, y_{t+1} = j]; `marginals` must have been called.
     void pair_marginals(std::span<double> p) const noexcept {
-        double* out = p.data();
         for (std::size_t t = 1; t < length_; ++t) {
+            const auto out = p.subspan((t - 1) * n_labels_ * n_labels_, n_labels_ * n_labels_);
             for (std::size_t i = 0; i < n_labels_; ++i) {
                 for (std::size_t j = 0; j < n_labels_; ++j) {
-                    const double s = ahead(t - 1)[i] + step(t, i)[j] + unary(t)[j] + behind(t)[j];
-                    *out++ = exp(s - log_partition_);
+                    out[i * n_labels_ + j] =
+                        ahead(t - 1)[i] + step(t, i)[j] + unary(t)[j] + behind(t)[j];
                 }
             }
+            normalise(out);
         }
     }
 
@@ -350,6 +346,15 @@ private:
         return found;
     }
 
+    /// From logarithms of some weights to shares of their sum. Not by log Z: where scores are huge,
+    /// it differs from the largest of these by more than exp can hold, from rounding alone.
+    static void normalise(std::span<double> p) noexcept {
+        const double most = *std::ranges::max_element(p);
+        double sum = 0.0;
+        for (double& x : p) sum += x = exp(x - most);
+        for (double& x : p) x /= sum;
+    }
+
     [[nodiscard]] static double log_sum(std::span<const double> s) noexcept {
         const double most = *std::ranges::max_element(s);
         double sum = 0.0;
@@ -367,7 +372,6 @@ private:
     std::vector<double> behind_;
     std::vector<double> turned_;
     std::vector<double> scratch_;
-    double log_partition_ = 0.0;
 };
 
 }  // namespace surelearn

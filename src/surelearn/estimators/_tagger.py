@@ -223,6 +223,17 @@ class SureTagger(Streamed):
         for name in ("temperature_", "stream_"):
             self.__dict__.pop(name, None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Features and weights of one moment, also while another thread is learning."""
+        state = super().__getstate__()
+        if not self._fresh:
+            state["_model"] = self._snapshot()
+        return state
+
+    def _snapshot(self) -> TagModel:
+        with self._model.lock:
+            return self._model.copy()
+
     def _know(self) -> None:
         """How features are made belongs to the model from now on."""
         self._settings = _settings(self)
@@ -301,7 +312,8 @@ class SureTagger(Streamed):
             Labels in it are places in `classes_`.
         """
         model, sequences = self._read([x])
-        return Chain(*model.chain_scores(sequences))
+        U, A = model.chain_scores(sequences)
+        return Chain(U, A[0] if len(A) == 1 else A)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.
@@ -317,7 +329,8 @@ class SureTagger(Streamed):
         self
         """
         given = Given.of(X, y, None)
-        model, sequences = self._read(X)
+        model, sequences = self._read(given.X)
+        _check.some_tokens(int(sequences.bounds[-1]))
         _check.known_tags(given.labels, model.classes)
         places = model.places(given.y)
 
