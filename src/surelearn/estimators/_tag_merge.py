@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from surelearn import _check
 from surelearn.estimators._model import Model
-from surelearn.estimators._tagger import FEATURES, SureTagger, TagPlan
+from surelearn.estimators._tag_plan import FEATURES, TagPlan
+from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._tags import TagModel
 from surelearn.merging import MergeState, joined
 from surelearn.weights import Diagonal
