@@ -284,7 +284,7 @@ def test_progress_of_an_evaluation(tagger: SureTagger) -> None:
 
 def test_taggers_have_commands_of_their_own(tagger: SureTagger) -> None:
     Path("r.jsonl").write_text('{"text": "a", "label": "b"}\n')
-    commands = ["predict m.sure r.jsonl", "evaluate m.sure r.jsonl", "explain m.sure",
+    commands = ["predict m.sure r.jsonl", "evaluate m.sure r.jsonl",
                 "train r.jsonl -o m.sure --resume"]  # fmt: skip
     for command in map(str.split, commands):
         done = runner.invoke(_app.app, command)
@@ -293,6 +293,19 @@ def test_taggers_have_commands_of_their_own(tagger: SureTagger) -> None:
             "surelearn: m.sure must be a classifier, got a SureTagger. Its commands are those of "
             "surelearn tag.\n",
         )
+
+
+def test_a_tagger_is_explained_like_any_model(tagger: SureTagger) -> None:
+    said = runner.invoke(_app.app, ["explain", "m.sure", "--top", "4"]).stdout
+    assert said == f"{tagger.explain(top=4)}\n"
+    label = tagger.classes_[0]
+    said = runner.invoke(_app.app, ["explain", "m.sure", "--label", label, "--top", "2"]).stdout
+    assert said == f"{tagger.explain(label=label, top=2)}\n"
+    refused = runner.invoke(_app.app, ["explain", "m.sure", "--text", "a dog"])
+    assert (refused.exit_code, "needs a model of texts, got a SureTagger" in refused.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_what_is_in_the_file_of_a_tagger(tagger: SureTagger) -> None:

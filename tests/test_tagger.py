@@ -371,3 +371,60 @@ def test_labels_declared_without_sequences_are_known():
     model.partial_fit([[{"a": 1.0}]], [["D"]])  # what tokens are is decided by the first one
     with pytest.raises(TypeError, match="tokens must be a dict, as learnt before, got a str"):
         model.predict([["the"]])
+
+
+# ------------------------------------------------------------------------- explain
+
+
+def by_name(explanation):
+    return {
+        (feature, label): (mean, deviation)
+        for feature, label, mean, deviation in zip(
+            explanation.feature,
+            explanation.label,
+            explanation.mean,
+            explanation.deviation,
+            strict=True,
+        )
+    }
+
+
+def test_explain_names_features_steps_and_ends():
+    tagger = SureTagger(templates=["w[0]", "B:w[0]"], random_state=0)
+    tagger.fit([["a", "b"], ["b", "a"]], [["X", "Y"], ["Z", "X"]])
+    found = by_name(tagger.explain(top=None))
+    places = {label: k for k, label in enumerate(tagger.classes_)}
+    for j, name in enumerate(tagger.features_.names):
+        for label, k in places.items():
+            mean, deviation = found[name, label]
+            assert mean == tagger.coef_[k, j]
+            assert deviation == pytest.approx(np.sqrt(tagger.sigma_[k, j]))
+    for before, i in places.items():
+        for label, k in places.items():
+            assert found[f"after {before}", label][0] == tagger.transitions_[i, k]
+    for label, k in places.items():
+        assert found["start", label][0] == tagger.start_[k]
+        assert found["end", label][0] == tagger.end_[k]
+    assert ("B:w[0]=b after X", "Y") in found
+    assert len(found) == 3 * (2 + 3 * 3 + 2)
+
+
+def test_explain_of_one_label_with_two_labels_shows_its_own_weights():
+    tagger = SureTagger(templates=["w[0]"], random_state=0)
+    tagger.fit([["a", "b"], ["b", "a", "a"]], [["X", "Y"], ["Y", "X", "X"]])
+    for k, label in enumerate(tagger.classes_):
+        shown = tagger.explain(label=label, top=None)
+        assert set(shown.label) == {label}
+        named = dict(zip(shown.feature, shown.mean, strict=True))
+        for j, name in enumerate(tagger.features_.names):
+            assert named.get(name, 0.0) == max(tagger.coef_[k, j], 0.0) or tagger.coef_[k, j] < 0
+        assert list(shown.mean) == sorted(shown.mean, reverse=True)
+    with pytest.raises(ValueError, match="label must be one of 'X', 'Y', got 'Q'"):
+        tagger.explain(label="Q")
+
+
+def test_hashed_features_are_explained_by_number_and_first_order_rules_by_means():
+    tagger = SureTagger("pa1", templates=["w[0]"], n_features=16, random_state=0)
+    shown = tagger.fit([["a", "b"]], [["X", "Y"]]).explain(top=None)
+    assert {"x0", "x15", "start", "after X"} <= set(shown.feature)
+    assert "deviation" not in shown.columns

@@ -36,8 +36,9 @@ def explain(
       surelearn explain reviews.sure --label positive --top 10
       surelearn explain reviews.sure --text "slow start, great end"
     """
+    import surelearn
 
-    loaded = _options.classifier_in(model)
+    loaded = surelearn.load(model)
     wanted = None if label is None else _known(loaded.classes_.tolist(), label)
     if text is None:
         found = loaded.explain(label=wanted, top=top)

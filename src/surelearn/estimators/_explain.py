@@ -75,11 +75,11 @@ class Subject(NamedTuple):
 
 
 def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
-    """What the weights say of one label; with two classes the first has the negative ones."""
+    """What the weights say of one label; of one vector the first has the negative ones."""
     places = [place for place, known in enumerate(classes.tolist()) if known == label]
     if not places:
         raise ValueError(f"label must be one of {_check.listing(classes.tolist())}, got {label!r}.")
-    if len(classes) == 2:
+    if len(subject.means) == 1:
         means = subject.means if places[0] else -subject.means
         return subject._replace(means=means, labels=classes[places])
     if len(subject.labels) != len(classes) or subject.labels.tolist() != classes.tolist():

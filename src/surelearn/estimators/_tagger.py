@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from surelearn import _check, rules
 from surelearn.decode import Chain
 from surelearn.estimators._base import as_labels
+from surelearn.estimators._explain import Explanation, Subject, about, of_label, of_model
 from surelearn.estimators._model import joined
 from surelearn.estimators._passes import new_order, reporter
 from surelearn.estimators._ruled import second_order
@@ -361,6 +362,30 @@ class SureTagger(Streamed):
         ]
         total = float(weight @ np.array([len(tags) for tags in given.y], dtype=np.float64))
         return float(weight @ np.array(right, dtype=np.float64)) / total if total else float("nan")
+
+    def explain(self, *, label: Any = None, top: int | None = 20) -> Explanation:
+        """The weights that the model is surest of, of features and of steps, as a table.
+
+        Parameters
+        ----------
+        label : label, optional
+            Only weights that speak for this one, largest mean first.
+        top : int or None, default 20
+            How many to list; None: all.
+
+        Returns
+        -------
+        Explanation
+            Features of tokens have their names; ``after NOUN`` is the step from that label,
+            ``start`` and ``end`` are those of the sequence.
+        """
+        model = self._fitted()
+        means, variances, names = model.described()
+        limit = _check.top(top, auto=None)
+        subject = Subject(means, variances, model.classes, len(names), names)
+        if label is None:
+            return of_model(subject, limit)
+        return of_label(about(subject, model.classes, label), limit)
 
     def _read(self, X: Any) -> tuple[TagModel, Sequences]:
         """Features of sequences, and the model that knows them."""

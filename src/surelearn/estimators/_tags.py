@@ -188,6 +188,19 @@ class TagModel:
         found.flags.writeable = False
         return found
 
+    def described(self) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
+        """Means, variances and names of all rows of the table that are in use."""
+        weights = _check.trained(self.weights, "explain")
+        with self.lock:
+            tokens = _names(self.features)
+            pairs = ["", *(f"{name} " for name in self.features.pair_names)]
+        steps = [f"{pair}after {label}" for pair in pairs for label in self.classes.tolist()]
+        names = np.array(["start", "end", *steps, *tokens], dtype=object)
+        means = weights.means[:, : len(names)]
+        if not self.layout.second_order:
+            return means, None, names
+        return means, weights.variances[:, : len(names)], names
+
     def _rows(self, sequences: Sequences) -> tuple[_core.Rows, _core.Rows]:
         """Features of tokens and of pairs."""
         pairs = sequences.pairs
@@ -246,6 +259,13 @@ class TagModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=Lock())
+
+
+def _names(features: TokenFeatures) -> list[str]:
+    """What to call features of tokens; those that are hashed have numbers only."""
+    if features.is_hashed:
+        return [f"x{j}" for j in range(features.n_features)]
+    return features.names
 
 
 def cut(values: Sequence[Any], bounds: NDArray[np.int64]) -> list[Any]:

@@ -139,6 +139,11 @@ class TokenFeatures:
         return len(self._pair_names)
 
     @property
+    def is_hashed(self) -> bool:
+        """Whether names are hashed, and not kept."""
+        return self._hashed > 0
+
+    @property
     def names(self) -> list[str]:
         """The name of each feature. There are none where names are hashed."""
         if self._hashed:
