@@ -376,7 +376,7 @@ def test_labels_declared_without_sequences_are_known():
 # ------------------------------------------------------------------------- explain
 
 
-def by_name(explanation):
+def explained(explanation):
     return {
         (feature, label): (mean, deviation)
         for feature, label, mean, deviation in zip(
@@ -392,7 +392,7 @@ def by_name(explanation):
 def test_explain_names_features_steps_and_ends():
     tagger = SureTagger(templates=["w[0]", "B:w[0]"], random_state=0)
     tagger.fit([["a", "b"], ["b", "a"]], [["X", "Y"], ["Z", "X"]])
-    found = by_name(tagger.explain(top=None))
+    found = explained(tagger.explain(top=None))
     places = {label: k for k, label in enumerate(tagger.classes_)}
     for j, name in enumerate(tagger.features_.names):
         for label, k in places.items():
