@@ -285,8 +285,11 @@ def test_what_cannot_be_simulated_is_refused(rows, change, error, says):
 
 def test_few_rows_to_judge_by_are_told(rows):
     X, y = rows
-    with pytest.warns(UserWarning, match=r"Only 12 rows judge a run: accuracy moves in steps of 8"):
+    with pytest.warns(
+        UserWarning, match=r"Only 12 rows judge a run: accuracy moves in steps of 8"
+    ) as told:
         simulate(X, y, n_labels=3, random_state=0)
+    assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate(X, y, n_labels=3, n_folds=6, random_state=0)

@@ -154,6 +154,13 @@ def test_asking_takes_fewer_labels_than_random_order(module, share):
         assert beyond(lines[*pair, share], "random", 1.0) > 2, pair
 
 
+@pytest.mark.parametrize("share", ["0.8", "0.9"])
+def test_cw_saves_more_than_pa_by_asking(module, share):
+    page = module("active.page")
+    points, error = page.gap(page.results(), share, ("PA", "margin"), ("CW", "margin"))
+    assert points > 2 * error
+
+
 def test_asking_is_more_accurate_with_the_last_label(module):
     page = module("active.page")
     lines = page.results()[page.ALL]

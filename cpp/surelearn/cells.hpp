@@ -1,4 +1,5 @@
-// Rooms 3 and 6, diagonal weights once more: margin and update for a g that touches single cells.
+// Rooms 3 and 6, diagonal weights once more: margin and update for a g that touches single cells,
+// and sums over one part of the numbers.
 // Knows neither rules nor how g came about.
 #pragma once
 
@@ -9,12 +10,50 @@
 #include <limits>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "surelearn/diagonal.hpp"
+#include "surelearn/lanes.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
+
+/// s[k] = sum_j x_j times number `part + k` of feature j's run of memory, for all k < K. The sums
+/// of up to 20 columns stay in registers from the first feature to the last. Where K is no multiple
+/// of four, the last run of four begins earlier: some columns get the same sum twice.
+template <class T, class R>
+SURELEARN_WIDEN void sum_part(const Diagonal<T>& weights, const R& row, std::size_t part,
+                              std::span<double> s) noexcept {
+    const auto at = [&](std::size_t p) { return weights.cell(row.feature(p)) + part; };
+    const std::size_t K = s.size();
+    const auto sweep = [&]<std::size_t N>(std::size_t k, std::integral_constant<std::size_t, N>)
+                           __attribute__((always_inline)) {
+                               Four sum[N];
+                               for (Four& one : sum) one = Four{0.0, 0.0, 0.0, 0.0};
+                               for (std::size_t p = 0; p < row.size(); ++p) {
+                                   const T* const from = at(p) + k;
+                                   const double x = row.x(p);
+                                   for (std::size_t n = 0; n < N; ++n) {
+                                       Four w;
+                                       load(from, Run{4 * n}, w);
+                                       sum[n] += w * x;
+                                   }
+                               }
+                               for (std::size_t n = 0; n < N; ++n)
+                                   store(sum[n], Run{4 * n}, s.data() + k);
+                           };
+    std::size_t k = 0;
+    for (; k + 20 <= K; k += 20) sweep(k, std::integral_constant<std::size_t, 5>{});
+    for (; k + 8 <= K; k += 8) sweep(k, std::integral_constant<std::size_t, 2>{});
+    for (; k + 4 <= K; k += 4) sweep(k, std::integral_constant<std::size_t, 1>{});
+    if (k == K) return;
+    if (K >= 4) return sweep(K - 4, std::integral_constant<std::size_t, 1>{});
+    for (; k < K; ++k) {
+        s[k] = 0.0;
+        for (std::size_t p = 0; p < row.size(); ++p) s[k] += at(p)[k] * row.x(p);
+    }
+}
 
 /// A difference vector g as a list of cells, each a feature and a column.
 template <class T>

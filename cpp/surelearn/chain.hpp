@@ -50,6 +50,25 @@ SURELEARN_WIDEN inline void best_step(const double* from, const double* a, std::
     for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
 }
 
+/// The first i with the largest a[i] + b[i] of `width` places, a multiple of four.
+SURELEARN_WIDEN inline std::size_t best_sum(const double* a, const double* b,
+                                            std::size_t width) noexcept {
+    constexpr double none = -std::numeric_limits<double>::infinity();
+    Four best{none, none, none, none};
+    for (std::size_t i = 0; i < width; i += 4) {
+        Four x, y;
+        load(a, Run{i}, x);
+        load(b, Run{i}, y);
+        x += y;
+        best = x > best ? x : best;
+    }
+    const double most = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+    for (std::size_t i = 0; i < width; ++i) {
+        if (a[i] + b[i] == most) return i;
+    }
+    return 0;
+}
+
 /// to[j] = log sum_i exp(from[i] + a[i, j]).
 inline void sum_step(const double* from, const double* a, std::size_t n, std::size_t width,
                      double* to) noexcept {
@@ -77,6 +96,7 @@ public:
         // Places behind the last label fill up a run of four and are never the best.
         unary_.assign(length * width_, none);
         steps_.assign(n_steps_ * n_labels * width_, 0.0);
+        turned_at_ = 0;
     }
 
     [[nodiscard]] std::size_t length() const noexcept { return length_; }
@@ -101,6 +121,7 @@ public:
     void scale(double c) noexcept {
         for (double& s : unary_) s *= c;
         for (double& s : steps_) s *= c;
+        turned_at_ = 0;
     }
 
     [[nodiscard]] double score(std::span<const std::int32_t> path) const noexcept {
@@ -147,7 +168,7 @@ public:
     /// The best path that has another label than `path`, the best of all, at t; false where K = 1.
     /// `look_back` must have been called.
     [[nodiscard]] bool best_without(std::span<const std::int32_t> path, std::size_t t,
-                                    Path& found) const {
+                                    Path& found) {
         std::size_t most = n_labels_;
         const auto s = [&](std::size_t j) { return ahead(t)[j] + behind(t)[j]; };
         for (std::size_t j = 0; j < n_labels_; ++j) {
@@ -185,38 +206,34 @@ public:
         return paths;
     }
 
-    /// log sum_y exp(score(y)). Makes the sums that `marginals` and `sample` read.
+    /// log sum_y exp(score(y)). Makes the sums that `sample` reads.
     double log_partition() {
         sweep_forward(detail::sum_step);
-        log_partition_ = length_ == 0 ? 0.0 : log_sum(ahead(length_ - 1));
-        return log_partition_;
+        return length_ == 0 ? 0.0 : log_sum(ahead(length_ - 1));
     }
 
     /// p[t, j] = Pr[y_t = j], for Pr[y] proportional to exp(score(y)).
     void marginals(std::span<double> p) {
-        log_partition();
+        sweep_forward(detail::sum_step);
         sweep_back(detail::sum_step);
         for (std::size_t t = 0; t < length_; ++t) {
             const auto out = p.subspan(t * n_labels_, n_labels_);
-            double sum = 0.0;
-            for (std::size_t j = 0; j < n_labels_; ++j) {
-                out[j] = exp(ahead(t)[j] + behind(t)[j] - log_partition_);
-                sum += out[j];
-            }
-            for (double& x : out) x /= sum;
+            for (std::size_t j = 0; j < n_labels_; ++j) out[j] = ahead(t)[j] + behind(t)[j];
+            normalise(out);
         }
     }
 
     /// p[t, i, j] = Pr[y_t = i, y_{t+1} = j]; `marginals` must have been called.
     void pair_marginals(std::span<double> p) const noexcept {
-        double* out = p.data();
         for (std::size_t t = 1; t < length_; ++t) {
+            const auto out = p.subspan((t - 1) * n_labels_ * n_labels_, n_labels_ * n_labels_);
             for (std::size_t i = 0; i < n_labels_; ++i) {
                 for (std::size_t j = 0; j < n_labels_; ++j) {
-                    const double s = ahead(t - 1)[i] + step(t, i)[j] + unary(t)[j] + behind(t)[j];
-                    *out++ = exp(s - log_partition_);
+                    out[i * n_labels_ + j] =
+                        ahead(t - 1)[i] + step(t, i)[j] + unary(t)[j] + behind(t)[j];
                 }
             }
+            normalise(out);
         }
     }
 
@@ -279,20 +296,31 @@ private:
     void sweep_back(const Step& taken) {
         behind_.resize(length_ * width_);
         if (length_ == 0) return;
-        turned_.assign(n_labels_ * width_, 0.0);
-        scratch_.resize(width_);
         std::fill_n(behind_.data() + (length_ - 1) * width_, width_, 0.0);
         for (std::size_t t = length_ - 1; t > 0; --t) {
-            if (t == length_ - 1 || n_steps_ > 1) turn(t);
+            turn(t);
             double* const from = behind_.data() + t * width_;
-            for (std::size_t j = 0; j < n_labels_; ++j) scratch_[j] = unary(t)[j] + from[j];
-            taken(scratch_.data(), turned_.data(), n_labels_, width_, from - width_);
+            taken(follow(t), turned_.data(), n_labels_, width_, from - width_);
         }
     }
 
-    void turn(std::size_t t) noexcept {
+    /// What each label is worth at t together with all that can follow it.
+    [[nodiscard]] const double* follow(std::size_t t) {
+        scratch_.resize(width_);
+        const double* const u = unary_.data() + t * width_;
+        const double* const after = behind_.data() + t * width_;
+        for (std::size_t j = 0; j < width_; ++j) scratch_[j] = u[j] + after[j];
+        return scratch_.data();
+    }
+
+    /// turned[j, i] = A_t[i, j].
+    void turn(std::size_t t) {
+        if (turned_at_ == at(t) + 1) return;
+        turned_at_ = at(t) + 1;
+        turned_.assign(n_labels_ * width_, 0.0);
         for (std::size_t i = 0; i < n_labels_; ++i) {
-            for (std::size_t j = 0; j < n_labels_; ++j) turned_[j * width_ + i] = step(t, i)[j];
+            const auto from = step(t, i);
+            for (std::size_t j = 0; j < n_labels_; ++j) turned_[j * width_ + i] = from[j];
         }
     }
 
@@ -302,32 +330,33 @@ private:
 
     /// The labels before `t` of the best path that has path[t] there. Only the largest scores are
     /// kept, not where they came from: to look again along one path is less work.
-    void trace_back(Path& path, std::size_t t) const noexcept {
+    void trace_back(Path& path, std::size_t t) {
         for (; t > 0; --t) {
-            std::size_t most = 0;
-            const auto s = [&](std::size_t i) {
-                return ahead(t - 1)[i] + step(t, i)[label(path, t)];
-            };
-            for (std::size_t i = 1; i < n_labels_; ++i) {
-                if (s(i) > s(most)) most = i;
-            }
+            const double* const from = ahead_.data() + (t - 1) * width_;
+            const std::size_t most = detail::best_sum(from, steps_to(t, label(path, t)), width_);
             path[t - 1] = static_cast<std::int32_t>(most);
         }
     }
 
+    /// A_t[., j]. Where all steps are alike they lie turned for the next one too.
+    [[nodiscard]] const double* steps_to(std::size_t t, std::size_t j) {
+        if (n_steps_ == 1) {
+            turn(t);
+            return turned_.data() + j * width_;
+        }
+        scratch_.resize(width_);
+        for (std::size_t i = 0; i < n_labels_; ++i) scratch_[i] = step(t, i)[j];
+        return scratch_.data();
+    }
+
     /// The best path through label j at t.
-    void through(std::size_t t, std::size_t j, Path& path) const {
+    void through(std::size_t t, std::size_t j, Path& path) {
         path.resize(length_);
         path[t] = static_cast<std::int32_t>(j);
         trace_back(path, t);
         for (; t + 1 < length_; ++t) {
-            std::size_t most = 0;
-            const auto s = [&](std::size_t i) {
-                return step(t + 1, label(path, t))[i] + (unary(t + 1)[i] + behind(t + 1)[i]);
-            };
-            for (std::size_t i = 1; i < n_labels_; ++i) {
-                if (s(i) > s(most)) most = i;
-            }
+            const double* const taken = step(t + 1, label(path, t)).data();
+            const std::size_t most = detail::best_sum(taken, follow(t + 1), width_);
             path[t + 1] = static_cast<std::int32_t>(most);
         }
     }
@@ -350,6 +379,15 @@ private:
         return found;
     }
 
+    /// From logarithms of some weights to shares of their sum. Not by log Z: where scores are huge,
+    /// it differs from the largest of these by more than exp can hold, from rounding alone.
+    static void normalise(std::span<double> p) noexcept {
+        const double most = *std::ranges::max_element(p);
+        double sum = 0.0;
+        for (double& x : p) sum += x = exp(x - most);
+        for (double& x : p) x /= sum;
+    }
+
     [[nodiscard]] static double log_sum(std::span<const double> s) noexcept {
         const double most = *std::ranges::max_element(s);
         double sum = 0.0;
@@ -366,8 +404,8 @@ private:
     std::vector<double> ahead_;
     std::vector<double> behind_;
     std::vector<double> turned_;
+    std::size_t turned_at_ = 0;  ///< 1 + the place of the step that is turned; 0: none
     std::vector<double> scratch_;
-    double log_partition_ = 0.0;
 };
 
 }  // namespace surelearn

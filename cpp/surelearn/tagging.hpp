@@ -131,20 +131,46 @@ private:
                                           places_.tokens()};
     }
 
+    /// Memory is asked for the numbers of the token `ahead` meanwhile. With q the sums for
+    /// averaging and c the rounds, sum (mu - q / c) x is read as sum mu x - (sum q x) / c: one
+    /// division for a label in place of one for each of its weights.
     template <class R>
     void read(const R& row, const R& ahead, bool averaged, std::span<double> s) const {
-        if (averaged) {
-            weights_.averaged_scores(row, s);
-        } else {
-            weights_.scores(row, s, ahead);
+        fetch(ahead, 0);
+        if (averaged) fetch(ahead, weights_.average_at());
+        sum_part(weights_, row, 0, s);
+        if (!averaged) return;
+        sums_.resize(s.size());
+        sum_part(weights_, row, weights_.average_at(), sums_);
+        const double c = rounds();
+        for (std::size_t k = 0; k < s.size(); ++k) s[k] -= sums_[k] / c;
+    }
+
+    /// Only the part that is read: of most tokens nothing else is looked at.
+    template <class R>
+    [[gnu::always_inline]] void fetch(const R& row, std::size_t part) const noexcept {
+        constexpr std::size_t line = 64 / sizeof(T);
+        for (std::size_t p = 0; p < row.size(); ++p) {
+            const T* const at = weights_.cell(row.feature(p)) + part;
+            for (std::size_t k = 0; k < places_.n_labels; k += line)
+                __builtin_prefetch(at + k, 0, 2);
+            __builtin_prefetch(at + places_.n_labels - 1, 0, 2);
         }
     }
 
     void add_row(std::size_t j, double x, bool averaged, std::span<double> s) const noexcept {
         const T* const at = weights_.cell(j);
-        for (std::size_t k = 0; k < s.size(); ++k) {
-            s[k] += (averaged ? weights_.mean(j, k) : static_cast<double>(at[k])) * x;
+        if (!averaged) {
+            for (std::size_t k = 0; k < s.size(); ++k) s[k] += at[k] * x;
+            return;
         }
+        const T* const q = at + weights_.average_at();
+        const double c = rounds();
+        for (std::size_t k = 0; k < s.size(); ++k) s[k] += (at[k] - q[k] / c) * x;
+    }
+
+    [[nodiscard]] double rounds() const noexcept {
+        return static_cast<double>(weights_.rounds() + 1);
     }
 
     /// f(pair feature, value) for those of the step to token t: the constant one first.
@@ -165,6 +191,7 @@ private:
     const Diagonal<T>& weights_;
     const Sequences<Index, Value>& sequences_;
     Places places_;
+    mutable std::vector<double> sums_;
 };
 
 [[nodiscard]] inline std::size_t hamming(std::span<const std::int32_t> a,

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "check.hpp"
+#include "test_chain.hpp"
 #include "test_custom.hpp"
 #include "test_diagonal.hpp"
 #include "test_forms.hpp"
@@ -87,6 +88,7 @@ int main() {
     run(guard_tests, count);
     run(merge_tests, count);
     run(templates_tests, count);
+    run(chain_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;
 }

@@ -59,6 +59,25 @@ def _over_tasks(found: Found, pair: tuple[str, str]) -> str:
     return f"{np.mean(ratios):.0f} ± {np.std(ratios, ddof=1) / np.sqrt(len(ratios)):.0f} %"
 
 
+def gap(
+    found: Found, share: str, more: tuple[str, str], fewer: tuple[str, str]
+) -> tuple[float, float]:
+    """By how many points of random order one way to ask needs more; its error over tasks."""
+    points = [
+        100 * (float(found[task][*more, share]["to random"])
+               - float(found[task][*fewer, share]["to random"]))
+        for task in tasks(found)
+    ]  # fmt: skip
+    return float(np.mean(points)), float(np.std(points, ddof=1) / np.sqrt(len(points)))
+
+
+def _gaps(found: Found) -> Iterator[list[str]]:
+    pa, cw, acl = ASKING
+    for more, fewer in ((pa, cw), (cw, acl)):
+        cells = ["{:+.0f} ± {:.0f}".format(*gap(found, share, more, fewer)) for share in SHARES]
+        yield [f"{ASKING[more]} less {ASKING[fewer]}", *cells]
+
+
 def _by_task(found: Found, share: str) -> Iterator[list[str]]:
     """Labels of CW in random order, and of the others relative to random order."""
     for task in tasks(found):
@@ -130,6 +149,8 @@ def made(found: Found) -> list[str]:
             ("asking", "paper, 80 %", "80 %", "90 %", "95 %", "80 %, mean over tasks"),
             _means(found),
         ),
+        "Differences of these in points, mean and standard error over tasks:\n",
+        *tables.table(("", "80 %", "90 %", "95 %"), _gaps(found)),
         "By task, for 80 %: labels (in per cent of random order).\n",
         *tables.table(
             ("task", "PA random", "CW random", *names, "ACL to CW margin"), _by_task(found, "0.8")

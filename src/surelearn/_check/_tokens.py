@@ -71,10 +71,19 @@ def tags_in(y: Sequence[Sequence[Any]]) -> NDArray[Any]:
         raise
     if any(is_missing(label) for label in distinct):
         _refuse_label(y, is_missing)
-    array = np.empty(len(distinct), dtype=object)
-    array[:] = list(distinct)
-    found = labels(array, "y")
+    if any(_ends_in_nul(label) for label in distinct):  # which numpy would cut off
+        _refuse_label(y, _ends_in_nul)
+    found = labels(np.fromiter(distinct, dtype=object, count=len(distinct)), "y")
     return np.unique(found.astype(str) if found.dtype.kind == "O" and len(found) else found)
+
+
+def _ends_in_nul(label: Any) -> bool:
+    return isinstance(label, str) and label.endswith("\0")
+
+
+def some_tokens(n_tokens: int) -> None:
+    if n_tokens == 0:
+        raise ValueError("X must have at least one token, got none.")
 
 
 def known_tags(found: NDArray[Any], classes: NDArray[Any]) -> None:

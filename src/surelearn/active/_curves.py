@@ -134,8 +134,11 @@ class Simulation:
             overstated.
         """
         share = _check.number("share", share, "(0, 1]", low=0.0, high=np.nextafter(1, 2))
-        found = [self._needed(pair, share, against) for pair in self.curves]
-        lines = [(*pair, *one.line()) for pair, one in zip(self.curves, found, strict=True)]
+        smooth = self.smooth
+        lines = []
+        for pair, curve in smooth.items():
+            other, marks = smooth.get((pair[0], against)), share * self.full[pair[0]]
+            lines.append((*pair, *_needed(curve, other, marks, self.labels).line()))
         columns = map(np.array, zip(*lines, strict=True))
         return LabelsNeeded(dict(zip(("learner", "strategy", *_NEEDED), columns, strict=True)))
 
@@ -258,10 +261,6 @@ class Simulation:
         return cls(grids.pop(), kept, full, pool=pool)
 
     # --------------------------------------------------------------------- internals
-
-    def _needed(self, pair: Pair, share: float, against: str) -> _Needed:
-        other = self.smooth.get((pair[0], against))
-        return _needed(self.smooth[pair], other, share * self.full[pair[0]], self.labels)
 
     def _chosen(self, learner: str | None, strategy: str | None) -> Pair:
         asked = [how for _, how in self.curves if how != "random"]

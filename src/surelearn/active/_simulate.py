@@ -345,7 +345,7 @@ def _check_runs(runs: list[_Run], y: NDArray[Any]) -> None:
         warnings.warn(
             f"Only {fewest} rows judge a run: accuracy moves in steps of {100 / fewest:.0f} %. "
             "Take fewer folds, or read the intervals with care.",
-            stacklevel=3,
+            stacklevel=4,  # of who calls simulate
         )
 
 

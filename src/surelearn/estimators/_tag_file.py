@@ -12,13 +12,15 @@ from surelearn import _check, save
 from surelearn._check import FormatError
 from surelearn.estimators._file_parts import (
     labels_in,
+    labels_out,
     layout_in,
     naturals,
     touched,
     weights_out,
     within,
 )
-from surelearn.estimators._tagger import SureTagger, TagPlan
+from surelearn.estimators._tag_plan import FEATURES, TagPlan
+from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._tags import TagModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Diagonal, Layout
@@ -36,18 +38,19 @@ def tagger_params(tagger: SureTagger) -> dict[str, Any]:
 
 
 def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Settings and tensors that only taggers have."""
-    model = tagger._model
-    with model.lock:
+    """Settings and tensors that only taggers have, and the labels, all of one moment."""
+    with tagger._model.lock:
+        model = tagger._model
         state = model.features.state()
-    settings: dict[str, Any] = {"features": {name: state[name] for name in _PLAIN}}
-    tensors = {name: state[name] for name in _TENSORS}
-    if model.weights is not None:
-        settings["weights"], cells = weights_out(model.weights)
-        tensors |= cells
-    # Room for features to come is no part of what was learnt.
-    n_features = model.first + model.features.n_features
+        settings: dict[str, Any] = {"features": {name: state[name] for name in _PLAIN}}
+        tensors = {name: state[name] for name in _TENSORS}
+        if model.weights is not None:
+            settings["weights"], cells = weights_out(model.weights)
+            tensors |= cells
+        # Room for features to come is no part of what was learnt.
+        n_features = model.first + model.features.n_features
     settings["layout"] = {**asdict(model.layout), "n_features": n_features}
+    settings["classes"] = labels_out(model.classes)
     return settings, tensors
 
 
@@ -56,10 +59,7 @@ def take_tagger(
 ) -> None:
     """Put the model of a file in a new tagger."""
     plan = TagPlan.of(tagger.get_params(deep=False))
-    state = fields.object("features")
-    features = TokenFeatures.from_state(
-        {**{name: state[name] for name in _PLAIN}, **{name: tensors[name] for name in _TENSORS}}
-    )
+    features = _features(tagger, fields.object("features"), tensors)
     layout = layout_in(fields.inner("layout"))
     model = TagModel(
         layout,
@@ -77,6 +77,23 @@ def take_tagger(
     if len(model.classes):
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
     tagger._know()
+
+
+def _features(tagger: SureTagger, plain: dict[str, Any], tensors: save.Tensors) -> TokenFeatures:
+    """Those of the file, which must be made as the parameters say.
+
+    Templates and columns that nobody has chosen are the file's: defaults may change.
+    """
+    asked = {name: getattr(tagger, name) for name in FEATURES}
+    for name in ("templates", "columns"):
+        asked[name] = plain[name] if asked[name] is None else asked[name]
+    names = {name: tensors[name] for name in _TENSORS}
+    features = TokenFeatures.from_state({**asked, **names, "kind": plain["kind"]})
+    columns = None if features.columns is None else list(features.columns)
+    made = {"templates": features.templates, "columns": columns, "n_features": asked["n_features"]}
+    for name, value in made.items():
+        _check.same(name, plain[name], value)
+    return features
 
 
 def _check_layout(layout: Layout, model: TagModel, where: str) -> None:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surelearn import _check
-from surelearn.estimators._model import Model, joined
-from surelearn.estimators._tagger import FEATURES, SureTagger, TagPlan
+from surelearn.estimators._model import Model
+from surelearn.estimators._tag_plan import FEATURES, TagPlan
+from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._tags import TagModel
-from surelearn.merging import MergeState
+from surelearn.merging import MergeState, joined
 from surelearn.weights import Diagonal
 
 
@@ -22,9 +23,10 @@ def merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
     plans = [TagPlan.of(tagger.get_params(deep=False)) for tagger in taggers]
     for tagger, plan in zip(taggers, plans, strict=True):
         _check_settings(taggers[0], tagger, plans[0], plan)
-    models = [tagger._model for tagger in taggers if not tagger._fresh]
+    fitted = [tagger for tagger in taggers if not tagger._fresh]
+    models = [tagger._snapshot() for tagger in fitted]
     whole = _blank(models[0])
-    numbers = [_absorb(whole, model) for model in models]
+    numbers = [whole.features.absorb(model.features) for model in models]
     classes = models[0].classes
     for model in models:
         classes = joined(classes, model.classes)
@@ -41,6 +43,7 @@ def merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
     result: SureTagger = clone(taggers[0])
     result._model = whole
     result._know()
+    _put_temperature(result, fitted, alone=how == "bayes" or len(taggers) == 1)
     return result
 
 
@@ -56,12 +59,6 @@ def _blank(like: TagModel) -> TagModel:
         mistakes=[],
         updates=0,
     )
-
-
-def _absorb(whole: TagModel, model: TagModel) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What each feature, and each feature of pairs, of a model is called in the whole."""
-    with model.lock:
-        return whole.features.absorb(model.features)
 
 
 def _columns(
@@ -91,6 +88,12 @@ def _columns(
     found.weights = model.weights.with_features(rows).with_columns(places)
     found.mistakes, found.updates = list(model.mistakes), model.updates
     return found
+
+
+def _put_temperature(result: SureTagger, fitted: list[SureTagger], *, alone: bool) -> None:
+    """A temperature belongs to the weights it was fitted to: kept where these are kept."""
+    if len(fitted) == 1 and alone and hasattr(fitted[0], "temperature_"):
+        result.temperature_ = fitted[0].temperature_
 
 
 def _check_settings(one: SureTagger, other: SureTagger, plan: TagPlan, other_plan: TagPlan) -> None:

@@ -25,7 +25,8 @@ from surelearn.read import BadInput, Place
 from surelearn.templates import Sequences
 
 if TYPE_CHECKING:
-    from surelearn.estimators._tagger import SureTagger, TagPlan
+    from surelearn.estimators._tag_plan import TagPlan
+from surelearn.estimators._tagger import SureTagger
 
 
 class Known(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,19 +12,16 @@ from scipy.special import ndtr
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from surelearn import _check, constraints, rules
+from surelearn import _check, rules
 from surelearn.decode import Chain
 from surelearn.estimators._base import as_labels
-from surelearn.estimators._model import How, joined
+from surelearn.estimators._model import joined
 from surelearn.estimators._passes import new_order, reporter
 from surelearn.estimators._ruled import second_order
+from surelearn.estimators._tag_plan import TagPlan, feature_settings
 from surelearn.estimators._tag_stream import Streamed
-from surelearn.estimators._tags import Given, TagBatch, TagModel, cut
+from surelearn.estimators._tags import Given, TagModel, cut
 from surelearn.templates import Sequences, TokenFeatures
-from surelearn.weights import Layout
-
-#: Parameters that say how features are made; they cannot change in a fitted model.
-FEATURES = ("templates", "columns", "n_features")
 
 
 class SureTagger(Streamed):
@@ -223,9 +219,20 @@ class SureTagger(Streamed):
         for name in ("temperature_", "stream_"):
             self.__dict__.pop(name, None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Features and weights of one moment, also while another thread is learning."""
+        state = super().__getstate__()
+        if not self._fresh:
+            state["_model"] = self._snapshot()
+        return state
+
+    def _snapshot(self) -> TagModel:
+        with self._model.lock:
+            return self._model.copy()
+
     def _know(self) -> None:
         """How features are made belongs to the model from now on."""
-        self._settings = _settings(self)
+        self._settings = feature_settings(self)
 
     # --------------------------------------------------------------- prediction
 
@@ -301,7 +308,8 @@ class SureTagger(Streamed):
             Labels in it are places in `classes_`.
         """
         model, sequences = self._read([x])
-        return Chain(*model.chain_scores(sequences))
+        U, A = model.chain_scores(sequences)
+        return Chain(U, A[0] if len(A) == 1 else A)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.
@@ -317,7 +325,8 @@ class SureTagger(Streamed):
         self
         """
         given = Given.of(X, y, None)
-        model, sequences = self._read(X)
+        model, sequences = self._read(given.X)
+        _check.some_tokens(int(sequences.bounds[-1]))
         _check.known_tags(given.labels, model.classes)
         places = model.places(given.y)
 
@@ -411,89 +420,3 @@ class SureTagger(Streamed):
         model = self._attribute(name)
         second_order(self)
         return model.part(part, variances=True)
-
-
-def _settings(tagger: SureTagger) -> dict[str, Any]:
-    """How features are made, in plain values that can be compared."""
-    found = {name: getattr(tagger, name) for name in FEATURES}
-    for name in ("templates", "columns"):
-        found[name] = None if found[name] is None else list(found[name])
-    return found
-
-
-@dataclass(frozen=True)
-class TagPlan:
-    """What `fit` and `partial_fit` of a tagger do, all of it checked."""
-
-    rule: rules.Rule
-    constraints: constraints.Constraints
-    how: How
-    projection: str
-    dtype: str
-    passes: int
-    shuffle: bool
-    averaged: bool
-    initial_variance: float
-    verbose: int
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> TagPlan:
-        scheme = constraints.get(params["constraints"])
-        few = isinstance(scheme, constraints.Single)
-        if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
-            raise ValueError(
-                "constraints must be 'single' or constraints.Sequential(k) with a number k for "
-                f"paths, of which there are too many, got {params['constraints']!r}."
-            )
-        rule = rules.get(params["rule"])
-        dtype, verbose = _check.storage(params["dtype"]), params["verbose"]
-        return cls(
-            rule=rule,
-            constraints=scheme,
-            how=How(rule.core(), scheme.core(), None, _check.threads("n_jobs", params["n_jobs"])),
-            projection=_check.choice(
-                "projection", params["projection"], ["precision", "covariance"]
-            ),
-            dtype=dtype.name,
-            passes=_check.count("passes", params["passes"]),
-            shuffle=_check.flag("shuffle", params["shuffle"]),
-            averaged=_check.flag("average", params["average"]),
-            initial_variance=_check.prior(params["initial_variance"], dtype),
-            verbose=int(verbose) if verbose in (True, False) else _check.count("verbose", verbose),
-        )
-
-    def blank(self, tagger: SureTagger) -> TagModel:
-        """A model that has seen nothing."""
-        layout = Layout(
-            n_features=2,
-            intercept=False,
-            second_order=not self.how.rule.first_order,
-            averaged=self.averaged,
-            dtype=self.dtype,
-        )
-        return TagModel(layout, self.initial_variance, self.projection, self.features(tagger))
-
-    def features(self, tagger: SureTagger, columns: Any = None) -> TokenFeatures:
-        """Features that have seen nothing, of columns that are named by default as here."""
-        params = {name: getattr(tagger, name) for name in FEATURES}
-        return TokenFeatures(**{**params, "columns": params["columns"] or columns})
-
-    def read(
-        self, model: TagModel, given: Given, classes: NDArray[Any]
-    ) -> tuple[TagModel, TagBatch]:
-        """What is given as the core reads it, and a model with room for it."""
-        sequences = model.features.learn(given.X)
-        model = model.fitting(classes)
-        return model, model.batch(given, sequences)
-
-    def check_fits(self, tagger: SureTagger, model: TagModel) -> None:
-        """Refuse a change of what a fitted model cannot change."""
-        fitted = model.layout
-        _check.same("dtype", fitted.dtype, self.dtype)
-        _check.same("average", fitted.averaged, self.averaged)
-        _check.same("initial_variance", model.initial_variance, self.initial_variance)
-        _check.same("projection", model.projection, self.projection)
-        if fitted.second_order == self.how.rule.first_order:
-            _check.same_order(fitted.second_order, self.rule)
-        for name, value in tagger.__dict__.get("_settings", {}).items():
-            _check.same(name, value, _settings(tagger)[name])

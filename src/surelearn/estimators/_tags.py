@@ -8,6 +8,7 @@ the order in which they were met, and behind them is room for more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from threading import Lock
@@ -227,6 +228,16 @@ class TagModel:
             place = learnt if order is None else int(order[learnt])
             named = place if batch.numbers is None else int(batch.numbers[place])
             raise Refused(learnt, named, self, exact=False, what="sequence")
+
+    def copy(self) -> TagModel:
+        """One that shares nothing with this one; `lock` must be held."""
+        return replace(
+            self,
+            features=deepcopy(self.features),
+            weights=deepcopy(self.weights),
+            mistakes=list(self.mistakes),
+            lock=Lock(),
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()

@@ -207,6 +207,8 @@ class TokenFeatures:
             new._plan = new._planned(kind, len(new._columns or NAMES[:1]))
         _restore(new._names, state, "name")
         _restore(new._pair_names, state, "pair_name")
+        if kind is None and (len(new._names) or len(new._pair_names)):
+            raise ValueError("kind must be that of the tokens where there are names, got None.")
         return new
 
     def __getstate__(self) -> dict[str, Any]:

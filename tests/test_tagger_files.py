@@ -1,0 +1,440 @@
+"""Taggers as files, copies and merged ones: bit for bit, and no bytes that do harm."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from surelearn import FormatError, SureClassifier, SureTagger, load, merge, rules
+from surelearn.constraints import Sequential
+from tagged import (
+    KINDS,
+    LABELS,
+    PAIRED,
+    as_kind,
+    by_name,
+    content,
+    corpus,
+    halfway,
+    opened,
+    tagger,
+)
+
+WAYS = {
+    "default": {},
+    "pairs": {"templates": PAIRED},
+    "hashed pairs": {"templates": PAIRED, "n_features": 64},
+    "sequential": {"rule": "arow", "constraints": Sequential(3), "average": False},
+    "first order": {"rule": "perceptron", "dtype": "float64"},
+    "free of scale": {"rule": "sop", "projection": "covariance", "initial_variance": 2.0},
+    "value": {"rule": rules.Stdev(phi=0.5), "n_jobs": 2, "random_state": 3},
+    "columns": {"columns": ["v"], "templates": ("v[0]", "v[-1]")},
+}
+
+
+# ------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tagger_comes_back_bit_for_bit_and_goes_on(way):
+    X, y = corpus()
+    model = tagger(**WAYS[way]).partial_fit(X[:20], y[:20])
+    back = opened(content(model))
+    assert content(back) == content(model)
+    assert back.get_params() == {**model.get_params(), **listed(model)}
+    assert back.predict(X) == model.predict(X)
+    assert back.predict_marginals(X) == model.predict_marginals(X)
+    assert back.classes_.dtype == model.classes_.dtype
+    # New words and labels come to both.
+    rest, tags = [*X[20:], ["a", "zebra"]], [*y[20:], ["D", "Q"]]
+    assert content(back.partial_fit(rest, tags)) == content(model.partial_fit(rest, tags))
+    assert content(opened(content(back))) == content(model)
+
+
+def listed(model):
+    given = model.get_params(deep=False)
+    return {k: list(given[k]) for k in ("templates", "columns") if given[k] is not None}
+
+
+@pytest.mark.parametrize("n_features", [None, 64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_token_comes_back(kind, n_features):
+    X, y = corpus()
+    X = as_kind(X, kind)
+    model = tagger(n_features=n_features).partial_fit(X[:20], y[:20])
+    back = opened(content(model))
+    assert back.predict(X) == model.predict(X)
+    if n_features is None:
+        assert back.features_.names == model.features_.names
+    assert content(back.partial_fit(X, y)) == content(model.partial_fit(X, y))
+
+
+@pytest.mark.parametrize("labels", [[3, 7, 11, 20], [1.0, 2.0, 5.0, 9.0], list("äßé🙂"), [False]])
+def test_labels_of_every_kind_come_back(labels):
+    X, y = corpus()
+    y = [[labels[LABELS.index(tag) % len(labels)] for tag in tags] for tags in y]
+    model = tagger().partial_fit(X, y)
+    back = opened(content(model))
+    assert back.classes_.tolist() == model.classes_.tolist()
+    assert back.classes_.dtype == model.classes_.dtype
+    assert back.predict(X) == model.predict(X)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "again",
+    [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))],
+    ids=["copy", "pickle"],
+)
+def test_copies_go_on_as_the_original(way, again):
+    X, y = corpus()
+    model = tagger(**WAYS[way]).partial_fit(X[:20], y[:20])
+    other = again(model)
+    before = content(model)
+    assert content(other) == before
+    other.partial_fit([["a", "zebra"]], [["D", "Q"]])
+    assert content(model) == before  # nothing is shared
+    model.partial_fit([["a", "zebra"]], [["D", "Q"]])
+    assert content(other) == content(model)
+
+
+def test_a_clone_has_learnt_nothing():
+    model = tagger("arow", templates=PAIRED).fit(*corpus())
+    other = clone(model)
+    assert other.get_params() == model.get_params()
+    with pytest.raises(NotFittedError, match="fit"):
+        other.predict([["the"]])
+
+
+@pytest.mark.usefixtures("no_registered_rules")
+def test_a_function_must_have_a_name_to_be_saved(tmp_path):
+    model = tagger(halfway).fit(*corpus())
+    with pytest.raises(ValueError, match="rule must have a name to be saved"):
+        model.save(tmp_path / "m.sure")
+    rules.register("halfway", halfway)
+    model = tagger("halfway").fit(*corpus())
+    assert content(opened(content(model))) == content(model)
+
+
+def test_too_little_memory_is_said(tmp_path):
+    X, y = corpus()
+    tagger(n_features=2**20).fit(X, y).save(tmp_path / "m.sure")
+    assert (tmp_path / "m.sure").stat().st_size < 100_000
+    with pytest.raises(FormatError, match=r"memory|max_bytes"):
+        load(tmp_path / "m.sure", max_bytes=2**20)
+
+
+def settings_of(whole):
+    (length,) = struct.unpack("<Q", whole[:8])
+    header = json.loads(whole[8 : 8 + length])
+    return header, json.loads(header["__metadata__"]["surelearn"]), whole[8 + length :]
+
+
+def with_settings(whole, change):
+    """The file with other settings."""
+    header, settings, body = settings_of(whole)
+    change(settings)
+    header["__metadata__"]["surelearn"] = json.dumps(settings, sort_keys=True)
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def put(*path, value):
+    def change(settings):
+        at = settings
+        for name in path[:-1]:
+            at = at[name]
+        at[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("params", "dtype", value="float64"),
+        put("params", "average", value=False),
+        put("params", "rule", value={"name": "pa1", "params": {"C": 1.0}}),
+        put("params", "initial_variance", value=2.0),
+        put("params", "projection", value="covariance"),
+        put("params", "constraints", value="exact"),
+        put("params", "templates", value=["w[0]"]),
+        put("params", "templates", value="w[0]"),
+        put("params", "columns", value=["v"]),
+        put("params", "n_features", value=64),
+        put("params", "passes", value=0),
+        put("params", "strange", value=1),
+        put("features", "templates", value=["w[0]"]),
+        put("features", "n_features", value=64),
+        put("features", "kind", value="dicts"),
+        put("features", "kind", value="trees"),
+        put("features", "kind", value=None),
+        put("features", value=[]),
+        put("features", value={}),
+        put("layout", "n_features", value=3),
+        put("layout", "n_features", value=2**62),
+        put("layout", "intercept", value=True),
+        put("layout", "covariance", value="full"),
+        put("layout", "second_order", value=False),
+        put("weights", "n_columns", value=3),
+        put("weights", "prior", value=-1.0),
+        put("weights", "rounds", value=-1),
+        put("weights", value=None),
+        put("classes", "values", value=["A", "D", "N"]),
+        put("classes", "values", value=["V", "D", "N", "A"]),
+        put("mistakes", value=[-1]),
+        put("updates", value="many"),
+        put("projection", value="both"),
+        put("temperature", value=0.0),
+        put("temperature", value="NaN"),
+        put("initial_variance", value=0.0),
+        put("kind", value="SureClassifier"),
+        put("kind", value="SureTextClassifier"),
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(change):
+    whole = content(tagger(templates=PAIRED).fit(*corpus(8)))
+    with pytest.raises(FormatError, match=r"must|needs|damaged"):
+        opened(with_settings(whole, change))
+
+
+def test_a_classifiers_file_is_no_taggers(tmp_path):
+    SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).save(tmp_path / "m.sure")
+    whole = (tmp_path / "m.sure").read_bytes()
+    with pytest.raises(FormatError, match="damaged"):
+        opened(with_settings(whole, put("kind", value="SureTagger")))
+
+
+def small_files():
+    X, y = corpus(6)
+    yield content(tagger(templates=PAIRED).fit(X, y))
+    yield content(tagger("perceptron", n_features=16).fit(as_kind(X, "dicts"), y))
+
+
+SMALL = list(small_files())
+
+
+def opens_or_is_refused(whole):
+    """A model that answers, or `FormatError`; anything else is a crash."""
+    try:
+        model = opened(whole)
+    except FormatError:
+        return
+    word = {"dicts": {"w": "the"}, "strings": ["the"]}.get(
+        model._model.features._settings()["kind"]
+    )
+    X = [["the", "dog"]] if word is None else [[word, word]]
+    if len(model.features_.columns or ()) > 1:
+        X = [[("the",) * len(model.features_.columns)]]
+    assert len(model.predict(X)[0]) == len(X[0])
+    assert np.isfinite(model.coef_).all()
+    opened(content(model))
+
+
+@given(whole=st.sampled_from(SMALL), data=st.data())
+def test_damaged_files_give_a_model_or_a_clear_error(whole, data):
+    changed = bytearray(whole)
+    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
+        changed[place] ^= data.draw(st.integers(1, 255))
+    cut = data.draw(st.one_of(st.none(), st.integers(0, len(whole))))
+    opens_or_is_refused(bytes(changed[:cut]))
+
+
+@given(whole=st.sampled_from(SMALL), data=st.data())
+def test_damaged_settings_give_a_model_or_a_clear_error(whole, data):
+    """Changes inside of the JSON, which those of single bytes seldom survive."""
+    _, settings, _ = settings_of(whole)
+    odd = st.sampled_from(
+        [None, True, -1, 0, 1, 3, 2**31, 2**63, 0.5, "", "x", "w", [], ["w"], {}, [1], 1e308]
+    )
+    path, at = [], settings
+    while isinstance(at, dict) and at:
+        path.append(data.draw(st.sampled_from(sorted(at))))
+        at = at[path[-1]]
+        if data.draw(st.booleans()):
+            break
+    opens_or_is_refused(with_settings(whole, put(*path, value=data.draw(odd))))
+
+
+# ----------------------------------------------------------------------- merging
+
+HOWS = ["bayes", "weighted", "kl", "uniform"]
+
+
+def apart(n=3, rule="variance", **options):
+    """Models of different parts, whose labels and words differ."""
+    models = []
+    for seed in range(n):
+        X, y = corpus(12, seed)
+        X, y = [*X, [f"word{seed}", "dog"]], [*y, [f"L{seed % 2}", "N"]]
+        models.append(tagger(rule, **options).fit(X, y))
+    return models
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("average", [False, True])
+def test_the_order_of_models_changes_no_weight(how, average):
+    models = apart(average=average)
+    one = merge(models, how=how)
+    other = merge(models[::-1], how=how)
+    assert one.features_.names != other.features_.names
+    assert by_name(one) == by_name(other)
+    assert one.classes_.tolist() == ["A", "D", "L0", "L1", "N", "V"]
+    assert one.n_updates_ == sum(model.n_updates_ for model in models)
+    assert one.mistakes_.tolist() == [sum(model.mistakes_[0] for model in models)]
+    X, y = corpus(seed=9)
+    assert one.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("how", ["bayes", "weighted", "kl"])
+def test_merged_weights_are_sums_of_precisions(how):
+    """By the formulas, cell by cell; what a model has never met is at its prior there."""
+    models = apart(average=False, dtype="float64", initial_variance=2.0)
+    found, _ = by_name(merge(models, how=how))
+    tables = [by_name(model)[0] for model in models]
+    n = len(models)
+    for cell, value in found.items():
+        if cell[0] == "mean":
+            continue
+        rest = cell[1:]
+        precisions = [1 / table.get(("sigma", *rest), 2.0) for table in tables]
+        means = [table.get(("mean", *rest), 0.0) for table in tables]
+        total = sum(precisions) - (n - 1) / 2.0 if how == "bayes" else sum(precisions)
+        weighted = sum(p * m for p, m in zip(precisions, means, strict=True))
+        assert found["mean", *rest] == pytest.approx(weighted / total, rel=1e-9, abs=1e-12)
+        assert value == pytest.approx((n if how == "kl" else 1) / total, rel=1e-9)
+
+
+def test_weights_of_pairs_are_matched_by_name():
+    models = apart(templates=PAIRED, average=False, dtype="float64")
+    one, other = merge(models), merge(models[::-1])
+    assert sorted(one.features_.pair_names) == sorted(other.features_.pair_names)
+    assert one.features_.pair_names != other.features_.pair_names
+    for x in [*corpus(5)[0], ["word0", "dog"], ["word2", "dog", "run"]]:
+        a, b = one.chain(x), other.chain(x)
+        np.testing.assert_allclose(a.A, b.A, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(a.U, b.U, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", HOWS)
+def test_one_model_is_itself(way, how):
+    if way == "first order" and how != "uniform":
+        how = "uniform"
+    model = tagger(**WAYS[way]).fit(*corpus())
+    model.calibrate(*corpus(5, seed=2))
+    assert content(merge([model], how=how)) == content(model)
+
+
+@pytest.mark.parametrize("way", ["default", "pairs", "hashed pairs", "value"])
+def test_an_unfitted_model_adds_nothing(way):
+    model = tagger(**WAYS[way]).fit(*corpus())
+    alone = content(merge([model]))
+    assert content(merge([model, tagger(**WAYS[way])])) == alone
+    assert content(merge([tagger(**WAYS[way]), model, tagger(**WAYS[way])])) == alone
+    declared = tagger(**WAYS[way]).partial_fit([], [], classes=LABELS)
+    merged = merge([model, declared])
+    assert by_weights(merged) == by_weights(model)
+
+
+def by_weights(model):
+    return [model.coef_.tolist(), model.sigma_.tolist(), model.transitions_.tolist()]
+
+
+def test_merging_two_labels_works():
+    X, y = [["x", "z"], ["z", "x"]] * 3, [["P", "Q"], ["Q", "P"]] * 3
+    models = [SureTagger(random_state=seed).fit(X, y) for seed in (0, 1)]
+    assert merge(models).predict(X) == y
+    assert by_name(merge(models)) == by_name(merge(models[::-1]))
+
+
+def test_merged_models_go_on_learning():
+    X, y = corpus()
+    model = merge(apart())
+    model.partial_fit([*X, ["a", "zebra"]], [*y, ["D", "Q"]])
+    assert "Q" in model.classes_
+    assert content(opened(content(model))) == content(model)
+    assert merge([model, *apart(1)]).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"rule": "variance"}, {"rule": "stdev"}),
+        ({"templates": ["w[0]"]}, {"templates": ["w[0]", "w[1]"]}),
+        ({"n_features": 64}, {"n_features": 32}),
+        ({"n_features": 64}, {"n_features": None}),
+        ({"columns": ["v"], "templates": ["v[0]"]}, {"columns": ["w"], "templates": ["v[0]"]}),
+        ({"constraints": "single"}, {"constraints": Sequential(2)}),
+        ({"projection": "precision"}, {"projection": "covariance"}),
+        ({"dtype": "float32"}, {"dtype": "float64"}),
+        ({"average": True}, {"average": False}),
+        ({"initial_variance": 1.0}, {"initial_variance": 2.0}),
+    ],
+    ids=lambda options: ",".join(options),
+)
+def test_different_settings_are_refused_showing_both(one, other):
+    name = next(iter(one))
+    X, y = corpus(6)
+    first = tagger(**one).fit(X, y)
+    second = tagger(**other)
+    if name != "columns":
+        second.fit(X, y)
+    shown = rf"models must have the same {name} to be merged, got .+ and .+\."
+    with pytest.raises(ValueError, match=shown):
+        merge([first, second])
+
+
+def test_models_of_different_tokens_are_refused():
+    X, y = corpus(6)
+    words, dicts = tagger().fit(X, y), tagger().fit(as_kind(X, "dicts"), y)
+    pairs = tagger().fit(as_kind(X, "tuples"), y)
+    with pytest.raises(ValueError, match="same kind to be merged, got 'words' and 'dicts'"):
+        merge([words, dicts])
+    with pytest.raises(ValueError, match="same columns to be merged"):
+        merge([words, pairs])
+    with pytest.raises(ValueError, match="same kind to be merged, got 'SureTagger' and 'SureClas"):
+        merge([words, SureClassifier()])
+    numbers = tagger().fit(X, [[LABELS.index(tag) for tag in tags] for tags in y])
+    with pytest.raises(TypeError, match="models must have labels of one kind to be merged"):
+        merge([words, numbers])
+    with pytest.raises(NotFittedError, match="models must have a fitted one"):
+        merge([tagger(), tagger()])
+    words.set_params(templates=["w[0]"])
+    with pytest.raises(ValueError, match="templates must stay"):
+        merge([words])
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa1"])
+def test_first_order_rules_merge_by_plain_averages(rule):
+    models = apart(rule=rule, average=False, dtype="float64")
+    for how in HOWS[:-1]:
+        with pytest.raises(ValueError, match="how must be 'uniform' for rule"):
+            merge(models, how=how)
+    found, _ = by_name(merge(models, how="uniform"))
+    tables = [by_name(model)[0] for model in models]
+    for cell, value in found.items():
+        assert value == pytest.approx(np.mean([t.get(cell, 0.0) for t in tables]), abs=1e-12)
+
+
+def test_merging_changes_none_of_the_models():
+    models = apart(templates=PAIRED)
+    before = [content(model) for model in models]
+    merge(models)
+    assert [content(model) for model in models] == before
+
+
+def test_a_file_of_this_kind_is_read_from_its_path(tmp_path):
+    model = tagger().fit(*corpus())
+    model.save(str(tmp_path / "m.sure"))
+    assert isinstance(load(Path(tmp_path) / "m.sure"), SureTagger)

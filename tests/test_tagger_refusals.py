@@ -1,0 +1,277 @@
+"""What a tagger refuses leaves no trace in it."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from surelearn import SureTagger
+from surelearn.constraints import Exact, Parallel, Sequential
+from tagged import (
+    LABELS,
+    PAIRED,
+    as_kind,
+    by_name,
+    content,
+    corpus,
+    tagger,
+)
+
+# --------------------------------------------------------------------- bad input
+
+WORDS, WORD_TAGS = [["the", "dog"], ["a", "cat", "runs"]], [["D", "N"], ["D", "N", "V"]]
+BAD = {
+    "y short": (WORDS, [["D", "N"], ["D", "N"]], r"y\[1\] must have 3 labels.*X\[1\], got 2"),
+    "y long": (WORDS, [["D", "N", "V"], WORD_TAGS[1]], r"y\[0\] must have 2 labels.*, got 3"),
+    "fewer y": (WORDS, WORD_TAGS[:1], "y must have 2 sequences of labels, as X has, got 1"),
+    "label None": (WORDS, [["D", None], WORD_TAGS[1]], r"y\[0\]\[1\] must be a label, got None"),
+    "label NaN": (WORDS, [["D", "N"], ["D", "N", np.nan]], r"y\[1\]\[2\] must be a label, got nan"),
+    "label list": (WORDS, [["D", ["N"]], WORD_TAGS[1]], r"y\[0\]\[1\] must be a label, got \['N'"),
+    "label tuple": (WORDS, [["D", ("N",)], WORD_TAGS[1]], "y must hold labels of one kind"),
+    "all tuples": ([["the", "a"]], [[("D", "E"), ("N", "O")]], "y must hold texts, numbers"),
+    "label zeros": (WORDS, [["D", "N"], ["D", "N", "V\0"]], r"y\[1\]\[2\] must be a label"),
+    "kinds": (WORDS, [["D", 1], WORD_TAGS[1]], "y must hold labels of one kind, got int and str"),
+    "numbers": (WORDS, [[1, 2], [1, 2, 3]], "y must hold labels of the kind known so far"),
+    "halves": (WORDS, [[0.5, 1.5], [0.5, 1.5, 2.5]], "y must hold classes, got"),
+    "y string": (WORDS, ["DN", "DNV"], r"y\[0\] must be a list of labels, got 'DN'"),
+    "y none": (WORDS, None, "y must be a list of sequences of labels, got None"),
+    "X string": ("the dog", WORD_TAGS, "X must be a list of sequences, got 'the dog'"),
+    "X words": (["the", "dog"], [["D"], ["N"]], "sequence 0 must be a list of tokens, got 'the'"),
+    "X none": (None, WORD_TAGS, "X must be a list of sequences, got None"),
+    "token": ([["the", 3], WORDS[1]], WORD_TAGS, "sequence 0, token 1 must be a str, a tuple"),
+    "mixed": ([WORDS[0], ["new", {"w": 1}, "x"]], WORD_TAGS, "sequence 1, token 1 must be a str"),
+    "columns": ([WORDS[0], ["new", ("a", "b"), "x"]], WORD_TAGS, r"token 1 must have 1 column \(w"),
+    "dicts": ([[{"w": 1.0}], []], [["D"], []], "tokens must be a str or a tuple of str"),
+    "surrogate": ([["new", "\ud800"], []], [["D", "N"], []], "must have no lone surrogate"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_refused_leaves_the_model_as_it_was(what):
+    X, y, message = BAD[what]
+    model = tagger(templates=PAIRED).fit(*corpus())
+    before = content(model), pickle.dumps(model.features_.state())
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.partial_fit(X, y, classes=["D", "Q"])
+    assert (content(model), pickle.dumps(model.features_.state())) == before
+    if what not in ("numbers", "dicts"):  # these are good for a new model
+        with pytest.raises((TypeError, ValueError), match=message):
+            model.fit(X, y)
+        assert content(model) == before[0]
+        new = tagger()
+        with pytest.raises((TypeError, ValueError), match=message):
+            new.partial_fit(X, y)
+        with pytest.raises(NotFittedError, match="fit"):
+            new.predict(WORDS)
+    assert model.predict([["the", "dog"]]) == [["D", "N"]]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e39, None])
+def test_values_of_features_must_be_finite(value):
+    X, y = corpus()
+    model = tagger().fit(as_kind(X, "dicts"), y)
+    before = content(model)
+    bad = [[{"new": 1.0}], [{"other": 2.0}, {"w": value}]]
+    message = "sequence 1, token 1: feature 'w' must be (finite|a number)"
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises((TypeError, ValueError), match=message):
+            call(bad, [["D"], ["N", "V"]])
+    for ask in (model.predict, model.predict_marginals, model.confidence):
+        with pytest.raises((TypeError, ValueError), match=message):
+            ask(bad)
+    assert content(model) == before
+
+
+def test_numbers_of_columns_may_not_change():
+    X, y = corpus()
+    model = tagger().fit(as_kind(X, "tuples"), y)
+    before = content(model)
+    message = r"sequence 0, token 1 must have 2 columns \(w, pos\), got 3"
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit([[("new", "NN"), ("dog", "NN", "x")]], [["D", "N"]])
+    with pytest.raises(ValueError, match=r"token 0 must have 2 columns \(w, pos\), got 1"):
+        model.predict([["the"]])
+    assert content(model) == before
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0], r"sample_weight must have shape \(30,\)"),
+        ([-1.0] * 30, "sample_weight must be finite and not negative"),
+        ([np.nan] * 30, "sample_weight must be finite and not negative"),
+        ("heavy", "sample_weight must be numbers"),
+    ],
+)
+def test_bad_weights_are_refused(weight, message):
+    X, y = corpus()
+    model = tagger().fit(X, y)
+    before = content(model)
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises((TypeError, ValueError), match=message):
+            call(X, y, sample_weight=weight)
+    assert content(model) == before
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ("D", "classes must be a list of labels"),
+        ([["D"]], "classes must be a list of labels"),
+        ([1, 2], "y must hold labels of the kind known so far"),
+        (["D", None], "classes must have no missing labels"),
+        (["D", 1], "classes must hold labels of one kind"),
+    ],
+)
+def test_bad_classes_are_refused(classes, message):
+    X, y = corpus()
+    model = tagger().fit(X, y)
+    before = content(model)
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.partial_fit([["new"]], [["N"]], classes=classes)
+    assert content(model) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"constraints": Parallel(2)}, "constraints must be 'single' or constraints.Sequential"),
+        ({"constraints": Exact(2)}, "constraints must be 'single' or constraints.Sequential"),
+        ({"constraints": Sequential()}, "with a number k for paths"),
+        ({"constraints": "sequential"}, "with a number k for paths"),
+        ({"constraints": "both"}, "constraints must be"),
+        ({"projection": "auto"}, "projection must be"),
+        ({"rule": "svm"}, "rule must be"),
+        ({"passes": 0}, "passes must be"),
+        ({"shuffle": "no"}, "shuffle must be"),
+        ({"average": 2}, "average must be"),
+        ({"dtype": "float16"}, "dtype must be"),
+        ({"initial_variance": 0.0}, "initial_variance must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"n_features": 0}, "n_features must be"),
+        ({"n_features": 2**31}, "n_features must be"),
+        ({"templates": "w[0]"}, "templates must be a list of templates"),
+        ({"templates": ["v[0]"]}, "v"),
+        ({"templates": ["w[0"]}, "w"),
+        ({"columns": ["w", "w"]}, "columns must be different names"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
+)
+def test_bad_parameters_are_refused_before_anything_is_learnt(options, message):
+    X, y = corpus()
+    model = tagger().fit(X, y)
+    good = model.get_params(deep=False)
+    before = content(model)
+    model.set_params(**options)
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.fit(X, y)
+    with pytest.raises((TypeError, ValueError), match=f"{message}|must stay"):
+        model.partial_fit(X, y)
+    assert content(model.set_params(**good)) == before
+
+
+@pytest.mark.parametrize("kind", ["dicts", "lists"])
+def test_templates_are_for_words(kind):
+    X, y = corpus()
+    called = {"dicts": "dicts", "lists": "lists of strings"}[kind]
+    with pytest.raises(ValueError, match=f"templates must be None where tokens are {called}"):
+        tagger(templates=["w[0]"]).fit(as_kind(X, kind), y)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dtype": "float64"}, {"average": False}, {"initial_variance": 2.0}, {"rule": "pa1"},
+        {"projection": "covariance"}, {"templates": ["w[0]"]}, {"columns": ["v"]},
+        {"n_features": 8},
+    ],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_what_a_fitted_model_cannot_change_is_refused(change, tmp_path):
+    X, y = corpus()
+    model = tagger().fit(X, y)
+    before = content(model)
+    (name,) = change
+    old = model.get_params()[name]
+    model.set_params(**change)
+    with pytest.raises(ValueError, match=f"{name} must stay"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match=f"{name} must stay"):
+        model.save(tmp_path / "m.sure")
+    assert not (tmp_path / "m.sure").exists()
+    assert content(model.set_params(**{name: old})) == before
+    model.set_params(**change).fit(X, y)  # anew is fine
+
+
+def test_a_rule_of_the_same_order_may_follow():
+    X, y = corpus()
+    model = tagger("variance").fit(X, y).set_params(rule="arow")
+    assert model.partial_fit(X, y).score(X, y) > 0.9
+
+
+# ----------------------------------------------------------------------- collapse
+
+
+def heavy_corpus(place, value=1e30):
+    """One sequence whose features are too large for any update."""
+    X, y = corpus(8)
+    X = as_kind(X, "lists")
+    X = [[dict.fromkeys(token, 1.0) for token in tokens] for tokens in X]
+    X[place] = [{"huge": value}, {"bias": 1.0}]
+    y[place] = ["V", "A"]
+    return X, y
+
+
+@pytest.mark.parametrize("scheme", ["single", Sequential(3)])
+@pytest.mark.parametrize("rule", ["arow", "nherd", "perceptron"])
+def test_a_sequence_that_would_leave_no_model_is_refused_by_number(rule, scheme):
+    X, y = heavy_corpus(5, 3e38)
+    options = {"constraints": scheme, "initial_variance": 1.0}
+    if rule == "perceptron":  # it moves by the value itself, twice into the same place
+        X[5] = [{"huge": 3e38}, {"huge": 3e38}]
+        y[5] = ["V", "V"]
+    fine = tagger(rule, **options).partial_fit(X[:5], y[:5], classes=LABELS)
+    model = tagger(rule, **options)
+    with pytest.raises(ValueError, match="sequence 5"):
+        model.partial_fit(X, y, classes=LABELS)
+    np.testing.assert_array_equal(model.coef_[:, : fine.features_.n_features], fine.coef_)
+    assert model.n_updates_ == fine.n_updates_
+    assert model.mistakes_.tolist() == fine.mistakes_.tolist()
+    found, rounds = by_name(model)
+    kept, rounds_kept = by_name(fine)
+    assert rounds == rounds_kept
+    assert {cell: found[cell] for cell in kept} == kept
+    assert {value for cell, value in found.items() if cell not in kept} <= {0.0, 1.0}
+    # those of weight zero count when a sequence is named
+    with pytest.raises(ValueError, match="sequence 5"):
+        tagger(rule, **options).fit(X, y, sample_weight=[0, 1, 0, 1, 1, 1, 1, 1])
+
+
+def test_fit_keeps_the_model_of_before_where_a_sequence_is_refused():
+    X, y = heavy_corpus(5, 3e38)
+    model = SureTagger("arow", random_state=0).fit(X[:5], y[:5])
+    before = content(model)
+    with pytest.raises(ValueError, match=r"sequence 5.*Use projection='covariance'"):
+        model.fit(X, y)
+    assert content(model) == before
+
+
+def test_sequential_takes_back_the_steps_before_a_refused_one():
+    """The first of two paths is learnt, the second is not: neither leaves a trace."""
+    calls = []
+
+    def rule(m, v):
+        calls.append(m)
+        return (0.5, 0.5) if len(calls) % 2 else (1e300, 0.5)
+
+    X, y = [["the", "dog"]], [["D", "N"]]
+    model = tagger(rule, constraints=Sequential(2), average=True)
+    with pytest.raises(ValueError, match="sequence 0"):
+        model.partial_fit(X, y)
+    assert len(calls) == 2
+    found, rounds = by_name(model)
+    assert set(found.values()) == {0.0, 1.0}
+    assert rounds == model.n_updates_ == 0
