@@ -194,7 +194,7 @@ def test_which_columns_were_read(path):
         ({"columns": ["_"]}, ValueError, r"^columns must be different names, got \['_'\]"),
         ({"columns": list("abcd")}, read.BadInput, r"line 1: expected the 4 columns 'a', .* got 3"),
         ({"label": "ner"}, read.BadInput, r"^label must be one of 'w', 'pos', 'c2', got 'ner'.$"),
-        ({"columns": ["w", "_"], "label": "_"}, read.BadInput, r"^label must be one of 'w', got '_'"),
+        ({"columns": ["w", "_"], "label": "_"}, read.BadInput, r"^label must be one of 'w', got"),
         ({"columns": ["w"]}, read.BadInput, r"line 1: expected a column besides the label, got 3"),
         ({"format": "tsv"}, ValueError, r"^format must be one of 'conll', 'conllu', got 'tsv'.$"),
         ({"skip_bad": 1}, TypeError, r"^skip_bad must be True or False, got 1.$"),
