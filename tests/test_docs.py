@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import surelearn
-from surelearn import constraints, rules
+from surelearn import constraints, decode, rules
 from surelearn.cli._app import app
 
 ROOT = Path(__file__).parents[1]
@@ -28,12 +28,19 @@ def test_every_public_name_has_a_docstring(name):
     assert getattr(surelearn, name).__doc__
 
 
-def test_every_parameter_of_an_estimator_is_described():
-    described = surelearn.SureClassifier.__doc__
-    for name in surelearn.SureClassifier().get_params():
-        assert re.search(rf"^    {name}\b.* : ", described, re.MULTILINE), name
+@pytest.mark.parametrize("estimator", [surelearn.SureClassifier, surelearn.SureTagger])
+def test_every_parameter_of_an_estimator_is_described(estimator):
+    for name in estimator().get_params():
+        assert re.search(rf"^    {name}\b.* : ", estimator.__doc__, re.MULTILINE), name
+
+
+def test_every_method_is_described():
     for method in ("fit", "partial_fit", "predict", "margin", "save", "learn_one", "explain"):
         assert getattr(surelearn.SureClassifier, method).__doc__
+    for part in (surelearn.SureTagger, decode.Chain):
+        for name, method in vars(part).items():
+            if callable(method) and not name.startswith("_"):
+                assert method.__doc__, name
 
 
 def test_every_rule_has_a_row_in_the_theory():
@@ -196,17 +203,27 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_format_page_names_every_setting(tmp_path):
-    """docs/format.md alone is enough to write a reader."""
+def settings_of(model, path):
+    """Settings and names of tensors in the file of a model."""
     import json
 
     from safetensors import safe_open
 
+    model.save(path)
+    with safe_open(path, "numpy") as file:
+        return json.loads(file.metadata()["surelearn"]), list(file.keys())
+
+
+def test_the_format_page_names_every_setting(tmp_path):
+    """docs/format.md alone is enough to write a reader."""
     page = (ROOT / "docs" / "format.md").read_text()
     clf = surelearn.SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-    clf.save(tmp_path / "m.sure")
-    with safe_open(tmp_path / "m.sure", "numpy") as file:
-        settings = json.loads(file.metadata()["surelearn"])
-        tensors = list(file.keys())
-    for name in [*settings, *settings["layout"], *settings["weights"], *tensors]:
-        assert f"`{name}`" in page, name
+    tagger = surelearn.SureTagger().fit([["a", "b"]], [["A", "B"]])
+    tagger.calibrate([["a"]], [["A"]])
+    for model in (clf, tagger):
+        settings, tensors = settings_of(model, tmp_path / "m.sure")
+        inner = [
+            name for part in ("layout", "weights", "features") for name in settings.get(part, ())
+        ]
+        for name in [*settings, *inner, *tensors]:
+            assert f"`{name}`" in page, name
