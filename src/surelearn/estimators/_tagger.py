@@ -27,6 +27,9 @@ from surelearn.weights import Layout
 #: Parameters that say how features are made; they cannot change in a fitted model.
 FEATURES = ("templates", "columns", "n_features")
 
+#: Chosen by experiments/tagging.
+DEFAULT_RULE = rules.Stdev(phi=1.0)
+
 
 class SureTagger(Streamed):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
@@ -41,8 +44,9 @@ class SureTagger(Streamed):
 
     Parameters
     ----------
-    rule : str, rule or function, default "variance"
-        As in `SureClassifier`.
+    rule : str, rule or function, default Stdev(phi=1)
+        As in `SureClassifier`. The default serves few passes and many, and bears wrong labels;
+        ``AROW(r=30)`` with ``average=False`` is better after one pass over clean ones.
     templates : list of str, optional
         What is made of words, such as ``"w[0]"`` or ``"w[-1]|w[0]"``, see `surelearn.templates`.
         Default: a window of five words with prefixes, suffixes and shapes, or, where there are
@@ -114,7 +118,7 @@ class SureTagger(Streamed):
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = "variance",
+        rule: str | rules.Rule | Callable[[float, float], Any] = DEFAULT_RULE,
         *,
         templates: Any = None,
         columns: Any = None,
@@ -301,7 +305,8 @@ class SureTagger(Streamed):
             Labels in it are places in `classes_`.
         """
         model, sequences = self._read([x])
-        return Chain(*model.chain_scores(sequences))
+        U, A = model.chain_scores(sequences)
+        return Chain(U, A[0] if len(A) == 1 else A)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.
