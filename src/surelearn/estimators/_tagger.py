@@ -24,6 +24,9 @@ from surelearn.estimators._tag_stream import Streamed
 from surelearn.estimators._tags import Given, TagModel, cut
 from surelearn.templates import Sequences, TokenFeatures
 
+#: Chosen by experiments/tagging.
+DEFAULT_RULE = rules.Stdev(phi=1.0)
+
 
 class SureTagger(Streamed):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
@@ -38,8 +41,9 @@ class SureTagger(Streamed):
 
     Parameters
     ----------
-    rule : str, rule or function, default "variance"
-        As in `SureClassifier`.
+    rule : str, rule or function, default Stdev(phi=1)
+        As in `SureClassifier`. The default serves few passes and many, and bears wrong labels;
+        ``AROW(r=30)`` with ``average=False`` is better after one pass over clean ones.
     templates : list of str, optional
         What is made of words, such as ``"w[0]"`` or ``"w[-1]|w[0]"``, see `surelearn.templates`.
         Default: a window of five words with prefixes, suffixes and shapes, or, where there are
@@ -111,7 +115,7 @@ class SureTagger(Streamed):
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = "variance",
+        rule: str | rules.Rule | Callable[[float, float], Any] = DEFAULT_RULE,
         *,
         templates: Any = None,
         columns: Any = None,
