@@ -160,18 +160,11 @@ def test_answers_are_those_of_enumeration(name, average):
         assert list(labels) == names(want.predict(Sentence(tokens)))
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("average", [False, True])
 def test_marginals_are_those_of_enumeration(average):
     corpus, rule = random_corpus(), ("arow", PARAMS["arow"])
     tagger = teach(make(rule, average=average), corpus, 3)
     want, _ = expected(corpus, 3, rule, average=average)
-=======
-def test_marginals_are_those_of_enumeration():
-    corpus = random_corpus()
-    tagger = teach(make(("arow", PARAMS["arow"]), average=False), corpus, 3)
-    want, _ = expected(corpus, 3, ("arow", PARAMS["arow"]), average=False)
->>>>>>> taggertests
     unseen = [tagged.tokens for tagged in random_corpus(seed=2)]
     for tokens, got in zip(unseen, tagger.predict_marginals(unseen), strict=True):
         paths = Paths(*want.scores(Sentence(tokens), want.mean()))
