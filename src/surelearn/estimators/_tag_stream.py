@@ -26,7 +26,7 @@ from surelearn.templates import Sequences
 
 if TYPE_CHECKING:
     from surelearn.estimators._tag_plan import TagPlan
-from surelearn.estimators._tagger import SureTagger
+    from surelearn.estimators._tagger import SureTagger
 
 
 class Known(NamedTuple):
