@@ -104,20 +104,23 @@ class Conll:
     """
 
     has_word: ClassVar[re.Pattern[bytes]] = re.compile(
-        rb"^(?:\xef\xbb\xbf)?+[ \t\r]*+(?!-DOCSTART-(?:[ \t\r\n]|\Z))[^ \t\r\n]", re.MULTILINE
+        rb"(?>\A\xef\xbb\xbf|^)[ \t\r]*+(?!-DOCSTART-(?:[ \t\r\n]|\Z))[^ \t\r\n]", re.MULTILINE
     )
 
     columns: tuple[str, ...] | None
     label: str | Literal[False] | None
 
     def layout(self, lines: Lines) -> Layout:
-        found = self.has_word.search(lines.data)
+        data = (
+            b"\n" + lines.data
+        )  # from which the mark of a file's begin is gone: another is a word
+        found = self.has_word.search(data)
         if found is None:
             raise BadInput(f"{lines.name} must have at least one sentence, got none.")
-        text = lines.data[found.start() :].partition(b"\n")[0].decode("utf-8", "surrogateescape")
+        text = data[found.start() :].partition(b"\n")[0].decode("utf-8", "surrogateescape")
         width = len(self.rows(text, [text])[0])
         names = default_names(width) if self.columns is None else self.columns
-        number = lines.first + lines.data.count(b"\n", 0, found.start())
+        number = lines.first - 1 + data.count(b"\n", 0, found.start())
         where = f"{lines.name}, line {number}"
         if width < len(names):
             listed = _check.listing(names)
@@ -175,7 +178,7 @@ class ConllU:
     """
 
     has_word: ClassVar[re.Pattern[bytes]] = re.compile(
-        rb"^(?:\xef\xbb\xbf)?+(?!#)[^\r\n]*[^ \t\r\n]", re.MULTILINE
+        rb"(?>\A\xef\xbb\xbf|^)(?!#)[^\r\n]*[^ \t\r\n]", re.MULTILINE
     )
 
     columns: tuple[str, ...] | None
