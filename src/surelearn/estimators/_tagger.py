@@ -46,7 +46,7 @@ class SureTagger(Streamed):
     ----------
     rule : str, rule or function, default Stdev(phi=1)
         As in `SureClassifier`. The default serves few passes and many, and bears wrong labels;
-        ``AROW(r=30)`` with ``average=False`` is better after one pass over clean ones.
+        ``AROW(r=30)`` with ``average=False`` is mostly better after one pass over clean ones.
     templates : list of str, optional
         What is made of words, such as ``"w[0]"`` or ``"w[-1]|w[0]"``, see `surelearn.templates`.
         Default: a window of five words with prefixes, suffixes and shapes, or, where there are
