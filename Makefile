@@ -36,7 +36,7 @@ fuzz: properties                ## every reader on damaged files for five minute
 	printf '%s\n' jsonl csv conll conllu parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 
 bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
-	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update shards hashing text_fit token_features read_svmlight file_to_model stream_memory; do \
+	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update shards hashing text_fit token_features tagger read_svmlight file_to_model stream_memory; do \
 	  $(PY) benchmarks/$$script.py || exit 1; done
 	$(PY) benchmarks/table.py
 

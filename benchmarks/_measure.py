@@ -127,7 +127,16 @@ def _load() -> float | None:
 
 def _versions() -> dict[str, dict[str, str]]:
     found = {"python": platform.python_version()}
-    for name in ("surelearn", "numpy", "scipy", "scikit-learn", "vowpalwabbit", "river", "numba"):
+    for name in (
+        "surelearn",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "vowpalwabbit",
+        "river",
+        "numba",
+        "python-crfsuite",
+    ):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

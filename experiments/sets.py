@@ -164,6 +164,13 @@ def standardised(learnt: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, .
     return tuple(scaler.transform(X) for X in (learnt, *others))
 
 
+def sentences(name: str) -> list[list[tuple[str, ...]]]:
+    """Sentences of a file with a token a line, its columns between blanks."""
+    blocks = "".join(_lines(name)).split("\n\n")
+    found = [[tuple(line.split()) for line in block.splitlines()] for block in blocks]
+    return [tokens for tokens in found if tokens]
+
+
 # ------------------------------------------------------------------------ folds
 
 

@@ -22,7 +22,7 @@ def module(monkeypatch):
     return lambda name: import_module(f"experiments.{name}")
 
 
-@pytest.mark.parametrize("name", ["peers", "multiclass", "shards", "active"])
+@pytest.mark.parametrize("name", ["peers", "multiclass", "shards", "active", "tagging"])
 def test_the_page_shows_the_result(module, name):
     page = module(f"{name}.page")
     text = page.PAGE.read_text()

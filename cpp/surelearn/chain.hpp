@@ -399,12 +399,12 @@ private:
     std::size_t n_labels_ = 0;
     std::size_t width_ = 0;
     std::size_t n_steps_ = 0;
+    std::size_t turned_at_ = 0;  ///< 1 + the place of the step that is turned; 0: none
     std::vector<double> unary_;
     std::vector<double> steps_;
     std::vector<double> ahead_;
     std::vector<double> behind_;
     std::vector<double> turned_;
-    std::size_t turned_at_ = 0;  ///< 1 + the place of the step that is turned; 0: none
     std::vector<double> scratch_;
 };
 

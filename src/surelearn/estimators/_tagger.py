@@ -25,7 +25,7 @@ from surelearn.estimators._tags import Given, TagModel, cut
 from surelearn.templates import Sequences, TokenFeatures
 
 #: Chosen by experiments/tagging.
-DEFAULT_RULE = rules.Stdev(phi=1.0)
+DEFAULT_RULE = rules.Probit(noise=10.0)
 
 
 class SureTagger(Streamed):
@@ -41,9 +41,9 @@ class SureTagger(Streamed):
 
     Parameters
     ----------
-    rule : str, rule or function, default Stdev(phi=1)
+    rule : str, rule or function, default Probit(noise=10)
         As in `SureClassifier`. The default serves few passes and many, and bears wrong labels;
-        ``AROW(r=30)`` with ``average=False`` is better after one pass over clean ones.
+        ``AROW(r=30)`` with ``average=False`` is mostly better after one pass over clean ones.
     templates : list of str, optional
         What is made of words, such as ``"w[0]"`` or ``"w[-1]|w[0]"``, see `surelearn.templates`.
         Default: a window of five words with prefixes, suffixes and shapes, or, where there are

@@ -1,0 +1,102 @@
+"""The tables of docs/theory/sequences.md from the results.
+
+    python -m experiments.tagging.page
+
+puts them between the two marks of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from experiments import tables
+from experiments.tagging.choose import by_setting
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "theory" / "sequences.md"
+PASSES = (1, 3, 10)
+
+
+def _best(*what: str) -> list[dict[str, str]]:
+    """Of the lines of each rule, and of what else is named, the first and so the best."""
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in tables.lines(HERE / "chosen.csv"):
+        key = line["rule"].partition("(")[0], *(line[name] for name in what)
+        found.setdefault(key, line)
+    return list(found.values())
+
+
+def _settings() -> Iterator[list[str]]:
+    """The best of each rule, averaged and not."""
+    for line in _best("averaged"):
+        yield [f"`{line['rule']}`", *list(line.values())[1:]]
+
+
+def _scores() -> Iterator[list[str]]:
+    """Scores of each rule's best setting on every task."""
+    scores = by_setting(tables.lines(HERE / "result.csv"))
+    for line in _best():
+        mine = scores[line["rule"], line["averaged"], line["projection"]]
+        tasks = dict.fromkeys(task for task, _ in mine)
+        cells = (" ".join(f"{mine[task, n]:.2f}" for n in PASSES) for task in tasks)
+        yield [f"`{line['rule']}`{', averaged' * (line['averaged'] == 'yes')}", *cells]
+
+
+def _passes() -> Iterator[list[str]]:
+    """Scores of the default after some passes and more."""
+    found: dict[str, list[str]] = {}
+    for line in tables.lines(HERE / "passes.csv"):
+        found.setdefault(line["task"], []).append(f"{float(line['score %']):.2f}")
+    return ([task, *cells] for task, cells in found.items())
+
+
+def _confidence() -> Iterator[list[str]]:
+    for line in tables.lines(HERE / "confidence.csv"):
+        names = ("task", "what", "right %", "mean %", "log loss", "AUC", "calibration error %")
+        yield [line[name] for name in names]
+
+
+def _bins() -> tuple[list[str], list[list[str]]]:
+    """The calibration table of one task."""
+    mine = [line for line in tables.lines(HERE / "confidence.csv") if line["task"] == "chunks"]
+    names = [name for name in mine[0] if " to " in name]
+    return names, [[line["what"], *(line[name] for name in names)] for line in mine]
+
+
+def made() -> list[str]:
+    """What stands between the marks."""
+    tasks = dict.fromkeys(line["task"] for line in tables.lines(HERE / "result.csv"))
+    numbers = dict.fromkeys(line["passes"] for line in tables.lines(HERE / "passes.csv"))
+    names, bins = _bins()
+    sure = ("task", "what", "right %", "mean %", "log loss", "AUC", "calibration error %")
+    return [
+        "Errors beyond those of the best setting of the same task and passes, in percent of them: "
+        "means over the tasks, early (1 and 3 passes) and late (10), and the worst; then by how "
+        "many percent they are at most above those of the averaged perceptron, and whether "
+        "labels that mean nothing are survived. The best parameter and projection of each rule, "
+        "averaged and not; the default first:\n",
+        *tables.table(
+            ("rule", "averaged", "projection", "mean", "early", "late", "worst", "perceptron")
+            + ("survives",),
+            _settings(),
+        ),
+        "Scores after 1, 3 and 10 passes, the best setting of each rule:\n",
+        *tables.table(("rule", *tasks), _scores()),
+        "The default after so many passes:\n",
+        *tables.table(("task", *numbers), _passes()),
+        "What is said of tags, by the default: its mean, log loss and AUC of right against wrong "
+        "tags, and its distance to the share of right ones over bins:\n",
+        *tables.table(sure, _confidence()),
+        "Tags, and how many of them are right, by what was said of them (chunks):\n",
+        *tables.table(("what", *names), bins),
+    ]
+
+
+def renewed(page: str) -> str:
+    """The page with its tables made anew."""
+    return tables.placed(page, "experiments/tagging/page.py", made())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
