@@ -47,8 +47,8 @@ def chosen(
 
     The last two columns have by how many percent its errors are at most above those of the averaged
     perceptron, and whether it survives labels that mean nothing. Settings that do not, or where the
-    former is over `BORNE`, come last. Of those within `TIE` of the least mean excess the one that is
-    least behind comes first.
+    former is over `BORNE`, come last. Of those within `TIE` of the least mean excess the one that
+    is least behind comes first.
     """
     scores = by_setting(lines)
     dead = {_key(line) for line in stress if line["survived"] == "no"}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiments import tables
-from experiments.tagging.choose import by_setting
+from experiments.tagging.choose import NAMES, by_setting
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "theory" / "sequences.md"
@@ -77,8 +77,7 @@ def made() -> list[str]:
         "labels that mean nothing are survived. The best parameter and projection of each rule, "
         "averaged and not; the default first:\n",
         *tables.table(
-            ("rule", "averaged", "projection", "mean", "early", "late", "worst", "perceptron")
-            + ("survives",),
+            (*NAMES[:-2], "perceptron", "survives"),
             _settings(),
         ),
         "Scores after 1, 3 and 10 passes, the best setting of each rule:\n",

@@ -1,6 +1,7 @@
 """Rules, parameters, averaging, projections and passes for `SureTagger`: README.md.
 
-Writes result.csv, stress.csv, chosen.csv, passes.csv, confidence.csv and tagging.png beside this file.
+Writes result.csv, stress.csv, chosen.csv, passes.csv, confidence.csv and tagging.png beside this
+file.
 """
 
 from __future__ import annotations
