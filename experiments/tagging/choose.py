@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,13 @@ def excess(scores: dict[Key, dict[Cell, float]]) -> dict[Key, dict[Cell, float]]
     }
 
 
-def chosen(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def chosen(
+    lines: Sequence[Mapping[str, Any]], refusing: Set[Key] = frozenset()
+) -> list[dict[str, str]]:
     """Every setting with its mean excess, early and late, and its worst; the best first.
 
-    The last column has by how many percent its errors are at most above those of the averaged
-    perceptron. Settings where that is over `BORNE` come last.
+    `behind` has by how many percent its errors are at most above those of the averaged perceptron.
+    Settings where that is over `BORNE`, and those that refuse random labels, come last.
     """
     scores = by_setting(lines)
     rows = []
@@ -54,9 +56,11 @@ def chosen(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         )
         base = scores[BASE]
         behind = max(100 * (base[cell] - s) / (100 - base[cell]) for cell, s in scores[key].items())
-        rows.append((*key, (early + late) / 2, early, late, max(mine.values()), behind))
-    rows.sort(key=lambda row: (row[7] > BORNE, row[3]))
-    names = ("rule", "averaged", "projection", "mean", "early", "late", "worst", "behind")
+        figures = ((early + late) / 2, early, late, max(mine.values()), behind)
+        rows.append((key, figures, "refuses" if key in refusing else "learns"))
+    rows.sort(key=lambda row: (row[2] == "refuses" or row[1][-1] > BORNE, row[1][0]))
+    names = ("rule", "averaged", "projection", "mean", "early", "late", "worst", "behind", "random")
     return [
-        dict(zip(names, (*row[:3], *(f"{x:.1f}" for x in row[3:])), strict=True)) for row in rows
+        dict(zip(names, (*key, *(f"{x:.1f}" for x in figures), random), strict=True))
+        for key, figures, random in rows
     ]

@@ -27,9 +27,6 @@ from surelearn.weights import Layout
 #: Parameters that say how features are made; they cannot change in a fitted model.
 FEATURES = ("templates", "columns", "n_features")
 
-#: Chosen by experiments/tagging.
-DEFAULT_RULE = rules.Stdev(phi=1.0)
-
 
 class SureTagger(Streamed):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
@@ -44,7 +41,7 @@ class SureTagger(Streamed):
 
     Parameters
     ----------
-    rule : str, rule or function, default Stdev(phi=1)
+    rule : str, rule or function, default "scw1"
         As in `SureClassifier`. The default serves few passes and many, and bears wrong labels;
         ``AROW(r=30)`` with ``average=False`` is mostly better after one pass over clean ones.
     templates : list of str, optional
@@ -118,7 +115,7 @@ class SureTagger(Streamed):
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = DEFAULT_RULE,
+        rule: str | rules.Rule | Callable[[float, float], Any] = "scw1",
         *,
         templates: Any = None,
         columns: Any = None,
