@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,12 @@ def excess(scores: dict[Key, dict[Cell, float]]) -> dict[Key, dict[Cell, float]]
 
 
 def chosen(
-    lines: Sequence[Mapping[str, Any]], stress: Sequence[Mapping[str, Any]]
+    lines: Sequence[Mapping[str, Any]], refusing: Set[Key] = frozenset()
 ) -> list[dict[str, str]]:
     """Every setting with its mean excess, early and late, and its worst; the best first.
 
-    The last two columns have by how many percent its errors are at most above those of the averaged
-    perceptron, and whether it survives labels that mean nothing. Settings that do not, or where the
-    former is over `BORNE`, come last. Of those within `TIE` of the least mean excess the one that
-    is least behind comes first.
+    `behind` has by how many percent its errors are at most above those of the averaged perceptron.
+    Settings where that is over `BORNE`, and those that refuse random labels, come last.
     """
     scores = by_setting(lines)
     dead = {_key(line) for line in stress if line["survived"] == "no"}
@@ -60,16 +58,13 @@ def chosen(
         )
         base = scores[BASE]
         behind = max(100 * (base[cell] - s) / (100 - base[cell]) for cell, s in scores[key].items())
-        mean = (early + late) / 2
-        survives = "no" if key in dead else "yes"
-        rows.append((*key, mean, early, late, max(mine.values()), behind, survives))
-    sound = [row for row in rows if row[8] == "yes" and row[7] <= BORNE]
-    limit = min(row[3] for row in sound) + TIE
-    best = min((row for row in sound if row[3] <= limit), key=lambda row: row[7])
-    rows.sort(key=lambda row: (row is not best, row not in sound, row[3]))
+        figures = ((early + late) / 2, early, late, max(mine.values()), behind)
+        rows.append((key, figures, "refuses" if key in refusing else "learns"))
+    rows.sort(key=lambda row: (row[2] == "refuses" or row[1][-1] > BORNE, row[1][0]))
+    names = ("rule", "averaged", "projection", "mean", "early", "late", "worst", "behind", "random")
     return [
-        dict(zip(NAMES, (*row[:3], *(f"{x:.1f}" for x in row[3:8]), row[8]), strict=True))
-        for row in rows
+        dict(zip(names, (*key, *(f"{x:.1f}" for x in figures), random), strict=True))
+        for key, figures, random in rows
     ]
 
 

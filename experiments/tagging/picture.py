@@ -12,8 +12,7 @@ from experiments.tagging.choose import Cell, Key, by_setting
 
 #: Settings in the picture: colour (Okabe & Ito 2008), marker, label.
 SHOWN: dict[Key, tuple[str, str, str]] = {
-    ("Probit(noise=10.0)", "yes", "precision"): ("#0072B2", "o", "Probit, averaged (default)"),
-    ("Stdev(phi=1.0)", "yes", "precision"): ("#CC79A7", "P", "Stdev, phi 1, averaged"),
+    ("SCW1(phi=1.0, C=1.0)", "yes", "precision"): ("#0072B2", "o", "SCW1, averaged (default)"),
     ("Variance(phi=1.0)", "yes", "precision"): ("#56B4E9", "v", "Variance, phi 1, averaged"),
     ("AROW(r=30.0)", "no", "precision"): ("#009E73", "^", "AROW, r 30, last weights"),
     ("AROW(r=30.0)", "yes", "precision"): ("#D55E00", "s", "AROW, r 30, averaged"),

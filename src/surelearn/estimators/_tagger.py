@@ -24,9 +24,6 @@ from surelearn.estimators._tag_stream import Streamed
 from surelearn.estimators._tags import Given, TagModel, cut
 from surelearn.templates import Sequences, TokenFeatures
 
-#: Chosen by experiments/tagging.
-DEFAULT_RULE = rules.Probit(noise=10.0)
-
 
 class SureTagger(Streamed):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
@@ -41,7 +38,7 @@ class SureTagger(Streamed):
 
     Parameters
     ----------
-    rule : str, rule or function, default Probit(noise=10)
+    rule : str, rule or function, default "scw1"
         As in `SureClassifier`. The default serves few passes and many, and bears wrong labels;
         ``AROW(r=30)`` with ``average=False`` is mostly better after one pass over clean ones.
     templates : list of str, optional
@@ -115,7 +112,7 @@ class SureTagger(Streamed):
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = DEFAULT_RULE,
+        rule: str | rules.Rule | Callable[[float, float], Any] = "scw1",
         *,
         templates: Any = None,
         columns: Any = None,
