@@ -11,8 +11,6 @@ import numpy as np
 EARLY, LATE = (1, 3), (10,)
 #: Errors above those of the averaged perceptron that are borne, in percent.
 BORNE = 10.0
-#: Mean excesses that differ by less are taken for equal.
-TIE = 1.0
 Key = tuple[str, str, str]
 Cell = tuple[str, int]
 
@@ -23,7 +21,8 @@ def by_setting(lines: Sequence[Mapping[str, Any]]) -> dict[Key, dict[Cell, float
     """Scores by (rule, averaged, projection), of each task after each number of passes."""
     found: dict[Key, dict[Cell, float]] = defaultdict(dict)
     for line in lines:
-        found[_key(line)][line["task"], int(line["passes"])] = float(line["score %"])
+        key = line["rule"], line["averaged"], line["projection"]
+        found[key][line["task"], int(line["passes"])] = float(line["score %"])
     return dict(found)
 
 
@@ -49,7 +48,6 @@ def chosen(
     Settings where that is over `BORNE`, and those that refuse random labels, come last.
     """
     scores = by_setting(lines)
-    dead = {_key(line) for line in stress if line["survived"] == "no"}
     rows = []
     for key, mine in excess(scores).items():
         early, late = (
@@ -66,10 +64,3 @@ def chosen(
         dict(zip(names, (*key, *(f"{x:.1f}" for x in figures), random), strict=True))
         for key, figures, random in rows
     ]
-
-
-NAMES = ("rule", "averaged", "projection", "mean", "early", "late", "worst", "behind", "survives")
-
-
-def _key(line: Mapping[str, Any]) -> Key:
-    return line["rule"], line["averaged"], line["projection"]

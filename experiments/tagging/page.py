@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiments import tables
-from experiments.tagging.choose import NAMES, by_setting
+from experiments.tagging.choose import by_setting
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "theory" / "sequences.md"

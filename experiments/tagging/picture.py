@@ -16,6 +16,7 @@ SHOWN: dict[Key, tuple[str, str, str]] = {
     ("Variance(phi=1.0)", "yes", "precision"): ("#56B4E9", "v", "Variance, phi 1, averaged"),
     ("AROW(r=30.0)", "no", "precision"): ("#009E73", "^", "AROW, r 30, last weights"),
     ("AROW(r=30.0)", "yes", "precision"): ("#D55E00", "s", "AROW, r 30, averaged"),
+    ("Probit(noise=10.0)", "yes", "precision"): ("#CC79A7", "P", "Probit, noise 10, averaged"),
     ("Perceptron()", "yes", "precision"): ("#555555", "D", "perceptron, averaged"),
 }
 

@@ -1,7 +1,6 @@
 """Rules, parameters, averaging, projections and passes for `SureTagger`: README.md.
 
-Writes result.csv, stress.csv, chosen.csv, passes.csv, confidence.csv and tagging.png beside this
-file.
+Writes result.csv, chosen.csv, passes.csv, confidence.csv and tagging.png beside this file.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.tagging import choose, confidence, stress
+from experiments.tagging import choose, confidence
 from experiments.tagging.picture import draw
 from experiments.tagging.tasks import TASKS, Split, Task, score, splits
 from surelearn import SureTagger, rules
