@@ -84,7 +84,7 @@ inline void apply(const PieceStep& step, std::string& word) {
         case PieceStep::Kind::capitals:
             return say(std::ranges::any_of(word, is_upper) && std::ranges::none_of(word, is_lower));
         case PieceStep::Kind::digits:
-            return say(!word.empty() && std::ranges::all_of(word, is_digit));
+            return say(!word.empty() && std::ranges::all_of(word, pieces::is_digit));
     }
 }
 
