@@ -108,10 +108,9 @@ const Tokens& tokens_of(const Rows& rows) {
 /// Sequences whose rows are in the matrices and whose features are in the weights.
 template <class T>
 Sequences<std::int32_t, float> sequences_of(const Model<Diagonal<T>>& model, const Rows& tokens,
-                                             const Rows& pairs,
-                                             const Vector<std::int64_t>& bounds) {
+                                            const Rows& pairs, const Vector<std::int64_t>& bounds) {
     const Sequences<std::int32_t, float> found{tokens_of(tokens), tokens_of(pairs),
-                                                bind::view(bounds)};
+                                               bind::view(bounds)};
     const Places places{model.weights.shape().n_columns, found.pairs.n_features()};
     const auto n = static_cast<std::int64_t>(found.tokens.size());
     if (found.pairs.size() != found.tokens.size() || bounds.shape(0) == 0 ||
