@@ -87,6 +87,19 @@ def test_errors_are_those_of_the_mean_over_runs():
     assert lines["acl"].low < lines["acl"].ratio < lines["acl"].high
 
 
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_the_interval_holds_for_few_runs(n_runs):
+    """Curves that differ by chance alone: one interval of twenty may leave 1 out."""
+    random = np.random.default_rng(0)
+    missed = 0
+    for _ in range(200):
+        found = of(**{how: rising(0.01, 60, random.normal(scale=0.05, size=n_runs))
+                      for how in ("random", "acl")})  # fmt: skip
+        acl = list(found.labels_needed(0.8))[1]
+        missed += not acl.low <= 1 <= acl.high
+    assert missed <= 20  # 10 with a standard deviation of 3; quantiles: 91 and 39
+
+
 def test_mean_and_error():
     found = of(random=[[0.5, 0.7], [0.5, 0.9], [0.5, 0.8]])
     assert found.mean["CW", "random"] == pytest.approx([0.5, 0.8])
@@ -228,7 +241,8 @@ def test_plain_values(found):
     ("change", "says"),
     [
         ({"curves": {}}, "curves must have at least one run and one test"),
-        ({"labels": [2, 2]}, r"labels must be increasing, got \[2, 2\]"),
+        ({"labels": [2, 2]}, r"labels must be positive and increasing, got \[2, 2\]"),
+        ({"labels": [0, 1]}, r"labels must be positive and increasing, got \[0, 1\]"),
         ({"curves": {("CW", "acl"): [[0.5]]}}, r"must have shape \(1, 2\), got \(1, 1\)"),
         ({"full": {"PA": [1.0]}}, "full must have an entry for 'CW'"),
         ({"full": {"CW": [1.0, 1.0]}}, r"full\['CW'\] must have shape \(1,\), got \(2,\)"),

@@ -115,7 +115,12 @@ class Simulation:
 
         Errors are those of 2000 draws of the runs with replacement, curve, `full` and random order
         together, each by the same definition as the result. A draw has n - 1 of the n runs, so that
-        the spread of a mean is its standard error.
+        the spread of a mean is its standard error. The 95 % interval of a ratio r is Student's,
+
+        .. math:: r \exp(\pm\, t_{n-1,\,0.975}\; s)
+
+        with s the standard deviation of log r over the draws. It holds for few runs too, which
+        quantiles of the draws do not, but is very wide then.
 
         Parameters
         ----------
@@ -294,6 +299,7 @@ class _Needed(NamedTuple):
     ratio: float
     of_draws: Array
     ratio_of_draws: Array
+    n_runs: int
 
     def line(self) -> tuple[float, ...]:
         """What `_NEEDED` names."""
@@ -302,8 +308,8 @@ class _Needed(NamedTuple):
         if not len(self.ratio_of_draws):
             return self.mark, self.labels, error, self.ratio, np.nan, np.nan, np.nan
         spread = float(self.ratio_of_draws.std())
-        low, high = _worth.interval(self.ratio_of_draws)
-        return self.mark, self.labels, error, self.ratio, spread, low, high
+        bounds = _worth.interval(self.ratio, self.ratio_of_draws, self.n_runs)
+        return self.mark, self.labels, error, self.ratio, spread, *bounds
 
 
 def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.int64]) -> _Needed:
@@ -315,10 +321,10 @@ def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.
     mark = weights @ marks
     found = _worth.first_reach(weights @ curve, mark, labels)
     if other is None:
-        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0))
+        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0), n_runs)
     others = _worth.first_reach(weights @ other, mark, labels)
     ratio = _worth.relative(found, others, float(labels[-1]))
-    return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:])
+    return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:], n_runs)
 
 
 def _standard_error(curve: Array) -> Array:
@@ -332,8 +338,8 @@ def _check_shapes(found: Simulation) -> None:
     shape = len(found.pool), len(found.labels)
     if not found.curves or 0 in shape:
         raise ValueError("curves must have at least one run and one test, got none.")
-    if (np.diff(found.labels) <= 0).any():
-        raise ValueError(f"labels must be increasing, got {found.labels.tolist()}.")
+    if found.labels[0] < 1 or (np.diff(found.labels) <= 0).any():
+        raise ValueError(f"labels must be positive and increasing, got {found.labels.tolist()}.")
     for pair, curve in found.curves.items():
         if curve.shape != shape:
             raise ValueError(f"curves[{pair!r}] must have shape {shape}, got {curve.shape}.")
