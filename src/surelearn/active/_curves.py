@@ -83,10 +83,10 @@ class Simulation:
     ) -> None:
         self.labels: NDArray[np.int64] = np.asarray(labels, dtype=np.int64)
         self.curves = {
-            (learner, strategy): _check.numbers("curves", curve)
+            (learner, strategy): _shares("curves", curve)
             for (learner, strategy), curve in curves.items()
         }
-        self.full = {name: _check.numbers("full", values) for name, values in full.items()}
+        self.full = {name: _shares("full", values) for name, values in full.items()}
         self.pool: NDArray[np.int64] = np.asarray(pool, dtype=np.int64)
         _check_shapes(self)
 
@@ -221,14 +221,9 @@ class Simulation:
         """Read what `to_csv` has written."""
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
-            head = tuple(next(reader, ()))
-            if head != _COLUMNS:
-                raise _check.FormatError(
-                    f"{path} must have the columns {', '.join(_COLUMNS)}, got {', '.join(head)}."
-                )
             try:
                 return cls._read(reader)
-            except (KeyError, TypeError, ValueError) as error:
+            except (csv.Error, OverflowError, TypeError, ValueError) as error:
                 raise _check.FormatError(
                     f"{path} must hold whole curves, line by line as to_csv writes them, got "
                     f"something else up to line {reader.line_num}: {error}"
@@ -247,23 +242,27 @@ class Simulation:
 
     @classmethod
     def _read(cls, lines: Iterator[list[str]]) -> Simulation:
-        curves: dict[Pair, dict[int, list[float]]] = {}
-        labels: dict[tuple[str, str, int], list[int]] = {}
-        for learner, strategy, run, n, accuracy in lines:
-            curves.setdefault((learner, strategy), {}).setdefault(int(run), []).append(
-                float(accuracy)
+        head = tuple(next(lines, ()))
+        if head != _COLUMNS:
+            raise ValueError(
+                f"it must have the columns {', '.join(_COLUMNS)}, got {', '.join(head)}."
             )
-            labels.setdefault((learner, strategy, int(run)), []).append(int(n))
-        full = {
-            who: [v[0] for v in runs.values()] for (who, how), runs in curves.items() if how == _ALL
-        }
-        grids = {tuple(found) for (_, how, _), found in labels.items() if how != _ALL}
+        found: dict[Pair, dict[int, list[tuple[int, float]]]] = {}
+        for learner, strategy, run, n, accuracy in lines:
+            tests = found.setdefault((learner, strategy), {}).setdefault(int(run), [])
+            tests.append((int(n), float(accuracy)))
+        runs = {pair: _in_order(pair, by_run) for pair, by_run in found.items()}
+        full = {who: [test for (test,) in one] for (who, how), one in runs.items() if how == _ALL}
+        curves = {pair: np.array(one) for pair, one in runs.items() if pair[1] != _ALL}
+        grids = {tuple(grid) for tests in curves.values() for grid in tests[..., 0].tolist()}
         if len(grids) != 1 or not full:
             raise ValueError("every curve must have the same numbers of labels.")
-        first = next(iter(full))
-        pool = [labels[first, _ALL, run][0] for run in range(len(full[first]))]
-        kept = {pair: [*runs.values()] for pair, runs in curves.items() if pair[1] != _ALL}
-        return cls(grids.pop(), kept, full, pool=pool)
+        return cls(
+            grids.pop(),
+            {pair: tests[..., 1] for pair, tests in curves.items()},
+            {who: [accuracy for _, accuracy in tests] for who, tests in full.items()},
+            pool=[n for n, _ in next(iter(full.values()))],
+        )
 
     # --------------------------------------------------------------------- internals
 
@@ -332,6 +331,24 @@ def _standard_error(curve: Array) -> Array:
     if n_runs == 1:
         return np.full(n_points, np.nan)
     return np.asarray(curve.std(axis=0, ddof=1) / np.sqrt(n_runs))
+
+
+def _in_order(pair: Pair, by_run: dict[int, Any]) -> list[Any]:
+    """Runs as they were counted when they were written, so that they can be compared."""
+    if sorted(by_run) != list(range(len(by_run))):
+        raise ValueError(
+            f"the runs of {' '.join(pair)} must be 0 to {len(by_run) - 1}, got "
+            f"{', '.join(map(str, sorted(by_run)))}."
+        )
+    return [by_run[run] for run in range(len(by_run))]
+
+
+def _shares(name: str, values: ArrayLike) -> Array:
+    found = _check.numbers(name, values)
+    wrong = found[(found < 0) | (found > 1)]
+    if len(wrong):
+        raise ValueError(f"{name} must be in [0, 1], got {wrong[0]}.")
+    return found
 
 
 def _check_shapes(found: Simulation) -> None:
