@@ -87,6 +87,19 @@ def test_errors_are_those_of_the_mean_over_runs():
     assert lines["acl"].low < lines["acl"].ratio < lines["acl"].high
 
 
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_the_interval_holds_for_few_runs(n_runs):
+    """Curves that differ by chance alone: one interval of twenty may leave 1 out."""
+    random = np.random.default_rng(0)
+    missed = 0
+    for _ in range(200):
+        found = of(**{how: rising(0.01, 60, random.normal(scale=0.05, size=n_runs))
+                      for how in ("random", "acl")})  # fmt: skip
+        acl = list(found.labels_needed(0.8))[1]
+        missed += not acl.low <= 1 <= acl.high
+    assert missed <= 20  # 10 with a standard deviation of 3; quantiles: 91 and 39
+
+
 def test_mean_and_error():
     found = of(random=[[0.5, 0.7], [0.5, 0.9], [0.5, 0.8]])
     assert found.mean["CW", "random"] == pytest.approx([0.5, 0.8])
@@ -178,6 +191,11 @@ def test_csv_gives_the_same_curves_back(found, tmp_path):
         ("{head}CW,random,0,2,0.5\nCW,all,0,9,1\nCW,all,1,9,1\n", "must have shape"),
         ("{head}CW,random,0,2,0.5\nPA,all,0,9,1\n", "full must have an entry for 'CW'"),
         ("{head}CW,random,0,2,nan\nCW,all,0,9,1\n", "curves must be finite"),
+        ("{head}CW,random,0,2,1.5\nCW,all,0,9,1\n", r"curves must be in \[0, 1\], got 1.5"),
+        ("{head}CW,random,0,2,0.5\nCW,all,0,9,1\nCW,all,0,9,1\n", "must hold whole curves"),
+        ("{head}CW,random,1,2,0.5\nCW,all,1,9,1\n", "the runs of CW random must be 0 to 0, got 1"),
+        ("{head}CW,random,0," + "9" * 400 + ",0.5\nCW,all,0,9,1\n", "must hold whole curves"),
+        ("{head}CW,random,0,2," + "9" * 200_000 + "\n", "field larger"),
     ],
 )
 def test_files_that_are_no_curves_are_refused(text, says, tmp_path):
@@ -185,6 +203,22 @@ def test_files_that_are_no_curves_are_refused(text, says, tmp_path):
     path.write_text(text.format(head="learner,strategy,run,labels,accuracy\n"))
     with pytest.raises(FormatError, match=says):
         Simulation.from_csv(path)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    (tmp_path / "bad.csv").write_bytes(b"\x89PNG")
+    with pytest.raises(FormatError, match="must hold whole curves"):
+        Simulation.from_csv(tmp_path / "bad.csv")
+
+
+def test_runs_are_paired_by_their_numbers(found, tmp_path):
+    """Ratios compare the same run of two strategies, wherever its lines stand."""
+    found.to_csv(tmp_path / "curves.csv")
+    head, *lines = (tmp_path / "curves.csv").read_text().splitlines()
+    lines.sort(key=lambda line: -int(line.split(",")[2]) if line.startswith("CW,acl") else 0)
+    (tmp_path / "curves.csv").write_text("\n".join([head, *lines]))
+    read = Simulation.from_csv(tmp_path / "curves.csv")
+    assert read.curves["CW", "acl"].tolist() == found.curves["CW", "acl"].tolist()
 
 
 def test_the_table():
@@ -228,7 +262,8 @@ def test_plain_values(found):
     ("change", "says"),
     [
         ({"curves": {}}, "curves must have at least one run and one test"),
-        ({"labels": [2, 2]}, r"labels must be increasing, got \[2, 2\]"),
+        ({"labels": [2, 2]}, r"labels must be positive and increasing, got \[2, 2\]"),
+        ({"labels": [0, 1]}, r"labels must be positive and increasing, got \[0, 1\]"),
         ({"curves": {("CW", "acl"): [[0.5]]}}, r"must have shape \(1, 2\), got \(1, 1\)"),
         ({"full": {"PA": [1.0]}}, "full must have an entry for 'CW'"),
         ({"full": {"CW": [1.0, 1.0]}}, r"full\['CW'\] must have shape \(1,\), got \(2,\)"),

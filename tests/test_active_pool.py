@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -431,7 +433,8 @@ def test_errors_leave_the_pool_as_it_was(tmp_path):
         (-1, 0, r"rows must be in \[0, 300\), got -1"),
         ([row, row], [0, 1], "rows must differ"),
         ([row], [0, 1], r"labels must be one for each of 1 rows, got \[0, 1\]"),
-        (row, float("nan"), "y must"),
+        (row, float("nan"), "labels must have no missing labels, got nan"),
+        (pool.ask(2), [0, None], "labels must have no missing labels, got None at row 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             pool.tell(rows, labels)
@@ -442,13 +445,14 @@ def test_errors_leave_the_pool_as_it_was(tmp_path):
 
 
 def test_what_was_told_before_a_bad_label_can_be_undone(tmp_path):
-    X, y = digits(2)
-    pool = Pool(SureClassifier(), X, random_state=0)
+    X, y = digits(3)
+    model = SureClassifier(multiclass="ecoc", random_state=0)
+    pool = Pool(model, X, classes=[0, 1, 2], random_state=0)
     teach(pool, y, 10)
     before = bytes_of(pool.model, tmp_path)
     rows = pool.ask(3)
-    with pytest.raises(ValueError, match="y must"):
-        pool.tell(rows, [0.0, 1.0, np.nan])
+    with pytest.raises(ValueError, match="must know all classes"):
+        pool.tell(rows, [0, 1, 7])
     assert len(pool.answers) == 12
     assert pool.undo().tolist() == rows[:2].tolist()
     assert bytes_of(pool.model, tmp_path) == before
@@ -481,3 +485,57 @@ def test_what_a_pool_is_made_of():
 def test_stopping_rules_check_themselves(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# ------------------------------------------------------------------------- odd input
+
+
+def test_undo_of_a_skip_of_nothing_takes_nothing_back():
+    pool = Pool(SureClassifier(), digits(2)[0])
+    pool.skip([3, 4])
+    pool.skip([])
+    assert pool.undo().tolist() == [3, 4]
+    assert pool.skipped == []
+
+
+def test_labels_of_two_kinds_are_refused_before_any_is_learnt():
+    pool = Pool(SureClassifier(), digits(2)[0])
+    with pytest.raises(TypeError, match="labels must hold labels of one kind, got int and str"):
+        pool.tell([0, 1], ["a", 1])
+    assert pool.answers == []
+
+
+@pytest.mark.parametrize("form", ["csc", "coo"])
+def test_any_sparse_matrix_is_a_pool(form):
+    X, y = digits(2)
+    pools = [Pool(SureClassifier(), as_it_is(X), random_state=0)
+             for as_it_is in (sparse.csr_matrix, getattr(sparse, f"{form}_matrix"))]  # fmt: skip
+    assert teach(pools[0], y, 10) == teach(pools[1], y, 10)
+
+
+@pytest.mark.parametrize("rule", [lambda m, v: (0.1, 0.1), rules.Custom(lambda m, v: (0.1, 0.1))])
+def test_a_rule_that_cannot_be_pickled_is_undone_too(rule):
+    X, y = digits(2)
+    pool = Pool(SureClassifier(rule), X, random_state=0)
+    teach(pool, y, 40)
+    before = pool.model.coef_.copy()
+    teach(pool, y, 1)
+    assert (pool.model.coef_ != before).any()
+    pool.undo()
+    assert (pool.model.coef_ == before).all()
+    assert pool.model.rule == rule
+
+
+def test_a_copy_of_a_pool_goes_its_own_way():
+    X, y = digits(2)
+    pool = Pool(SureClassifier(), X, random_state=0)
+    teach(pool, y, 10)
+    copy = pickle.loads(pickle.dumps(pool))
+    asked = teach(copy, y, 5)
+    assert len(pool.answers) == 10
+    assert teach(pool, y, 5) == asked
+
+
+def test_a_stopping_rule_must_be_one():
+    with pytest.raises(TypeError, match="stop must be Budget, Stable or EstimatedError, got 3"):
+        Pool(SureClassifier(), digits(2)[0], stop=3)

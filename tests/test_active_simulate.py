@@ -267,6 +267,7 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
         ({"strategies": ["guess"]}, ValueError, "strategy must be one of 'random', 'margin'"),
         ({"strategies": "acl"}, TypeError, "strategies must be a list of names, got 'acl'"),
         ({"strategies": []}, TypeError, r"strategies must be a list of names, got \[\]"),
+        ({"strategies": ["acl", "acl"]}, ValueError, r"strategies must differ, got \['acl', 'acl'"),
         ({"strategies": ["acl"], "learners": {"PA": SureClassifier("pa")}}, ValueError,
          "strategy must be one that needs no variances, got 'acl'"),
         ({"learners": {}}, TypeError, "learners must be a dict of"),
@@ -281,6 +282,12 @@ def test_what_cannot_be_simulated_is_refused(rows, change, error, says):
     given = {"X": X, "y": y, "n_folds": 2, "n_labels": 130, "random_state": 0, **change}
     with pytest.raises(error, match=says):
         simulate(**given)
+
+
+def test_rows_without_any_feature_can_be_simulated(rows):
+    X, y = rows
+    found = simulate(sparse.csr_matrix(X.shape), y, n_labels=5, n_folds=2, random_state=0)
+    assert list(found.curves) == PAIRS
 
 
 def test_few_rows_to_judge_by_are_told(rows):

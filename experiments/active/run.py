@@ -70,8 +70,6 @@ def lines(task: str, found: Simulation) -> Iterator[dict[str, Any]]:
                 "error": f"{one.error:.2f}",
                 "to random": f"{one.ratio:.4f}",
                 "to random, error": f"{one.ratio_error:.4f}",
-                "low": f"{one.low:.4f}",
-                "high": f"{one.high:.4f}",
                 "to margin": f"{to_margin[pair].ratio:.4f}",
                 "to margin, error": f"{to_margin[pair].ratio_error:.4f}",
             }

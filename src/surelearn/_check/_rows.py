@@ -121,6 +121,6 @@ def no_nulls(array: Any) -> None:
         raise TypeError(f"text {first} must be str or bytes, got a null.")
 
 
-def some_rows(n_rows: int) -> None:
+def some_rows(n_rows: int, name: str = "texts") -> None:
     if n_rows == 0:
-        raise ValueError("texts must be at least one, got none.")
+        raise ValueError(f"{name} must be at least one, got none.")

@@ -83,10 +83,10 @@ class Simulation:
     ) -> None:
         self.labels: NDArray[np.int64] = np.asarray(labels, dtype=np.int64)
         self.curves = {
-            (learner, strategy): _check.numbers("curves", curve)
+            (learner, strategy): _shares("curves", curve)
             for (learner, strategy), curve in curves.items()
         }
-        self.full = {name: _check.numbers("full", values) for name, values in full.items()}
+        self.full = {name: _shares("full", values) for name, values in full.items()}
         self.pool: NDArray[np.int64] = np.asarray(pool, dtype=np.int64)
         _check_shapes(self)
 
@@ -115,7 +115,12 @@ class Simulation:
 
         Errors are those of 2000 draws of the runs with replacement, curve, `full` and random order
         together, each by the same definition as the result. A draw has n - 1 of the n runs, so that
-        the spread of a mean is its standard error.
+        the spread of a mean is its standard error. The 95 % interval of a ratio r is Student's,
+
+        .. math:: r \exp(\pm\, t_{n-1,\,0.975}\; s)
+
+        with s the standard deviation of log r over the draws. It holds for few runs too, which
+        quantiles of the draws do not, but is very wide then.
 
         Parameters
         ----------
@@ -216,14 +221,9 @@ class Simulation:
         """Read what `to_csv` has written."""
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
-            head = tuple(next(reader, ()))
-            if head != _COLUMNS:
-                raise _check.FormatError(
-                    f"{path} must have the columns {', '.join(_COLUMNS)}, got {', '.join(head)}."
-                )
             try:
                 return cls._read(reader)
-            except (KeyError, TypeError, ValueError) as error:
+            except (csv.Error, OverflowError, TypeError, ValueError) as error:
                 raise _check.FormatError(
                     f"{path} must hold whole curves, line by line as to_csv writes them, got "
                     f"something else up to line {reader.line_num}: {error}"
@@ -242,23 +242,27 @@ class Simulation:
 
     @classmethod
     def _read(cls, lines: Iterator[list[str]]) -> Simulation:
-        curves: dict[Pair, dict[int, list[float]]] = {}
-        labels: dict[tuple[str, str, int], list[int]] = {}
-        for learner, strategy, run, n, accuracy in lines:
-            curves.setdefault((learner, strategy), {}).setdefault(int(run), []).append(
-                float(accuracy)
+        head = tuple(next(lines, ()))
+        if head != _COLUMNS:
+            raise ValueError(
+                f"it must have the columns {', '.join(_COLUMNS)}, got {', '.join(head)}."
             )
-            labels.setdefault((learner, strategy, int(run)), []).append(int(n))
-        full = {
-            who: [v[0] for v in runs.values()] for (who, how), runs in curves.items() if how == _ALL
-        }
-        grids = {tuple(found) for (_, how, _), found in labels.items() if how != _ALL}
+        found: dict[Pair, dict[int, list[tuple[int, float]]]] = {}
+        for learner, strategy, run, n, accuracy in lines:
+            tests = found.setdefault((learner, strategy), {}).setdefault(int(run), [])
+            tests.append((int(n), float(accuracy)))
+        runs = {pair: _in_order(pair, by_run) for pair, by_run in found.items()}
+        full = {who: [test for (test,) in one] for (who, how), one in runs.items() if how == _ALL}
+        curves = {pair: np.array(one) for pair, one in runs.items() if pair[1] != _ALL}
+        grids = {tuple(grid) for tests in curves.values() for grid in tests[..., 0].tolist()}
         if len(grids) != 1 or not full:
             raise ValueError("every curve must have the same numbers of labels.")
-        first = next(iter(full))
-        pool = [labels[first, _ALL, run][0] for run in range(len(full[first]))]
-        kept = {pair: [*runs.values()] for pair, runs in curves.items() if pair[1] != _ALL}
-        return cls(grids.pop(), kept, full, pool=pool)
+        return cls(
+            grids.pop(),
+            {pair: tests[..., 1] for pair, tests in curves.items()},
+            {who: [accuracy for _, accuracy in tests] for who, tests in full.items()},
+            pool=[n for n, _ in next(iter(full.values()))],
+        )
 
     # --------------------------------------------------------------------- internals
 
@@ -294,6 +298,7 @@ class _Needed(NamedTuple):
     ratio: float
     of_draws: Array
     ratio_of_draws: Array
+    n_runs: int
 
     def line(self) -> tuple[float, ...]:
         """What `_NEEDED` names."""
@@ -302,8 +307,8 @@ class _Needed(NamedTuple):
         if not len(self.ratio_of_draws):
             return self.mark, self.labels, error, self.ratio, np.nan, np.nan, np.nan
         spread = float(self.ratio_of_draws.std())
-        low, high = _worth.interval(self.ratio_of_draws)
-        return self.mark, self.labels, error, self.ratio, spread, low, high
+        bounds = _worth.interval(self.ratio, self.ratio_of_draws, self.n_runs)
+        return self.mark, self.labels, error, self.ratio, spread, *bounds
 
 
 def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.int64]) -> _Needed:
@@ -315,10 +320,10 @@ def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.
     mark = weights @ marks
     found = _worth.first_reach(weights @ curve, mark, labels)
     if other is None:
-        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0))
+        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0), n_runs)
     others = _worth.first_reach(weights @ other, mark, labels)
     ratio = _worth.relative(found, others, float(labels[-1]))
-    return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:])
+    return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:], n_runs)
 
 
 def _standard_error(curve: Array) -> Array:
@@ -328,12 +333,30 @@ def _standard_error(curve: Array) -> Array:
     return np.asarray(curve.std(axis=0, ddof=1) / np.sqrt(n_runs))
 
 
+def _in_order(pair: Pair, by_run: dict[int, Any]) -> list[Any]:
+    """Runs as they were counted when they were written, so that they can be compared."""
+    if sorted(by_run) != list(range(len(by_run))):
+        raise ValueError(
+            f"the runs of {' '.join(pair)} must be 0 to {len(by_run) - 1}, got "
+            f"{', '.join(map(str, sorted(by_run)))}."
+        )
+    return [by_run[run] for run in range(len(by_run))]
+
+
+def _shares(name: str, values: ArrayLike) -> Array:
+    found = _check.numbers(name, values)
+    wrong = found[(found < 0) | (found > 1)]
+    if len(wrong):
+        raise ValueError(f"{name} must be in [0, 1], got {wrong[0]}.")
+    return found
+
+
 def _check_shapes(found: Simulation) -> None:
     shape = len(found.pool), len(found.labels)
     if not found.curves or 0 in shape:
         raise ValueError("curves must have at least one run and one test, got none.")
-    if (np.diff(found.labels) <= 0).any():
-        raise ValueError(f"labels must be increasing, got {found.labels.tolist()}.")
+    if found.labels[0] < 1 or (np.diff(found.labels) <= 0).any():
+        raise ValueError(f"labels must be positive and increasing, got {found.labels.tolist()}.")
     for pair, curve in found.curves.items():
         if curve.shape != shape:
             raise ValueError(f"curves[{pair!r}] must have shape {shape}, got {curve.shape}.")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -15,6 +16,7 @@ from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Pupil
 from surelearn.active._view import Foreign, Own
+from surelearn.estimators._base import as_labels
 from surelearn.estimators._proba import Certain
 
 Rows = NDArray[np.int64]
@@ -123,9 +125,9 @@ class Pool:
         self._batch = batch_of(strategy, batch)
         self._stop = _rules(stop)
         self._explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
-        self._X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        self._X = _by_rows(X)
         self._n_rows = int(_num_samples(self._X))
-        _check.some_rows(self._n_rows)
+        _check.some_rows(self._n_rows, "rows of X")
         self._pupil = Pupil(model, self._X, classes)
         self._rows: Any = None  # read when they are first needed
         random = check_random_state(random_state)
@@ -186,8 +188,7 @@ class Pool:
             One for each row.
         """
         numbers = self._open("rows", rows)
-        given = np.asarray(labels)
-        given = given.reshape(1) if given.ndim == 0 else given
+        given = as_labels([labels] if np.ndim(labels) == 0 else labels, "labels")
         if len(given) != len(numbers):
             raise ValueError(f"labels must be one for each of {len(numbers)} rows, got {labels!r}.")
         told: list[int] = []
@@ -209,7 +210,8 @@ class Pool:
         numbers = self._open("rows", rows)
         self._closed[numbers] = True
         self.skipped.extend(numbers)
-        self._steps.append(_Step(numbers, skipped=True))
+        if numbers:
+            self._steps.append(_Step(numbers, skipped=True))
 
     def undo(self) -> Rows:
         """Take back the last call of `tell` or `skip`, and before that the one before.
@@ -250,6 +252,9 @@ class Pool:
         return next((reason for rule in self._stop if (reason := rule.reason(seen))), "")
 
     # ---------------------------------------------------------------- internals
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_rows": None}  # of the core; read again
 
     def _start(self, labels: Mapping[int, Any] | None) -> None:
         if labels is None:
@@ -317,6 +322,13 @@ class Pool:
         return Own(model, self._rows)
 
 
+def _by_rows(X: Any) -> Any:
+    """Rows that can be taken out by their numbers, many times."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+
+
 def _plain(label: Any) -> Any:
     """A label as Python has it."""
     return label.item() if isinstance(label, np.generic) else label
@@ -325,7 +337,7 @@ def _plain(label: Any) -> Any:
 def _rules(stop: Stopping | Iterable[Stopping] | None) -> list[Stopping]:
     if stop is None:
         return []
-    rules = [stop] if isinstance(stop, Stopping) else list(stop)
+    rules = list(stop) if isinstance(stop, Iterable) else [stop]
     for rule in rules:
         if not isinstance(rule, Stopping):
             raise TypeError(f"stop must be Budget, Stable or EstimatedError, got {rule!r}.")

@@ -249,7 +249,7 @@ def _is_texts(X: Any) -> bool:
 
 def _compact(X: Any) -> Any:
     """Sparse rows without the columns that none of them uses: models are small and quick then."""
-    return X[:, np.unique(X.indices)] if sparse.issparse(X) else X
+    return X[:, np.unique(X.indices)] if sparse.issparse(X) and X.nnz else X
 
 
 def _of_rows(learner: Any) -> Any:
@@ -266,6 +266,8 @@ def _pairs(
     """Learners with the strategies that they have the numbers for; one of them for each."""
     if isinstance(strategies, str) or not len(strategies):
         raise TypeError(f"strategies must be a list of names, got {strategies!r}.")
+    if len(set(strategies)) < len(strategies):
+        raise ValueError(f"strategies must differ, got {list(strategies)!r}.")
     models = {name: task.started(learner, run)[0] for name, learner in rows.items()}
     errors: dict[str, ValueError] = {}
     pairs = []

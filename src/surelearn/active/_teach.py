@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from io import BytesIO
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,47 @@ class Lesson(NamedTuple):
     label: Any
 
 
+class _Copy(NamedTuple):
+    """A model as bytes, and the functions in it: a rule or analyzer may be a lambda."""
+
+    n_lessons: int
+    data: bytes
+    functions: list[FunctionType]
+
+    @classmethod
+    def of(cls, model: Any, n_lessons: int) -> _Copy:
+        file = BytesIO()
+        pickler = _Pickler(file)
+        pickler.dump(model)
+        return cls(n_lessons, file.getvalue(), pickler.functions)
+
+    def model(self) -> Any:
+        unpickler = _Unpickler(BytesIO(self.data))
+        unpickler.functions = self.functions
+        return unpickler.load()
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves functions where they are, since not all can be pickled and none changes."""
+
+    def __init__(self, file: BytesIO) -> None:
+        super().__init__(file)
+        self.functions: list[FunctionType] = []
+
+    def persistent_id(self, thing: Any) -> int | None:
+        if not isinstance(thing, FunctionType):
+            return None
+        self.functions.append(thing)
+        return len(self.functions) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    functions: list[FunctionType]
+
+    def persistent_load(self, place: int) -> FunctionType:
+        return self.functions[place]
+
+
 class Pupil:
     """A model that is taught rows of X in an order, and can go back to any number of them.
 
@@ -37,7 +80,7 @@ class Pupil:
         self.model, self._X = model, X
         self._classes = None if classes is None else list(classes)
         self._lessons: list[Lesson] = []
-        self._copies = [(0, pickle.dumps(model))]
+        self._copies = [_Copy.of(model, 0)]
 
     def __len__(self) -> int:
         return len(self._lessons)
@@ -58,19 +101,19 @@ class Pupil:
         except BaseException:
             self._lessons.pop()
             raise
-        if len(self) - self._copies[-1][0] >= _EVERY:
-            self._copies.append((len(self), pickle.dumps(self.model)))
+        if len(self) - self._copies[-1].n_lessons >= _EVERY:
+            self._copies.append(_Copy.of(self.model, len(self)))
             del self._copies[1:-2]
 
     def go_back(self, n_lessons: int) -> None:
         """Be as after the first lessons."""
         del self._lessons[n_lessons:]
-        while self._copies[-1][0] > n_lessons:
+        while self._copies[-1].n_lessons > n_lessons:
             self._copies.pop()
-        begin, copy = self._copies[-1]
-        _become(self.model, pickle.loads(copy))
-        if begin < n_lessons:
-            self._learn(begin)
+        copy = self._copies[-1]
+        _become(self.model, copy.model())
+        if copy.n_lessons < n_lessons:
+            self._learn(copy.n_lessons)
 
     def _learn(self, begin: int) -> None:
         """Learn the lessons from this one on."""
