@@ -239,7 +239,7 @@ def chain(
     if U.ndim != 2 or U.shape[1] == 0:
         raise ValueError(f"U must be of shape (length, n_labels), got shape {U.shape}.")
     T, K = U.shape
-    if A.shape not in ((K, K), (max(T - 1, 0), K, K)):
+    if A.shape not in ((K, K), (1, K, K), (max(T - 1, 0), K, K)):
         raise ValueError(
             f"A must be of shape ({K}, {K}) or ({max(T - 1, 0)}, {K}, {K}) as U has {T} tokens and "
             f"{K} labels, got shape {A.shape}."

@@ -310,8 +310,7 @@ class SureTagger(Streamed):
             Labels in it are places in `classes_`.
         """
         model, sequences = self._read([x])
-        U, A = model.chain_scores(sequences)
-        return Chain(U, A[0] if len(A) == 1 else A)
+        return Chain(*model.chain_scores(sequences))
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.
