@@ -209,10 +209,10 @@ class SureTagger(Streamed):
             known = joined(known, labels)
         if len(known) == 0:
             return self
-        with model.lock:
+        with model.lock, model.features.forgetting():
             model, batch = plan.read(model, given, known)
-            self._model = model
             self._know()
+            self._model = model
         model.learn(plan.how, batch)
         return self
 
