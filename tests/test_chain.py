@@ -78,9 +78,10 @@ def test_best_other_path_is_that_of_enumeration(chain, data):
     assert (found if found is None else as_path(found)) == paths.best_wrong(y)
 
 
+@pytest.mark.parametrize("own_tables", [True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_cost_is_added_to_the_scores(seed):
-    U, A = random_chain(seed, scale=0.3)
+def test_cost_is_added_to_the_scores(seed, own_tables):
+    U, A = random_chain(seed, own_tables=own_tables, scale=0.3)
     paths = Paths(U, A)
     y = paths.best()
     dear = [
@@ -91,6 +92,14 @@ def test_cost_is_added_to_the_scores(seed):
     assert found == paths.ranked[int(np.argmax(dear))]
     assert found != y
     assert as_path(Chain(U, A).augmented(y, cost=0.0).best()) == y
+
+
+@given(strategies.chains())
+def test_a_chain_is_made_again_of_its_own_scores(chain):
+    one = Chain(*chain)
+    again = Chain(one.U, one.A)
+    assert np.array_equal(again.marginals(), one.marginals())
+    assert as_path(one.augmented(one.best(), cost=0.0).best()) == as_path(one.best())
 
 
 def test_every_path_is_found():

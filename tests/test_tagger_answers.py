@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,19 @@ from tagged import (
 )
 
 # ---------------------------------------------------------------- what it says
+
+
+@pytest.mark.parametrize(
+    "kind", [pd.Series, iter, lambda v: pd.Series(v, index=range(len(v), 0, -1))]
+)
+@pytest.mark.parametrize("inner", [list, pd.Series, np.array, iter])
+def test_sequences_may_come_in_series_and_generators(kind, inner):
+    X, y = corpus()
+    wanted = tagger("variance").fit(X, y)
+    given = [kind([inner(one) for one in both]) for both in (X, y)]
+    found = tagger("variance").fit(*given)
+    assert content(found) == content(wanted)
+    assert found.predict(kind([inner(one) for one in X])) == wanted.predict(X)
 
 
 def trained(rule="variance", **options):
@@ -180,6 +195,19 @@ def test_confidence_is_between_a_half_and_one(seed, rule):
     model = tagger(rule).partial_fit(draw, y, classes=["x", "y", "z"])
     values = np.concatenate([np.array(tokens) for tokens in model.confidence(draw)])
     assert ((values >= 0.5) & (values <= 1.0)).all()
+
+
+def test_confidence_takes_time_in_proportion_to_the_length():
+    X, y = corpus(200)
+    model = SureTagger(random_state=0, n_jobs=1).fit(X, y)
+    book = [[word for x in X for word in x] * 20]
+
+    def seconds(ask):
+        begin = time.process_time()
+        ask(book)
+        return time.process_time() - begin
+
+    assert seconds(model.confidence) < 40 * seconds(model.predict)
 
 
 def test_surer_of_what_was_seen_often():

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import SureTagger
 from surelearn.constraints import Exact, Parallel, Sequential
+from surelearn.estimators._tags import TagModel
 from tagged import (
     LABELS,
     PAIRED,
@@ -83,6 +84,31 @@ def test_values_of_features_must_be_finite(value):
         with pytest.raises((TypeError, ValueError), match=message):
             ask(bad)
     assert content(model) == before
+
+
+@pytest.mark.parametrize("way", ["partial_fit", "fit_stream"])
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_names_are_not_known_where_weights_are_not(way, error, monkeypatch, tmp_path):
+    """Memory may end, or Ctrl-C come, after words were read and before they have weights."""
+    model = tagger(templates=PAIRED).fit(*corpus())
+    before = content(model), pickle.dumps(model.features_.state())
+
+    def broken(*_):
+        raise error("no room")
+
+    path = tmp_path / "new.txt"
+    path.write_text("brand D\nnew N\nwords Q\n")
+    given = [["brand", "new", "words"]], [["D", "N", "Q"]]
+    calls = {
+        "partial_fit": lambda: model.partial_fit(*given),
+        "fit_stream": lambda: model.fit_stream(path, resume=True),
+    }
+    with monkeypatch.context() as patched:
+        patched.setattr(TagModel, "fitting", broken)
+        with pytest.raises(error, match="no room"):
+            calls[way]()
+    assert (content(model), pickle.dumps(model.features_.state())) == before
+    assert model.predict([["the", "new"]]) == model.predict([["the", "xyzzy"]])
 
 
 def test_numbers_of_columns_may_not_change():

@@ -22,6 +22,12 @@ namespace surelearn {
 
 using Path = std::vector<std::int32_t>;
 
+/// Tokens [begin, end) of a sequence.
+struct Stretch {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
 namespace detail {
 
 /// to[j] = max_i from[i] + a[i, j] for `width` columns, a multiple of four. Sixteen columns a turn
@@ -165,19 +171,25 @@ public:
         return true;
     }
 
-    /// The best path that has another label than `path`, the best of all, at t; false where K = 1.
-    /// `look_back` must have been called.
-    [[nodiscard]] bool best_without(std::span<const std::int32_t> path, std::size_t t,
-                                    Path& found) {
+    /// The best path that has another label than `path`, the best of all, at t, and where the two
+    /// differ; an empty stretch where K = 1. `found` is `path` on the way in; `look_back` must have
+    /// been called. A path that comes back to `path` stays on it, so that the work for all t grows
+    /// with the length and not with its square.
+    [[nodiscard]] Stretch best_without(std::span<const std::int32_t> path, std::size_t t,
+                                       Path& found) {
         std::size_t most = n_labels_;
         const auto s = [&](std::size_t j) { return ahead(t)[j] + behind(t)[j]; };
         for (std::size_t j = 0; j < n_labels_; ++j) {
             if (j == label(path, t)) continue;
             if (most == n_labels_ || s(j) > s(most)) most = j;
         }
-        if (most == n_labels_) return false;
-        through(t, most, found);
-        return true;
+        if (most == n_labels_) return {t, t};
+        found[t] = static_cast<std::int32_t>(most);
+        std::size_t begin = t;
+        while (begin > 0 && (found[begin - 1] = before(found, begin)) != path[begin - 1]) --begin;
+        std::size_t end = t + 1;
+        while (end < length_ && (found[end] = after(found, end - 1)) != path[end]) ++end;
+        return {begin, end};
     }
 
     /// The k best paths, or as many as there are, best first.
@@ -328,14 +340,22 @@ private:
         return static_cast<std::int32_t>(std::ranges::max_element(s) - s.begin());
     }
 
-    /// The labels before `t` of the best path that has path[t] there. Only the largest scores are
-    /// kept, not where they came from: to look again along one path is less work.
+    /// The label before that of t on the best path that has path[t] there. Only the largest scores
+    /// are kept, not where they came from: to look again along one path is less work.
+    [[nodiscard]] std::int32_t before(const Path& path, std::size_t t) {
+        const double* const from = ahead_.data() + (t - 1) * width_;
+        return static_cast<std::int32_t>(
+            detail::best_sum(from, steps_to(t, label(path, t)), width_));
+    }
+
+    /// The label after that of t on the best path that has path[t] there.
+    [[nodiscard]] std::int32_t after(const Path& path, std::size_t t) {
+        const double* const taken = step(t + 1, label(path, t)).data();
+        return static_cast<std::int32_t>(detail::best_sum(taken, follow(t + 1), width_));
+    }
+
     void trace_back(Path& path, std::size_t t) {
-        for (; t > 0; --t) {
-            const double* const from = ahead_.data() + (t - 1) * width_;
-            const std::size_t most = detail::best_sum(from, steps_to(t, label(path, t)), width_);
-            path[t - 1] = static_cast<std::int32_t>(most);
-        }
+        for (; t > 0; --t) path[t - 1] = before(path, t);
     }
 
     /// A_t[., j]. Where all steps are alike they lie turned for the next one too.
@@ -354,11 +374,7 @@ private:
         path.resize(length_);
         path[t] = static_cast<std::int32_t>(j);
         trace_back(path, t);
-        for (; t + 1 < length_; ++t) {
-            const double* const taken = step(t + 1, label(path, t)).data();
-            const std::size_t most = detail::best_sum(taken, follow(t + 1), width_);
-            path[t + 1] = static_cast<std::int32_t>(most);
-        }
+        for (; t + 1 < length_; ++t) path[t + 1] = after(path, t);
     }
 
     /// The k best ways on from cells that are sorted, ties by label and rank.

@@ -98,9 +98,9 @@ public:
         }
     }
 
-    /// g = Psi(x, y) - Psi(x, other), without what the two share.
+    /// g = Psi(x, y) - Psi(x, other), without what the two share; they differ in `apart` at most.
     void difference(std::size_t i, std::span<const std::int32_t> y,
-                    std::span<const std::int32_t> other, Cells<T>& g) const {
+                    std::span<const std::int32_t> other, Stretch apart, Cells<T>& g) const {
         g.clear();
         const std::size_t last = y.size() - 1;
         const auto both = [&](std::size_t feature, std::size_t t, double x) {
@@ -109,7 +109,8 @@ public:
         };
         if (y[0] != other[0]) both(Places::start, 0, 1.0);
         if (y[last] != other[last]) both(Places::end, last, 1.0);
-        for (std::size_t t = 0; t < y.size(); ++t) {
+        // The step from the last token that differs leads to one that may not.
+        for (std::size_t t = apart.begin; t < std::min(apart.end + 1, y.size()); ++t) {
             if (y[t] != other[t]) {
                 const auto row = token(i, t);
                 for (std::size_t p = 0; p < row.size(); ++p) both(row.feature(p), t, row.x(p));
@@ -226,11 +227,15 @@ public:
     void tag(std::size_t i, std::span<std::int32_t> out, std::span<Moments> lead) {
         tag(i, out);
         chain_.look_back();
+        other_ = path_;
         for (std::size_t t = 0; t < out.size(); ++t) {
             lead[t] = {std::numeric_limits<double>::infinity(), 0.0};
-            if (!chain_.best_without(out, t, other_)) continue;
-            reading_.difference(i, out, other_, g_);
+            const Stretch apart = chain_.best_without(out, t, other_);
+            if (apart.begin == apart.end) continue;
+            reading_.difference(i, out, other_, apart, g_);
             lead[t] = g_.averaged_moments(weights_);
+            const auto same = out.subspan(apart.begin, apart.end - apart.begin);
+            std::ranges::copy(same, other_.data() + apart.begin);
         }
     }
 
@@ -351,7 +356,7 @@ private:
 
     [[nodiscard]] Outcome one(std::size_t i, std::span<const std::int32_t> y,
                               std::span<const std::int32_t> rival, double weight) {
-        reading_.difference(i, y, rival, g_);
+        reading_.difference(i, y, rival, {0, y.size()}, g_);
         const Moments margin = g_.moments(weights_);
         const auto cost = augments_ ? static_cast<double>(detail::hamming(y, rival)) : 1.0;
         const auto gather = [&] { return g_.shares(weights_, shares_); };

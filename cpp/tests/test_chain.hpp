@@ -73,8 +73,11 @@ inline void paths_rank_as_their_scores() {
         if (found) CHECK_AT_MOST(chain.score(ranked[1]) - chain.score(other), 1e-9);
         chain.look_back();
         for (std::size_t t = 0; t < chain.length(); t += 1 + chain.length() / 7) {
-            Path without;
-            CHECK(chain.best_without(best, t, without) == (chain.n_labels() > 1));
+            Path without = best;
+            const Stretch apart = chain.best_without(best, t, without);
+            for (std::size_t s = 0; s < chain.length(); ++s) {
+                CHECK((without[s] != best[s]) == (apart.begin <= s && s < apart.end));
+            }
             if (chain.n_labels() == 1) continue;
             CHECK(chains::inside(chain, without) && without[t] != best[t]);
             CHECK_AT_MOST(chain.score(without), chain.score(best) + 1e-9);

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,22 @@ def listed(name: str, value: object, of: str) -> None:
 
 
 def sequences(X: object) -> list[list[Any]]:
-    """`X` as a list of lists of tokens; arrays of objects will do."""
-    if not isinstance(X, list | tuple) and not (isinstance(X, np.ndarray) and X.ndim == 1):
+    """`X` as a list of lists of tokens; arrays, series and generators of them will do."""
+    if not _in_a_row(X):
         raise TypeError(f"X must be a list of sequences, got {_shown(X)}.")
     return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
 
 
 def _tokens(sequence: object, i: int) -> list[Any]:
-    if isinstance(sequence, list) or (isinstance(sequence, np.ndarray) and sequence.ndim == 1):
+    if _in_a_row(sequence) and not isinstance(sequence, tuple):  # which is a token with columns
         return list(sequence)
     raise TypeError(f"sequence {i} must be a list of tokens, got {_shown(sequence)}.")
+
+
+def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether things stand one after the other in it: no text, table or dict."""
+    unlike = isinstance(value, str | bytes | Mapping | Set)
+    return isinstance(value, Iterable) and not unlike and getattr(value, "ndim", 1) == 1
 
 
 def tagged(X: object, y: object) -> tuple[list[list[Any]], list[list[Any]]]:
@@ -239,7 +245,7 @@ def chain(
     if U.ndim != 2 or U.shape[1] == 0:
         raise ValueError(f"U must be of shape (length, n_labels), got shape {U.shape}.")
     T, K = U.shape
-    if A.shape not in ((K, K), (max(T - 1, 0), K, K)):
+    if A.shape not in ((K, K), (1, K, K), (max(T - 1, 0), K, K)):
         raise ValueError(
             f"A must be of shape ({K}, {K}) or ({max(T - 1, 0)}, {K}, {K}) as U has {T} tokens and "
             f"{K} labels, got shape {A.shape}."

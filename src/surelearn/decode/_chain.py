@@ -25,6 +25,7 @@ class Chain:
         to the first and last row.
     A : array of shape (n_labels, n_labels) or (length - 1, n_labels, n_labels)
         Score of each step from one label to the next, one matrix for all steps or one for each.
+        One for all may come as (1, n_labels, n_labels) too, which is how `A` keeps it.
 
     Examples
     --------

@@ -119,7 +119,7 @@ class TagLearner:
             return TagBatch(*self.model._rows(sequences), sequences.bounds, y, None, None)
         classes = self._with(what.labels)
         before = self.model
-        with before.lock:
+        with before.lock, before.features.forgetting():
             sequences = before.features.learn(what.X)
             self.model = before.fitting(classes)
             batch = self.model.batch(what, sequences)

@@ -209,10 +209,10 @@ class SureTagger(Streamed):
             known = joined(known, labels)
         if len(known) == 0:
             return self
-        with model.lock:
+        with model.lock, model.features.forgetting():
             model, batch = plan.read(model, given, known)
-            self._model = model
             self._know()
+            self._model = model
         model.learn(plan.how, batch)
         return self
 
@@ -310,8 +310,7 @@ class SureTagger(Streamed):
             Labels in it are places in `classes_`.
         """
         model, sequences = self._read([x])
-        U, A = model.chain_scores(sequences)
-        return Chain(U, A[0] if len(A) == 1 else A)
+        return Chain(*model.chain_scores(sequences))
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,6 +128,17 @@ class TokenFeatures:
         Sequences
         """
         return self._made(X, grows=False)
+
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """Where what is done within fails, names that were learnt there are forgotten."""
+        known = len(self._names), len(self._pair_names)
+        try:
+            yield
+        except BaseException:  # Ctrl-C most of all: reading takes long
+            self._names = _first(self._names, known[0])
+            self._pair_names = _first(self._pair_names, known[1])
+            raise
 
     @property
     def n_features(self) -> int:
@@ -331,6 +343,16 @@ def _matrix(rows: Any, n_features: int) -> Any:
     if starts[-1] <= _MOST:  # in the type of the features, as most are small enough for
         starts = starts.astype(np.int32)
     return sparse.csr_array((values, features, starts), shape=(len(starts) - 1, n_features))
+
+
+def _first(table: _core.NameTable, n: int) -> _core.NameTable:
+    """A table of the first n names."""
+    if len(table) == n:
+        return table
+    text, ends = table.state()
+    first = _core.NameTable()
+    first.add(text[: ends[n - 1] if n else 0], ends[:n])
+    return first
 
 
 def _restore(table: _core.NameTable, state: Mapping[str, Any], who: str) -> None:
