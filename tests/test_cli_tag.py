@@ -389,3 +389,17 @@ def test_what_was_merged_tags_the_column_that_was_learnt(folder: Path) -> None:
     ok("train", "a.conllu", "-o", "u.sure", "--label", "lemma")
     surelearn.merge([surelearn.load("u.sure")] * 2).save("uu.sure")
     assert ok("predict", "uu.sure", "a.conllu") == Path("a.conllu").read_text()
+
+
+def test_what_was_written_before_stays_where_nothing_can_be_tagged(folder: Path) -> None:
+    ok("train", "a.txt", "-o", "m.sure", "--rule", "perceptron")
+    Path("out.txt").write_text("precious")
+    SureTextClassifier().fit(["a", "b"], [0, 1]).save("c.sure")
+    for model, path, more in (
+        ("m.sure", "nowhere.txt", []),
+        ("c.sure", "a.txt", []),
+        ("m.sure", "a.txt", ["--confidence"]),
+        ("m.sure", "a.txt", ["--format", "csv"]),
+    ):
+        assert run("predict", model, path, "--output", "out.txt", *more).exit_code == 1
+        assert Path("out.txt").read_text() == "precious"
