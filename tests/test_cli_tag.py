@@ -403,3 +403,12 @@ def test_what_was_written_before_stays_where_nothing_can_be_tagged(folder: Path)
     ):
         assert run("predict", model, path, "--output", "out.txt", *more).exit_code == 1
         assert Path("out.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3], [True, False, True]])
+def test_labels_that_are_no_texts_are_counted_by_what_they_are_called(labels: list[Any]) -> None:
+    X, y = [["a", "b", "c"]], [labels]
+    tagger = SureTagger(random_state=0).fit(X, y)
+    assert tagger.score(X, y) == 1.0
+    found = evaluate_tagger(tagger, X, np.array(y))
+    assert (found.f1, list(found.by_type)) == (1.0, sorted(set(map(str, labels))))
