@@ -363,3 +363,52 @@ def test_killed_at_many_moments_training_ends_with_the_same_bytes(folder: Path) 
     last = start(*options, "-o", "killed.sure", "--resume")
     assert last.communicate()[1] == ""
     assert Path("killed.sure").read_bytes() == Path("whole.sure").read_bytes()
+
+
+def test_what_was_merged_reads_and_writes_the_same_columns(folder: Path) -> None:
+    numbered = [f"{i} {line}" if line else "" for i, line in enumerate(text(60).split("\n"))]
+    Path("n.txt").write_text("\n".join(numbered))
+    columns = ("--columns", "_,w,pos,chunk", "-q")
+    for name, seed in (("one.sure", 0), ("two.sure", 1)):
+        ok("train", "n.txt", "-o", name, "--seed", seed, *columns)
+    merged = surelearn.merge([surelearn.load("one.sure"), surelearn.load("two.sure")])
+    merged.save("both.sure")
+    shown = runner.invoke(_app.app, ["info", "both.sure"])
+    assert shown.exit_code == 0
+    assert "stream" not in shown.stdout
+    assert ok("evaluate", "both.sure", "n.txt") == ok("evaluate", "one.sure", "n.txt")
+    assert ok("predict", "both.sure", "n.txt") == ok("predict", "one.sure", "n.txt")
+    learnt = json.loads(ok("train", "a.txt", "-o", "both.sure", "--resume", "--columns",
+                           "w,pos,chunk", "--passes", 1, "--json"))  # fmt: skip
+    assert learnt["sentences"] == 60
+
+
+def test_what_was_merged_tags_the_column_that_was_learnt(folder: Path) -> None:
+    said = u_line(1, "we", "X") + u_line(2, "go", "Y") + "\n"
+    Path("a.conllu").write_text(said.replace("\t_\tX", "\tP\tX").replace("\t_\tY", "\tV\tY"))
+    ok("train", "a.conllu", "-o", "u.sure", "--label", "lemma")
+    surelearn.merge([surelearn.load("u.sure")] * 2).save("uu.sure")
+    assert ok("predict", "uu.sure", "a.conllu") == Path("a.conllu").read_text()
+
+
+def test_what_was_written_before_stays_where_nothing_can_be_tagged(folder: Path) -> None:
+    ok("train", "a.txt", "-o", "m.sure", "--rule", "perceptron")
+    Path("out.txt").write_text("precious")
+    SureTextClassifier().fit(["a", "b"], [0, 1]).save("c.sure")
+    for model, path, more in (
+        ("m.sure", "nowhere.txt", []),
+        ("c.sure", "a.txt", []),
+        ("m.sure", "a.txt", ["--confidence"]),
+        ("m.sure", "a.txt", ["--format", "csv"]),
+    ):
+        assert run("predict", model, path, "--output", "out.txt", *more).exit_code == 1
+        assert Path("out.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3], [True, False, True]])
+def test_labels_that_are_no_texts_are_counted_by_what_they_are_called(labels: list[Any]) -> None:
+    X, y = [["a", "b", "c"]], [labels]
+    tagger = SureTagger(random_state=0).fit(X, y)
+    assert tagger.score(X, y) == 1.0
+    found = evaluate_tagger(tagger, X, np.array(y))
+    assert (found.f1, list(found.by_type)) == (1.0, sorted(set(map(str, labels))))

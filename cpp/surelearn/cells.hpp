@@ -60,7 +60,6 @@ template <class T>
 class Cells {
 public:
     void clear() noexcept { cells_.clear(); }
-    [[nodiscard]] bool empty() const noexcept { return cells_.empty(); }
 
     void add(std::size_t feature, std::size_t column, double g) {
         cells_.push_back({static_cast<std::uint64_t>(feature), column, g});

@@ -73,7 +73,7 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "temperature_"):
         facts["temperature"] = float(model.temperature_)
-    if hasattr(model, "stream_"):
+    if hasattr(model, "stream_") and model.stream_.files:
         facts["stream"] = model.stream_.plain()
     # In the order in which they are printed, the classes last.
     return {name: facts[name] for name in (*_NAMES, "classes") if name in facts}

@@ -22,7 +22,7 @@ class StreamPosition:
     Parameters
     ----------
     files : tuple of str
-        The source, by the names of its files.
+        The source, by the names of its files. None: what was merged is in no place of any.
     columns : dict
         Which columns were read, by the keywords of `read.batches` or `read.sentences`.
     number : int
@@ -97,7 +97,7 @@ class StreamPosition:
             return False
         names = [os.path.abspath(name) for name in source.names]
         own = [os.path.abspath(name) for name in self.files]
-        return source.can_restart and names[: len(own)] == own
+        return source.can_restart and len(own) > 0 and names[: len(own)] == own
 
     def check_over(self, source: Source) -> None:
         """Refuse another source before this one has been gone through."""

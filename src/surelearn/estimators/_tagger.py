@@ -89,7 +89,8 @@ class SureTagger(Streamed):
     mistakes_ : ndarray of int
         Sequences whose best path was not the right one before their update, one entry a pass.
     stream_ : StreamPosition
-        After `fit_stream`: where in its source training is, or has ended.
+        After `fit_stream`: where in its source training is, or has ended. Merged taggers keep the
+        columns of it, where all have read the same.
     temperature_ : float
         After `calibrate`: what scores are divided by before they become probabilities.
 

@@ -52,11 +52,11 @@ def evaluate_tagger(
     if y is not None:
         if reading:
             raise TypeError(f"sequences in memory need no reading, got {sorted(reading)}.")
-        return chunk_scores(y, tagger.predict(X), raw=raw)
+        return chunk_scores(_texts(y, tagger), _texts(tagger.predict(X), tagger), raw=raw)
     source = opened_sentences(X, reading, model=tagger)
     found, n_bytes = ChunkScores(), 0
     for batch, size in _batches(source):
-        scores = chunk_scores(batch.y, tagger.predict(batch.X), raw=raw)
+        scores = chunk_scores(batch.y, _texts(tagger.predict(batch.X), tagger), raw=raw)
         found += replace(scores, n_bad=batch.n_bad)
         n_bytes += size
         if progress is not None:
@@ -64,6 +64,12 @@ def evaluate_tagger(
             counts = (found.n_tokens, wrong, n_bytes, source.n_bytes, found.n_bad)
             progress(StreamProgress(1, 1, *counts))
     return found
+
+
+def _texts(tags: Any, tagger: Any) -> Any:
+    """Tags as files have them, where labels are numbers."""
+    is_text = tagger.classes_.dtype.kind == "U"
+    return tags if is_text else [[str(tag) for tag in own] for own in tags]
 
 
 def _batches(source: Source) -> Iterator[tuple[Any, int]]:

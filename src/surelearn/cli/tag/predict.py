@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -45,9 +46,11 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
     asked = reading(columns=columns, format=format, skip_bad=skip_bad)
+    batches = predict_tags(tagger_in(model), files, confidence=confidence, **asked)
+    first = list(islice(batches, 1))  # what was written before stays where this fails
     n_bad, between = 0, ""
     with opened(output) as out:
-        for batch in predict_tags(tagger_in(model), files, confidence=confidence, **asked):
+        for batch in chain(first, batches):
             text = between + _whole_lines(batch.text)
             # A file may end without a blank line, and another one follow.
             between = "" if _BLANK_AT_END.search(text) else "\n"
