@@ -33,7 +33,7 @@ class Answer(NamedTuple):
         What the model said before it learnt it; None where it did not know two classes yet, and
         for labels of the start.
     at_random : bool
-        Whether the question was drawn at random by `explore`.
+        Whether the question was drawn at random, by `explore` or the strategy ``"random"``.
     """
 
     row: int
@@ -285,7 +285,8 @@ class Pool:
             predicted = self._pupil.predict(np.array([row]))[0]
         self._pupil.learn(row, label)
         self._closed[row] = True
-        at_random = self._explore > 0 and row in self._drawn
+        # Not those before two classes were known: with none after them they would stand for all.
+        at_random = row in self._drawn and (self._explore > 0 or self._strategy == "random")
         self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random))
         if len(self._watched):
             self._predictions.append(self._watch())
