@@ -505,7 +505,7 @@ def test_labels_of_two_kinds_are_refused_before_any_is_learnt():
     assert pool.answers == []
 
 
-@pytest.mark.parametrize("form", ["csc", "dia"])
+@pytest.mark.parametrize("form", ["csc", "bsr"])
 def test_any_sparse_matrix_is_a_pool(form):
     X, y = digits(2)
     pools = [Pool(SureClassifier(), as_it_is(X), random_state=0)
