@@ -63,7 +63,7 @@ class Pool:
         others those with `partial_fit` do so too, but must start over with all labels where a new
         class appears; those without are fitted again with all labels after each.
     X : array or CSR matrix of shape (n_samples, n_features), or texts
-        Whatever the model takes. Read, and texts hashed, once.
+        Whatever the model takes. Read, and texts hashed, once for all scores.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
