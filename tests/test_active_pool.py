@@ -505,7 +505,7 @@ def test_labels_of_two_kinds_are_refused_before_any_is_learnt():
     assert pool.answers == []
 
 
-@pytest.mark.parametrize("form", ["csc", "coo"])
+@pytest.mark.parametrize("form", ["csc", "bsr"])
 def test_any_sparse_matrix_is_a_pool(form):
     X, y = digits(2)
     pools = [Pool(SureClassifier(), as_it_is(X), random_state=0)
@@ -539,3 +539,26 @@ def test_a_copy_of_a_pool_goes_its_own_way():
 def test_a_stopping_rule_must_be_one():
     with pytest.raises(TypeError, match="stop must be Budget, Stable or EstimatedError, got 3"):
         Pool(SureClassifier(), digits(2)[0], stop=3)
+
+
+def test_a_row_that_another_classifier_refuses_leaves_it_as_it_was():
+    """Also where its label is new and all would be learnt anew."""
+    X = np.eye(4)
+    X[3] = -1.0
+    pool = Pool(MultinomialNB(), X, strategy="entropy", labels={0: "a", 1: "b"})
+    before = pool.model.predict_proba(X[:3])
+    with pytest.raises(ValueError, match="Negative values"):
+        pool.tell(3, "c")
+    assert pool.model.classes_.tolist() == ["a", "b"]
+    assert (pool.model.predict_proba(X[:3]) == before).all()
+    pool.tell(2, "b")
+    assert [answer.row for answer in pool.answers] == [0, 1, 2]
+
+
+def test_questions_of_the_random_strategy_are_random_ones():
+    X, y = digits(2)
+    rule = EstimatedError(0.3, window=30)
+    pool = Pool(SureClassifier(), X, strategy="random", stop=rule, random_state=0)
+    while not pool.should_stop():
+        teach(pool, y, 1)
+    assert "last 30 random questions" in pool.should_stop()

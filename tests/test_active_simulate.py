@@ -271,6 +271,7 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
         ({"strategies": ["acl"], "learners": {"PA": SureClassifier("pa")}}, ValueError,
          "strategy must be one that needs no variances, got 'acl'"),
         ({"learners": {}}, TypeError, "learners must be a dict of"),
+        ({"learners": {1: SureClassifier()}}, TypeError, "names that are str, got 1"),
         ({"learners": {"tree": DecisionTreeClassifier()}}, TypeError,
          r"learners\['tree'\] must have partial_fit"),
         ({"learners": {"text": SureTextClassifier()}}, ValueError,

@@ -21,8 +21,8 @@ PAIRS = [("PA", "random"), ("PA", "margin"), ("CW", "random"), ("CW", "margin"),
 @pytest.fixture(scope="module")
 def simulation() -> Simulation:
     random = np.random.default_rng(0)
-    rise = 0.5 + 0.45 * (1 - np.exp(-np.arange(99) / 20))
-    curves = {pair: rise + random.normal(scale=0.03, size=(6, 99)) for pair in PAIRS}
+    rise = 0.5 + 0.4 * (1 - np.exp(-np.arange(99) / 20))
+    curves = {pair: rise + random.normal(scale=0.02, size=(6, 99)) for pair in PAIRS}
     full = {"PA": np.full(6, 0.955), "CW": np.full(6, 0.96)}
     return Simulation(range(2, 101), curves, full, pool=[500] * 6)
 

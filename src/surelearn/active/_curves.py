@@ -119,8 +119,9 @@ class Simulation:
 
         .. math:: r \exp(\pm\, t_{n-1,\,0.975}\; s)
 
-        with s the standard deviation of log r over the draws. It holds for few runs too, which
-        quantiles of the draws do not, but is very wide then.
+        with :math:`s^2` the variance of log r over the draws and, since both numbers of labels are
+        rounded to tests d apart, :math:`d^2 / 12` times the sum of their inverse squares. It holds
+        for few runs too, which quantiles of the draws do not, but is very wide then.
 
         Parameters
         ----------
@@ -170,10 +171,10 @@ class Simulation:
         Examples
         --------
         >>> from surelearn.active import Simulation
-        >>> rise = [[0.5, 0.6, 0.7, 0.8, 0.9]] * 2
-        >>> fast = [[0.5, 0.9, 0.9, 0.9, 0.9]] * 2
+        >>> rise = [[0.5, 0.6, 0.7, 0.8, 0.9]] * 10
+        >>> fast = [[0.5, 0.9, 0.9, 0.9, 0.9]] * 10
         >>> found = Simulation(range(2, 7), {("CW", "random"): rise, ("CW", "acl"): fast},
-        ...                    {"CW": [0.9, 0.9]}, pool=[100, 100])
+        ...                    {"CW": [0.9] * 10}, pool=[100] * 10)
         >>> print(found.worth().verdict)
         worth it
         """
@@ -298,7 +299,7 @@ class _Needed(NamedTuple):
     ratio: float
     of_draws: Array
     ratio_of_draws: Array
-    n_runs: int
+    bounds: tuple[float, float] = (np.nan, np.nan)
 
     def line(self) -> tuple[float, ...]:
         """What `_NEEDED` names."""
@@ -307,8 +308,7 @@ class _Needed(NamedTuple):
         if not len(self.ratio_of_draws):
             return self.mark, self.labels, error, self.ratio, np.nan, np.nan, np.nan
         spread = float(self.ratio_of_draws.std())
-        bounds = _worth.interval(self.ratio, self.ratio_of_draws, self.n_runs)
-        return self.mark, self.labels, error, self.ratio, spread, *bounds
+        return self.mark, self.labels, error, self.ratio, spread, *self.bounds
 
 
 def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.int64]) -> _Needed:
@@ -320,10 +320,16 @@ def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.
     mark = weights @ marks
     found = _worth.first_reach(weights @ curve, mark, labels)
     if other is None:
-        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0), n_runs)
+        return _Needed(float(mark[0]), float(found[0]), np.nan, found[1:], np.empty(0))
     others = _worth.first_reach(weights @ other, mark, labels)
-    ratio = _worth.relative(found, others, float(labels[-1]))
-    return _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:], n_runs)
+    most = float(labels[-1])
+    ratio = _worth.relative(found, others, most)
+    needed = _Needed(float(mark[0]), float(found[0]), float(ratio[0]), found[1:], ratio[1:])
+    if n_runs == 1:
+        return needed
+    rounding = _worth.rounding(min(found[0], most), min(others[0], most), labels)
+    bounds = _worth.interval(needed.ratio, ratio[1:], n_runs, rounding=rounding)
+    return needed._replace(bounds=bounds)
 
 
 def _standard_error(curve: Array) -> Array:

@@ -33,7 +33,7 @@ class Answer(NamedTuple):
         What the model said before it learnt it; None where it did not know two classes yet, and
         for labels of the start.
     at_random : bool
-        Whether the question was drawn at random by `explore`.
+        Whether the question was drawn at random, by `explore` or the strategy ``"random"``.
     """
 
     row: int
@@ -63,7 +63,7 @@ class Pool:
         others those with `partial_fit` do so too, but must start over with all labels where a new
         class appears; those without are fitted again with all labels after each.
     X : array or CSR matrix of shape (n_samples, n_features), or texts
-        Whatever the model takes. Read, and texts hashed, once.
+        Whatever the model takes. Read, and texts hashed, once for all scores.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
@@ -285,7 +285,8 @@ class Pool:
             predicted = self._pupil.predict(np.array([row]))[0]
         self._pupil.learn(row, label)
         self._closed[row] = True
-        at_random = self._explore > 0 and row in self._drawn
+        # Not those before two classes were known: with none after them they would stand for all.
+        at_random = row in self._drawn and (self._explore > 0 or self._strategy == "random")
         self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random))
         if len(self._watched):
             self._predictions.append(self._watch())

@@ -217,6 +217,8 @@ def _learners(given: Mapping[str, Any] | None) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"learners must be a dict of {{name: classifier}}, got {given!r}.")
     for name, learner in given.items():
+        if not isinstance(name, str):
+            raise TypeError(f"learners must have names that are str, got {name!r}.")
         if not hasattr(learner, "partial_fit"):
             raise TypeError(f"learners[{name!r}] must have partial_fit, got {learner!r}.")
     return dict(given)

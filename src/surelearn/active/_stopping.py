@@ -25,7 +25,7 @@ class Progress(NamedTuple):
         Whether the model was wrong of each label before it learnt it. Without those of the start
         and those before two classes were known.
     at_random : ndarray of bool
-        Whether each of these questions was asked at random, by `explore`.
+        Whether each of these questions was asked at random, by `explore` or by the strategy.
     predictions : list of ndarray or None
         Places of the labels of the watched rows after each label told; None before two classes are
         known. Empty where no rule watches any.

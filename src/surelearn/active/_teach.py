@@ -118,7 +118,8 @@ class Pupil:
     def _learn(self, begin: int) -> None:
         """Learn the lessons from this one on."""
         if isinstance(self.model, Certain):
-            self._partial_fit(self._lessons[begin:], self._classes if self.model._fresh else None)
+            classes = self._classes if self.model._fresh else None
+            self._partial_fit(self.model, self._lessons[begin:], classes)
         elif not hasattr(self.model, "partial_fit"):
             self._fit()
         else:
@@ -138,19 +139,20 @@ class Pupil:
         """
         _, labels = _columns(self._lessons[:end])
         if np.isin(labels[-1], getattr(self.model, "classes_", [])):
-            self._partial_fit(self._lessons[end - 1 : end], None)
+            self._partial_fit(self.model, self._lessons[end - 1 : end], None)
             return
         classes = np.unique([*labels.tolist(), *(self._classes or [])])
         if len(np.unique(labels)) < 2:
             return
-        _become(self.model, clone(self.model))
+        fresh = clone(self.model)
         for lesson in self._lessons[:end]:
-            self._partial_fit([lesson], classes)
+            self._partial_fit(fresh, [lesson], classes)
+        _become(self.model, fresh)
 
-    def _partial_fit(self, lessons: list[Lesson], classes: Any) -> None:
+    def _partial_fit(self, model: Any, lessons: list[Lesson], classes: Any) -> None:
         rows, labels = _columns(lessons)
         known = {} if classes is None else {"classes": classes}
-        self.model.partial_fit(_taken(self._X, rows), labels, **known)
+        model.partial_fit(_taken(self._X, rows), labels, **known)
 
 
 def decides(model: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -138,11 +139,20 @@ def relative(labels: Array, random_labels: Array, most: float) -> Array:
     return np.minimum(labels, most) / np.minimum(random_labels, most)
 
 
-def interval(ratio: float, draws: Array, n_runs: int) -> tuple[float, float]:
-    """Student's interval of the logarithm of a ratio, its error that of the draws.
+def interval(
+    ratio: float, draws: Array, n_runs: int, *, rounding: float = 0.0
+) -> tuple[float, float]:
+    """Student's interval of the logarithm of a ratio, its error that of the draws and of rounding.
 
     Quantiles of the draws are too narrow for few runs: of two runs, which lie on one side of the
     truth half of the time, no draw lies outside.
     """
-    width = float(stats.t.ppf((1 + LEVEL) / 2, n_runs - 1) * np.log(draws).std())
+    error = float(np.hypot(np.log(draws).std(), rounding))
+    width = float(stats.t.ppf((1 + LEVEL) / 2, n_runs - 1)) * error
     return ratio * float(np.exp(-width)), ratio * float(np.exp(width))
+
+
+def rounding(first: float, other: float, labels: NDArray[np.int64]) -> float:
+    """Standard error of the logarithm of a ratio of two numbers of labels that are tested at."""
+    step = float(np.diff(labels).max(initial=0))
+    return step / math.sqrt(12) * math.hypot(1 / first, 1 / other)
