@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
@@ -209,7 +210,9 @@ def test_csv_gives_the_same_curves_back(found, tmp_path):
         ("{head}CW,random,0,2," + "9" * 200_000 + "\n", "field larger"),
     ],
 )
-def test_files_that_are_no_curves_are_refused(text, says, tmp_path):
+def test_files_that_are_no_curves_are_refused(text, says, tmp_path, request):
+    usual = csv.field_size_limit(131_072)  # one for all of the process, which others may change
+    request.addfinalizer(lambda: csv.field_size_limit(usual))
     path = tmp_path / "bad.csv"
     path.write_text(text.format(head="learner,strategy,run,labels,accuracy\n"))
     with pytest.raises(FormatError, match=says):

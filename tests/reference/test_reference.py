@@ -11,6 +11,8 @@ from scipy import integrate, stats
 from . import rules
 from .learner import Learner
 
+pytestmark = pytest.mark.slow  # the judge is judged where there is time
+
 PARAMS = {
     "variance": {"phi": 0.7},
     "variance-exact": {"phi": 0.7},

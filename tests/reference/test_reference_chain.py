@@ -20,6 +20,8 @@ from reference.tagger import ReferenceTagger, Sentence, difference, joint_featur
 
 from .test_reference import PARAMS, SECOND_ORDER
 
+pytestmark = pytest.mark.slow  # the judge is judged where there is time
+
 PROJECTIONS = ["precision", "covariance"]
 
 

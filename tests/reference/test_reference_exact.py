@@ -12,6 +12,8 @@ from .diagonal import Diagonal, Move
 from .full import Full
 from .learner import Learner
 
+pytestmark = pytest.mark.slow  # the judge is judged where there is time
+
 STEPS = {"variance": exact.variance_steps, "stdev": exact.stdev_steps}
 KINDS = ["diagonal", "full"]
 

@@ -10,6 +10,8 @@ from scipy import stats
 from .learner import Learner
 from .probability import label_probabilities, label_probabilities_full
 
+pytestmark = pytest.mark.slow  # the judge is judged where there is time
+
 
 def spread_out(seed, n_classes=5, decades=4):
     rng = np.random.default_rng(seed)

@@ -13,6 +13,8 @@ from .learner import Learner
 from .schemes import EXACT
 from .test_reference import PARAMS, SECOND_ORDER, random_rows
 
+pytestmark = pytest.mark.slow  # the judge is judged where there is time
+
 SCHEMES = ["single", "sequential", "parallel", "exact"]
 KINDS = [
     {"projection": "precision"},
