@@ -110,6 +110,18 @@ def test_output_goes_to_a_file(folder: Path, tmp_path: Path) -> None:
     assert target.read_text("utf-8") == plain
 
 
+def test_what_was_written_before_stays_where_nothing_can_be_labelled(
+    folder: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "labels.jsonl"
+    target.write_text("precious")
+    (tmp_path / "bad.jsonl").write_text("no JSON")
+    for path, more in (("nowhere.jsonl", []), ("bad.jsonl", []), ("bad.jsonl", ["--text", "x"])):
+        result = run("predict", folder / "model.sure", tmp_path / path, "--output", target, *more)
+        assert result.exit_code == 1
+        assert target.read_text() == "precious"
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "model.sure"])
 def test_what_is_read_is_not_overwritten(name: str, folder: Path) -> None:
     before = (folder / name).read_bytes()

@@ -6,8 +6,9 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surelearn.prediction import Prediction
+
+T = TypeVar("T")
 
 
 def predict(
@@ -66,14 +69,21 @@ def predict(
     )
     lines = _Lines(loaded.classes_, keep, proba)
     n_bad = 0
+    batches = begun(surelearn.predict(loaded, files, keep=keep, **asked))
     with opened(output) as out:
-        for batch in surelearn.predict(loaded, files, keep=keep, **asked):
+        for batch in batches:
             out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
             out.flush()  # who reads a stream waits for it
             n_bad += batch.n_bad
     if n_bad:
         rows = "row was" if n_bad == 1 else "rows were"
         typer.echo(f"surelearn: {n_bad:,} bad {rows} left out.", err=True)
+
+
+def begun(batches: Iterator[T]) -> Iterator[T]:
+    """The same, the first one made already: where that fails, no old output has been emptied."""
+    first = list(islice(batches, 1))
+    return chain(first, batches)
 
 
 @contextmanager

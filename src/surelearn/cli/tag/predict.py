@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._options import Model
-from surelearn.cli.predict import opened
+from surelearn.cli.predict import begun, opened
 from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
@@ -46,11 +45,10 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
     asked = reading(columns=columns, format=format, skip_bad=skip_bad)
-    batches = predict_tags(tagger_in(model), files, confidence=confidence, **asked)
-    first = list(islice(batches, 1))  # what was written before stays where this fails
+    batches = begun(predict_tags(tagger_in(model), files, confidence=confidence, **asked))
     n_bad, between = 0, ""
     with opened(output) as out:
-        for batch in chain(first, batches):
+        for batch in batches:
             text = between + _whole_lines(batch.text)
             # A file may end without a blank line, and another one follow.
             between = "" if _BLANK_AT_END.search(text) else "\n"
