@@ -3,7 +3,8 @@ PYTHON ?= python3
 PY := .venv/bin/python
 CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CXX_FILES := $(shell find cpp -name '*.[ch]pp')
-PYTEST := $(PY) -m pytest -q -n 2 --dist loadgroup
+# A file stays on one worker: what it makes once is made once, and it has its own cluster.
+PYTEST := $(PY) -m pytest -q -n 2 --dist loadfile
 
 .PHONY: demo test test-all lint properties fuzz sanitize bench stub format clean
 

@@ -48,9 +48,6 @@ print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
 
 runner = CliRunner()
 
-#: The demo takes seconds: once, not on every worker.
-pytestmark = pytest.mark.xdist_group("demo")
-
 
 def run(*arguments: object) -> Any:
     return runner.invoke(_app.app, [str(argument) for argument in arguments])

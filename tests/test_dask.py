@@ -349,7 +349,6 @@ def lost(client):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("dask")  # one cluster
 def test_two_processes_give_the_same_bytes(client, expected, tmp_path):
     with on_the_cluster(), get_task_stream(client) as ran:
         model = surelearn.dask.fit(text_classifier(), pairs())
@@ -362,7 +361,6 @@ def test_two_processes_give_the_same_bytes(client, expected, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("dask")  # one cluster
 @pytest.mark.usefixtures("client")
 def test_an_error_in_a_process_names_the_partition():
     bad, wrong = bag_of(spoilt(TEXTS, 185, None)), r"^partition 3: text 5 must be str or bytes, got"
@@ -371,7 +369,6 @@ def test_an_error_in_a_process_names_the_partition():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("dask")  # one cluster
 def test_a_worker_that_dies_is_replaced_and_the_bytes_are_the_same(client, expected, tmp_path):
     marker = tmp_path / "died"
     load = dask.delayed(deadly)

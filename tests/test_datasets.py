@@ -36,9 +36,6 @@ print(json.dumps({
 }))
 """
 
-#: Reading all docstrings takes seconds: once, not on every worker.
-pytestmark = pytest.mark.xdist_group("docstrings")
-
 
 @pytest.fixture(scope="module")
 def corpus() -> Any:

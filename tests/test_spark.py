@@ -22,7 +22,6 @@ NEW_PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("spark"),  # one session
     pytest.mark.filterwarnings(NEW_PANDAS),
 ]
 
