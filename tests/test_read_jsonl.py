@@ -242,3 +242,17 @@ def test_a_source_can_be_read_twice_and_adds_up(path):
     assert source.can_restart
     assert source.name == str(path)
     assert read.batches(source) is source
+
+
+@pytest.mark.parametrize("number", [19223372036854775808, 2**53 + 1, -(10**300)])
+def test_whole_numbers_too_large_for_integers_are_numbers_beside_bad_lines_too(tmp_path, number):
+    path = tmp_path / "r.jsonl"
+    good = f'{{"a": 0.5, "label": 0.5}}\n{{"a": {number}, "label": {number}}}\n'
+    path.write_text(f"{good}no JSON\n")
+    (batch,) = read.batches(path, skip_bad=True)
+    assert batch.n_bad == 1
+    assert np.asarray(batch.X)[:, 0].tolist() == [0.5, float(number)]
+    assert batch.labels.values[batch.labels.codes].tolist() == [0.5, float(number)]
+    path.write_text(good)
+    (plain,) = read.batches(path)
+    assert np.asarray(plain.X).tolist() == np.asarray(batch.X).tolist()

@@ -102,8 +102,15 @@ class JsonLines:
                 n_bad += 1
             else:
                 raise BadInput(f"{name}, line {number}: {wrong}.")
-        names = self._schema.names
-        plain = [{column: record[column] for column in names} for record in records]
+        # pyarrow refuses whole numbers too large for an integer, or for a double's digits, there.
+        doubles = {field.name for field in self._schema if str(field.type) == "double"}
+        plain = [
+            {
+                name: float(record[name]) if name in doubles else record[name]
+                for name in self._schema.names
+            }
+            for record in records
+        ]
         table = pyarrow.Table.from_pylist(plain, schema=self._schema)
         return batch_of(table, self.columns, n_bad=n_bad)
 
