@@ -16,7 +16,7 @@ test: .venv/test.stamp lint     ## quick: every check that takes seconds
 
 test-all: .venv/test.stamp sanitize properties   ## what is slow: sanitizers, fuzz, stories on real data
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
-	$(PYTEST) -m slow
+	$(PYTEST) --dist load -m slow   # few tests, some of them long
 
 lint: .venv/test.stamp          ## looks, types, import contract, spelling
 	.venv/bin/ruff format --check .
