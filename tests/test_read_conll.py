@@ -79,8 +79,8 @@ def test_what_was_written_is_read(document, size):
     with blocks_of(size):
         assert whole("/a.txt", filesystem=memory) == (words, labels, 0)
         n = check_going_on(read.sentences("/a.txt", filesystem=memory))
-    if size == 5:
-        assert n >= len(sentences)
+    if size == 5:  # blocks end at lines without anything in them
+        assert n >= min(len(sentences), text.rstrip().count("\n\n"))
 
 
 pieces = st.sampled_from(

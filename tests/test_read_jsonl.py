@@ -104,7 +104,7 @@ def test_reading_goes_on_from_the_end_of_any_block(pairs, size, tmp_path_factory
         (folder / f"{name}.jsonl").write_bytes(dumped(pairs).removesuffix(b"\n"))
     with blocks_of(size):
         n = check_going_on(read.batches(folder / "*.jsonl"))
-    assert n > 2
+    assert n >= 2 if size == 200 else n > 2  # six short records fit in one of the largest blocks
 
 
 @pytest.mark.parametrize(
