@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surelearn.read import Source, batches, sentences
@@ -12,21 +12,23 @@ def opened(
     source: Any, reading: Mapping[str, Any], *, model: Any = None, columns: Sequence[str] = ()
 ) -> Source:
     """A source with the keywords of `read.batches`, and those that the model knows of `columns`."""
-    if not isinstance(source, Source):
-        known = {} if model is None else _as_learnt(model, reading, columns)
-        return batches(source, **{**known, **reading})
-    if reading:
-        raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
-    return source
+    known = {} if model is None else _as_learnt(model, reading, columns)
+    return _opened_by(batches, source, reading, known)
 
 
 def opened_sentences(
     source: Any, reading: Mapping[str, Any], *, model: Any = None, labelled: bool = True
 ) -> Source:
     """A source with the keywords of `read.sentences`, and the columns that the model knows."""
+    known = {} if model is None else _sentences_as_learnt(model, labelled)
+    return _opened_by(sentences, source, reading, known)
+
+
+def _opened_by(
+    reader: Callable[..., Source], source: Any, reading: Mapping[str, Any], known: dict[str, Any]
+) -> Source:
     if not isinstance(source, Source):
-        known = {} if model is None else _sentences_as_learnt(model, labelled)
-        return sentences(source, **{**known, **reading})
+        return reader(source, **{**known, **reading})
     if reading:
         raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
     return source

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surelearn.cli import _options
+
 if TYPE_CHECKING:
     from surelearn import SureTagger
 
@@ -40,7 +42,7 @@ def reading(**asked: Any) -> dict[str, Any]:
     """What was asked for, as keywords of `read.sentences`."""
     if asked.get("columns") is not None:
         asked["columns"] = asked["columns"].split(",")
-    return {name: value for name, value in asked.items() if value not in (None, False)}
+    return _options.reading(**asked)
 
 
 def tagger_in(path: Path) -> SureTagger:
