@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,18 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
 from surelearn.estimators._table import word
-from surelearn.plot._look import COLOURS, DPI, FONT, blank, head, need_matplotlib, plain, root
+from surelearn.plot._display import Display
+from surelearn.plot._look import COLOURS, FONT, head, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _TOP = 40
 #: With more labels numbers would be too small to read.
 _NUMBERED = 20
 
 
-class ConfusionDisplay:
+class ConfusionDisplay(Display):
     """How many rows of each label were taken for each class.
 
     A line has the rows of one label. Right answers are blue, mistakes orange, the darker the larger
@@ -44,10 +43,8 @@ class ConfusionDisplay:
     confusion_ : ndarray of shape (n_labels, n_classes)
     labels_, classes_ : list
     left_out_ : int
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure of `ax_`.
 
     Examples
     --------
@@ -55,9 +52,6 @@ class ConfusionDisplay:
     >>> ConfusionDisplay([[8, 2], [1, 9]], ["ham", "spam"], ["ham", "spam"]).confusion_.sum()
     np.int64(20)
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -102,46 +96,6 @@ class ConfusionDisplay:
         labels, classes = evaluation.labels[lines].tolist(), evaluation.classes[columns].tolist()
         left_out = len(table) - len(lines)
         return cls(table[np.ix_(lines, columns)], labels, classes, left_out=left_out)
-
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to; default: a new figure, which pyplot knows.
-        title : str, optional
-
-        Returns
-        -------
-        self
-        """
-        need_matplotlib("ConfusionDisplay.plot")
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=self._size(), layout="constrained")
-        self._draw(ax, title)
-        self.ax_, self.figure_ = ax, root(ax)
-        return self
-
-    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
-        """Draw it into a file, without pyplot.
-
-        Parameters
-        ----------
-        path : str or path
-            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
-        title : str, optional
-
-        Returns
-        -------
-        self
-        """
-        figure = blank("ConfusionDisplay.save", self._size())
-        self.plot(figure.subplots(), title=title)
-        figure.savefig(path, dpi=DPI)
-        return self
 
     def _size(self) -> tuple[float, float]:
         """A cell has room for a count of four digits, as long as there are not too many."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -14,31 +13,24 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._table import word
-from surelearn.plot._look import (
-    COLOURS,
-    DPI,
-    FONT,
-    GREY,
-    blank,
-    head,
-    need_matplotlib,
-    plain,
-    quiet,
-    root,
-)
+from surelearn.plot._display import Display
+from surelearn.plot._look import COLOURS, FONT, GREY, head, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _FOR, _AGAINST = COLOURS[:2]
 _WIDEST = 28
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Display):
     """The weights a model is surest of, or what each feature says of one row, as bars.
 
-    Make it with `from_estimator`, then draw it with `plot` or `save`.
+    Make it with `from_estimator`, then draw it with `plot` or `save`: a bar for each line, and
+    whiskers for how sure the model is of it. Of a model: the mean of each weight, thick whiskers of
+    one and thin ones of two standard deviations. Of a row: the share in the margin, whiskers of the
+    square root of the (absolute) share in its variance. Without a title the picture has that of
+    `title`.
 
     Parameters
     ----------
@@ -54,10 +46,8 @@ class ExplanationDisplay:
     explanation_ : Explanation
     classes_ : ndarray of shape (n_classes,)
     probability_ : float or None
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure of `ax_`.
 
     Examples
     --------
@@ -67,9 +57,6 @@ class ExplanationDisplay:
     >>> ExplanationDisplay.from_estimator(clf, [1, 0]).title()
     'yes: margin 0.743 ± 1.09, probability 0.73'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, explanation: Explanation, *, classes: ArrayLike, probability: float | None = None
@@ -148,61 +135,15 @@ class ExplanationDisplay:
             said += f", probability {_number(self.probability_)}"
         return said
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw a bar for each line, and whiskers for how sure the model is of it.
+    def _size(self) -> tuple[float, float]:
+        return 8.0, 1.6 + 0.3 * max(len(self.explanation_), 3)
 
-        Of a model: the mean of each weight, thick whiskers of one and thin ones of two standard
-        deviations. Of a row: the share in the margin, whiskers of the square root of the (absolute)
-        share in its variance.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure of pyplot.
-        title : str, optional
-            Default: what `title` gives.
-
-        Returns
-        -------
-        self
-            With `ax_` and `figure_`.
-        """
-        need_matplotlib("ExplanationDisplay.plot")
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots(figsize=self._size(), layout="constrained")[1]
+    def _draw(self, ax: Axes, title: str | None) -> None:
         bars = _bars(self.explanation_, self.classes_)
         _draw(ax, bars, of_row=self._of_row)
         _dress(ax, bars, of_row=self._of_row)
-        head(
-            ax, plain(self.title() if title is None else title), _subtitle(self._of_row, self._sure)
-        )
-        self.ax_ = ax
-        self.figure_ = root(ax)
-        return self
-
-    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
-        """Draw into a file; opens no window and keeps no figure in pyplot.
-
-        Parameters
-        ----------
-        path : str or path
-            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
-        title : str, optional
-            As in `plot`.
-
-        Returns
-        -------
-        self
-        """
-        figure = blank("ExplanationDisplay.save", self._size())
-        self.plot(figure.subplots(), title=title)
-        figure.savefig(path, dpi=DPI)
-        return self
-
-    def _size(self) -> tuple[float, float]:
-        return 8.0, 1.6 + 0.3 * max(len(self.explanation_), 3)
+        told = _subtitle(self._of_row, self._sure)
+        head(ax, plain(self.title() if title is None else title), told)
 
 
 # -------------------------------------------------------------------- computing

@@ -14,16 +14,16 @@ from sklearn.utils import check_consistent_length, check_random_state, shuffle
 
 from surelearn import _check
 from surelearn.plot import _asked
-from surelearn.plot._look import DPI, FONT, blank, head, look, need_matplotlib, plain, quiet, root
+from surelearn.plot._display import Display
+from surelearn.plot._look import FONT, head, look, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _N_SIZES = 12
 
 
-class LearningCurveDisplay:
+class LearningCurveDisplay(Display):
     """Accuracy on held-out rows by the number of rows learnt from, in one pass.
 
     Make it with `from_estimators` or `from_simulation`, then draw it with `plot` or `save`.
@@ -43,10 +43,8 @@ class LearningCurveDisplay:
     sizes_ : ndarray of int of shape (n_sizes,)
     accuracy_ : dict of {str: ndarray of shape (n_repeats, n_sizes)}
     full_ : dict of {str: ndarray of shape (n_repeats,)}
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure of `ax_`.
 
     Examples
     --------
@@ -55,9 +53,6 @@ class LearningCurveDisplay:
     >>> display.mean("AROW")
     array([0.5, 0.5])
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -248,18 +243,16 @@ class LearningCurveDisplay:
         >>> display.plot(Figure().subplots(), unit="texts").ax_.get_xlabel()
         'Training texts, seen once (log scale)'
         """
-        need_matplotlib("LearningCurveDisplay.plot")
-        if ax is None:
-            import matplotlib.pyplot as plt
+        return self._plot(ax, title, unit=unit)
 
-            ax = plt.subplots(figsize=(8, 5), layout="constrained")[1]
-        subtitle = self._draw_asked(ax, unit) if self.full_ else self._draw(ax, unit)
+    def _size(self) -> tuple[float, float]:
+        return 8.0, 5.0
+
+    def _draw(self, ax: Axes, title: str | None, unit: str = "rows") -> None:
+        subtitle = self._draw_asked(ax, unit) if self.full_ else self._draw_learnt(ax, unit)
         head(ax, title, subtitle)
-        self.ax_ = ax
-        self.figure_ = root(ax)
-        return self
 
-    def _draw(self, ax: Axes, unit: str) -> str:
+    def _draw_learnt(self, ax: Axes, unit: str) -> str:
         """Learners that go through all rows; what the picture shows."""
         looks = [look(place) for place in range(len(self.accuracy_))]
         for values, own in zip(self.accuracy_.values(), looks, strict=True):
@@ -300,10 +293,7 @@ class LearningCurveDisplay:
         -------
         self
         """
-        figure = blank("LearningCurveDisplay.save", (8, 5))
-        self.plot(figure.subplots(), title=title, unit=unit)
-        figure.savefig(path, dpi=DPI)
-        return self
+        return self._save(path, title=title, unit=unit)
 
 
 # -------------------------------------------------------------------- computing

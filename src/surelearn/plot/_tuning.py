@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,30 +12,19 @@ from surelearn import _check
 from surelearn.estimators import Standings
 from surelearn.estimators._table import word
 from surelearn.estimators._tune import described
-from surelearn.plot._look import (
-    COLOURS,
-    DPI,
-    FONT,
-    GREY,
-    blank,
-    head,
-    need_matplotlib,
-    plain,
-    quiet,
-    root,
-)
+from surelearn.plot._display import Display
+from surelearn.plot._look import COLOURS, FONT, GREY, head, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _TOP = 15
 
 
-class TuningDisplay:
+class TuningDisplay(Display):
     """Progressive error of each candidate of `tune`, and how sure it is behind the winner.
 
-    Make it with `from_table`, then draw it with `plot` or `save`.
+    Make it with `from_table`, then draw it with `plot` or `save`, the winner on top.
 
     Parameters
     ----------
@@ -52,10 +40,8 @@ class TuningDisplay:
     names_ : list of str
     behind_, deviation_ : ndarray of shape (n_candidates,)
     error_ : float
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure of `ax_`.
 
     Examples
     --------
@@ -64,9 +50,6 @@ class TuningDisplay:
     >>> display.behind_
     array([0.  , 0.02])
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, names: Sequence[str], behind: ArrayLike, deviation: ArrayLike, *, error: float
@@ -100,45 +83,8 @@ class TuningDisplay:
         error = float(table.error[0])
         return cls(names, table.behind[kept], table.behind_deviation[kept], error=error)
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw it, the winner on top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to; default: a new figure, which pyplot knows.
-        title : str, optional
-
-        Returns
-        -------
-        self
-        """
-        need_matplotlib("TuningDisplay.plot")
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=_size(len(self.names_)), layout="constrained")
-        self._draw(ax, title)
-        self.ax_, self.figure_ = ax, root(ax)
-        return self
-
-    def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
-        """Draw it into a file, without pyplot.
-
-        Parameters
-        ----------
-        path : str or path
-            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
-        title : str, optional
-
-        Returns
-        -------
-        self
-        """
-        figure = blank("TuningDisplay.save", _size(len(self.names_)))
-        self.plot(figure.subplots(), title=title)
-        figure.savefig(path, dpi=DPI)
-        return self
+    def _size(self) -> tuple[float, float]:
+        return 8.0, 1.6 + 0.3 * len(self.names_)
 
     def _draw(self, ax: Axes, title: str | None) -> None:
         places = np.arange(len(self.names_))
@@ -154,7 +100,3 @@ class TuningDisplay:
         quiet(ax, "x")
         told = f"Bars: two standard errors. The winner has {100 * self.error_:.2f} % errors."
         head(ax, None if title is None else plain(title), told)
-
-
-def _size(n_candidates: int) -> tuple[float, float]:
-    return 8.0, 1.6 + 0.3 * n_candidates
