@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral, Real
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._values import listing, number
+
+#: Types of each kind of label; bool first, since it is an int to Python.
+_KINDS: dict[str, Any] = {
+    "str": str,
+    "bool": bool | np.bool_,
+    "int": int | np.integer,
+    "float": float | np.floating,
+}
 
 
 def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
@@ -36,7 +43,30 @@ def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
     if kinds and kinds[0] not in ("str", "int", "float", "bool"):
         raise TypeError(f"{name} must hold texts, numbers or booleans, got {y[0]!r}.")
     # Numbers and booleans become an array of their own type; texts stay as they are.
-    return y if not kinds or kinds[0] == "str" else labels(np.array(y.tolist()), name)
+    if not kinds or kinds[0] == "str":
+        return y
+    if kinds[0] == "int":
+        return _integers([int(value) for value in y], name)
+    return labels(np.array(y.tolist()), name)
+
+
+def _integers(values: Sequence[int], name: str) -> NDArray[Any]:
+    """Whole numbers in a type that holds all of them; numpy would make doubles of some."""
+    for dtype in (np.int64, np.uint64):
+        limits = np.iinfo(dtype)
+        if limits.min <= min(values) and max(values) <= limits.max:
+            return np.array(values, dtype)
+    row = next(i for i, value in enumerate(values) if not -(2**63) <= value < 2**63)
+    raise ValueError(
+        f"{name} must hold whole numbers that fit int64, or uint64 if none is negative, got "
+        f"{_digits(values[row])} at row {row}. Use texts as labels instead."
+    )
+
+
+def _digits(value: int) -> str:
+    """A whole number, no longer than can be taken in: Python refuses to print very long ones."""
+    bits = value.bit_length()
+    return str(value) if bits <= 128 else f"a number of {bits} bits"
 
 
 def is_missing(value: Any) -> bool:
@@ -49,10 +79,10 @@ def is_missing(value: Any) -> bool:
 
 def kind_of(label: Any) -> str:
     """The kind of a label, the same for Python's and numpy's types of it."""
-    for kind, types in (("str", str), ("bool", bool | np.bool_), ("int", Integral)):
+    for kind, types in _KINDS.items():
         if isinstance(label, types):
             return kind
-    return "float" if isinstance(label, Real) else type(label).__name__
+    return type(label).__name__
 
 
 def _whole_labels(y: NDArray[Any], name: str) -> None:
@@ -89,11 +119,16 @@ def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
             f"y must hold labels of the kind known so far, such as {classes.tolist()[0]!r}, "
             f"got {y.tolist()[0]!r}."
         )
-    both = classes.dtype.kind in "iu" and y.dtype.kind in "iu"
-    if both and np.result_type(classes, y).kind == "f":
+    if np.result_type(classes, y).kind == "f" and not (_exact(classes) and _exact(y)):
         raise ValueError(
             f"y must hold labels that fit one type with {classes.dtype}, got {y.dtype}."
         )
+
+
+def _exact(labels: NDArray[Any]) -> bool:
+    """Whether doubles tell these labels apart."""
+    whole = labels.dtype.kind in "iu"
+    return not whole or (int(labels.min()) >= -(2**53) and int(labels.max()) <= 2**53)
 
 
 def only_class(classes: NDArray[Any]) -> int:
@@ -166,6 +201,12 @@ def class_weight(value: object) -> dict[Any, float] | str | None:
         return value
     if not isinstance(value, Mapping):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {value!r}.")
+    for label in value:
+        if isinstance(label, int | np.integer) and not -(2**63) <= label < 2**64:
+            raise ValueError(
+                "class_weight must have labels as keys, whole numbers of at most 64 bits, got "
+                f"{_digits(int(label))}."
+            )
     return {
         label: number(f"class_weight[{label!r}]", weight, "[0, inf)", low=0.0)
         for label, weight in value.items()

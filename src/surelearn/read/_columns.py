@@ -114,7 +114,9 @@ class Columns:
         if self.label is not None:
             found = _not(record, self.label, _KINDS[self.kind][0])
             if found is not None:
-                return f"{self.label!r} must be {self.kind}, got {found}"
+                large = type(record.get(self.label)) is int and self.kind == "a whole number"
+                kind = f"{self.kind} that fits int64" if large else self.kind
+                return f"{self.label!r} must be {kind}, got {found}"
         if self.weight is not None:
             found = _not_number(record, self.weight, low=0.0)
             if found is not None:

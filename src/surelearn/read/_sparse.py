@@ -101,7 +101,9 @@ class Sparse:
         bad = self._too_wide(found)
         if labelled:
             bad |= ~np.isfinite(found.labels)
-            bad |= self._whole & (found.labels != np.floor(found.labels))
+            bad |= self._whole & (
+                (found.labels != np.floor(found.labels)) | _too_large(found.labels)
+            )
         if bad.any() and not self._skip_bad:
             self._name_first(lines, name, first, labelled=labelled)
         return self._batch(found, ~bad, labelled=labelled)
@@ -140,10 +142,17 @@ class Sparse:
                 raise bad_line(name, number, "expected a label, got none.")
             if self._whole and label != np.floor(label):
                 raise bad_line(name, number, f"expected a whole number as label, got {label}.")
+            if self._whole and _too_large(label):
+                raise bad_line(name, number, f"expected a label of 53 bits at most, got {label}.")
             if self._too_wide(found).any():
                 most = self._n_features
                 largest = int(found.features.max()) + 1
                 raise bad_line(name, number, f"expected at most {most} features, got {largest}.")
+
+
+def _too_large(labels: Any) -> Any:
+    """Whether whole numbers cannot be told from their neighbours: labels are read as doubles."""
+    return np.abs(labels) >= 2.0**53
 
 
 def _labels(labels: Any, kept: Any, *, whole: bool) -> Labels:
