@@ -126,11 +126,10 @@ def _if_made_by(make: Callable[[int], Matrix], given: object) -> Matrix | None:
 def one_vs_rest(n_classes: int) -> Code:
     """One problem for each class: its rows are positive, all others negative.
 
-    Two classes are one problem, positive for the second, as everywhere else.
-
     Parameters
     ----------
     n_classes : int >= 2
+        Two classes are one problem, positive for the second, as everywhere else.
 
     Returns
     -------
@@ -154,8 +153,6 @@ def _rest_matrix(n_classes: int) -> Matrix:
 def all_pairs(n_classes: int) -> Code:
     """One problem for every two classes i < j, which sees no others: i is positive, j negative.
 
-    Problems come in the order (0, 1), (0, 2), ..., (1, 2), ...
-
     Parameters
     ----------
     n_classes : int >= 2
@@ -163,6 +160,7 @@ def all_pairs(n_classes: int) -> Code:
     Returns
     -------
     code : Code
+        Its problems come in the order (0, 1), (0, 2), ..., (1, 2), ...
 
     Examples
     --------
@@ -185,12 +183,13 @@ def _pairs_matrix(n_classes: int) -> Matrix:
 def minimal_bits(n_classes: int) -> Code:
     r"""The digits of the class number: as few problems as can be, :math:`\lceil \log_2 K \rceil`.
 
-    Every two classes differ, some in one problem only, so that one wrong answer is a wrong label;
-    and the problems are as hard as an arbitrary numbering makes them. To compare with.
+    Every two classes differ, some in one problem only, so that one wrong answer is a wrong label.
+    To compare with.
 
     Parameters
     ----------
     n_classes : int >= 2
+        The problems are as hard as their arbitrary numbering makes them.
 
     Returns
     -------

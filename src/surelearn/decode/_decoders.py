@@ -234,17 +234,16 @@ def scores(code: Code, mean: ArrayLike) -> Array:
     .. math:: s_k = \sum_b c_{kb} M_b, \qquad
         \text{all pairs: } s_i = \sum_{j > i} M_{ij} - \sum_{j < i} M_{ji}
 
-    For one-vs-rest with three or more classes the margins themselves, which have the same order.
-
     Parameters
     ----------
     code : Code
-    mean : array-like of shape (n, n_problems)
-        Margins :math:`M` of rows.
+    mean : as of `hamming`
 
     Returns
     -------
     s : ndarray of shape (n, n_classes)
+        For one-vs-rest with three or more classes the margins themselves, which have the same
+        order.
 
     Examples
     --------
@@ -263,19 +262,19 @@ def votes(code: Code, mean: ArrayLike) -> Array:
 
     .. math:: \text{votes}_i + \frac{s_i}{4 (1 + |s_i|)}
 
-    A margin of exactly 0 is half a vote for both. The second term stays below a quarter, so that it
-    settles ties and nothing else. `hamming` leaves them to the order of the classes.
+    A margin of exactly 0 is half a vote for both.
 
     Parameters
     ----------
     code : Code
         A problem for every two classes, as of `all_pairs`.
-    mean : array-like of shape (n, n_problems)
-        Margins of rows.
+    mean : as of `hamming`
 
     Returns
     -------
     s : ndarray of shape (n, n_classes)
+        The second term stays below a quarter, so that it settles ties and nothing else. `hamming`
+        leaves them to the order of the classes.
 
     Examples
     --------
@@ -298,10 +297,7 @@ def tournament(code: Code, mean: ArrayLike) -> Array:
 
     Parameters
     ----------
-    code : Code
-        A problem for every two classes, as of `all_pairs`.
-    mean : array-like of shape (n, n_problems)
-        Margins of rows.
+    code, mean : as of `votes`
 
     Returns
     -------

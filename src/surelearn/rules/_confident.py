@@ -81,10 +81,7 @@ class VarianceExact(_Confident):
 
     Parameters
     ----------
-    eta : float in [0.5, 1), optional
-        Wanted probability of the right label.
-    phi : float >= 0, optional
-        Given in place of `eta`. Default 0.3.
+    eta, phi : as of `Variance`, by default ``phi=0.3``
 
     References
     ----------
@@ -120,10 +117,7 @@ class Stdev(_Confident):
 
     Parameters
     ----------
-    eta : float in [0.5, 1), optional
-        Wanted probability of the right label.
-    phi : float >= 0, optional
-        Given in place of `eta`. Default 0.5.
+    eta, phi : as of `Variance`, by default ``phi=0.5``
 
     References
     ----------
@@ -161,12 +155,9 @@ class SCW1(_SoftConfident):
 
     Parameters
     ----------
-    eta : float in [0.5, 1), optional
-        Wanted probability of the right label.
+    eta, phi : as of `Variance`, by default ``phi=1``
     C : float > 0, default 1
-        Aggressiveness.
-    phi : float >= 0, optional
-        Given in place of `eta`. Default 1.
+        Aggressiveness: what the slack costs.
 
     References
     ----------
@@ -185,12 +176,7 @@ class SCW2(_SoftConfident):
 
     Parameters
     ----------
-    eta : float in [0.5, 1), optional
-        Wanted probability of the right label.
-    C : float > 0, default 0.3
-        Aggressiveness.
-    phi : float >= 0, optional
-        Given in place of `eta`. Default 3.
+    eta, C, phi : as of `SCW1`, by default ``C=0.3, phi=3``
 
     References
     ----------

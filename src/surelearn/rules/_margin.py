@@ -147,7 +147,7 @@ class PA1(_Aggressive):
     Parameters
     ----------
     C : float > 0, default 1
-        Aggressiveness.
+        Aggressiveness: the largest `alpha`.
 
     References
     ----------
@@ -166,7 +166,7 @@ class PA2(_Aggressive):
     Parameters
     ----------
     C : float > 0, default 1
-        Aggressiveness.
+        Aggressiveness: the larger, the nearer to `PA`.
 
     References
     ----------

@@ -6,37 +6,27 @@ from collections.abc import Callable
 from typing import Any
 
 from surelearn import _check
+from surelearn.rules import _confident, _margin
 from surelearn.rules._base import Rule
-from surelearn.rules._confident import SCW1, SCW2, Stdev, Variance, VarianceExact
 from surelearn.rules._custom import Custom, registered
-from surelearn.rules._margin import (
-    AROW,
-    NHERD,
-    PA,
-    PA1,
-    PA2,
-    Perceptron,
-    Probit,
-    SecondOrderPerceptron,
-)
 
 #: Every built-in rule by its name, in the order of the core's own list.
 RULES: dict[str, type[Rule]] = {
     rule.name: rule
     for rule in (
-        Variance,
-        VarianceExact,
-        Stdev,
-        AROW,
-        Probit,
-        SCW1,
-        SCW2,
-        NHERD,
-        SecondOrderPerceptron,
-        Perceptron,
-        PA,
-        PA1,
-        PA2,
+        _confident.Variance,
+        _confident.VarianceExact,
+        _confident.Stdev,
+        _margin.AROW,
+        _margin.Probit,
+        _confident.SCW1,
+        _confident.SCW2,
+        _margin.NHERD,
+        _margin.SecondOrderPerceptron,
+        _margin.Perceptron,
+        _margin.PA,
+        _margin.PA1,
+        _margin.PA2,
     )
 }
 
