@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from surelearn import _check
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._plan import Plan
+from surelearn.estimators._position import put_columns
 from surelearn.estimators._ruled import Ruled
 from surelearn.estimators._shards import put
 from surelearn.estimators._tag_merge import merge_taggers
@@ -80,6 +81,7 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     result: E = clone(listed[0])
     put(result, MergeState.combined(states))
     _put_names(result, fitted)
+    put_columns(result, fitted)
     _put_temperature(result, listed, states)
     return result
 

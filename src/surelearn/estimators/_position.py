@@ -136,6 +136,13 @@ class StreamPosition:
         )
 
 
+def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
+    """Give a merged estimator the columns that were read, if all that have read some agree."""
+    read = [model.stream_.columns for model in fitted if hasattr(model, "stream_")]
+    if read and all(columns == read[0] for columns in read):
+        merged.stream_ = StreamPosition((), dict(read[0]), ended=True)
+
+
 _NUMBERS = ("number", "block", "rows", "n_bad", "seed", "passes")
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from surelearn import _check
 from surelearn.estimators._model import Model
-from surelearn.estimators._position import StreamPosition
+from surelearn.estimators._position import put_columns
 from surelearn.estimators._tag_plan import FEATURES, TagPlan
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._tags import TagModel
@@ -45,7 +45,7 @@ def merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
     result._model = whole
     result._know()
     _put_temperature(result, fitted, alone=how == "bayes" or len(taggers) == 1)
-    _put_columns(result, fitted)
+    put_columns(result, fitted)
     return result
 
 
@@ -96,13 +96,6 @@ def _put_temperature(result: SureTagger, fitted: list[SureTagger], *, alone: boo
     """A temperature belongs to the weights it was fitted to: kept where these are kept."""
     if len(fitted) == 1 and alone and hasattr(fitted[0], "temperature_"):
         result.temperature_ = fitted[0].temperature_
-
-
-def _put_columns(result: SureTagger, fitted: list[SureTagger]) -> None:
-    """Where words and tags stand in files, if it is the same for all that have read some."""
-    read = [tagger.stream_.columns for tagger in fitted if hasattr(tagger, "stream_")]
-    if read and all(columns == read[0] for columns in read):
-        result.stream_ = StreamPosition((), dict(read[0]), ended=True)
 
 
 def _check_settings(one: SureTagger, other: SureTagger, plan: TagPlan, other_plan: TagPlan) -> None:

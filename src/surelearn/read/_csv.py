@@ -45,6 +45,10 @@ class CsvSource(Source):
         self._skip_bad = skip_bad
         self._columns: Columns | None = None
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {} if self._columns is None else self._columns.plain()
+
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._columns is None:

@@ -1,0 +1,150 @@
+"""What a model remembers of how its source was read: the same for every format with columns."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from subprocess import run as process
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from pyarrow import feather, parquet
+from typer.testing import CliRunner
+
+import surelearn
+from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, predict
+from surelearn.cli import _app
+from surelearn.read import _lines, _stores
+
+FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
+FRAMES = ("pandas", "polars", "table")
+COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
+
+TEXTS = {
+    "id": [str(i) for i in range(40)],
+    "body": [f"{'good' if i % 2 else 'bad'} film number {i % 7}" for i in range(40)],
+    "stars": [5 if i % 2 else 1 for i in range(40)],
+    "votes": [1.0 + i % 3 for i in range(40)],
+}
+_random = np.random.default_rng(0)
+NUMBERS: dict[str, list[Any]] = {
+    "age": _random.normal(size=60).round(3).tolist(),
+    "height": _random.normal(size=60).round(3).tolist(),
+}
+NUMBERS["kind"] = ["x" if a > b else "y" for a, b in zip(*NUMBERS.values(), strict=True)]
+
+
+def stored(kind: str, folder: Path, columns: dict[str, list[Any]], name: str = "t") -> Any:
+    """The columns in a file or a frame."""
+    frame, path = pandas.DataFrame(columns), folder / f"{name}.{kind}"
+    if kind == "pandas":
+        return frame
+    if kind == "polars":
+        return polars.DataFrame(columns)
+    if kind == "table":
+        return pyarrow.table(columns)
+    if kind in ("csv", "tsv"):
+        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif kind == "parquet":
+        parquet.write_table(pyarrow.table(columns), path)
+    else:
+        feather.write_feather(pyarrow.table(columns), path)
+    return path
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(_app.app, [str(argument) for argument in arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def numbers(**settings: Any) -> SureClassifier:
+    return SureClassifier(random_state=0, **{"passes": 2, **settings})
+
+
+def labels(model: Any, source: Any) -> list[Any]:
+    return [label for batch in predict(model, source) for label in batch.label.tolist()]
+
+
+# -------------------------------------------------------------------------- columns
+
+
+@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
+def test_the_columns_of_texts_are_remembered(kind: str, tmp_path: Path) -> None:
+    source = stored(kind, tmp_path, TEXTS)
+    model = SureTextClassifier(random_state=0, passes=2)
+    model.fit_stream(source, text="body", label="stars", weight="votes")
+    columns = {"text": "body", "label": "stars", "weight": "votes"}
+    assert model.stream_.columns == columns
+    model.save(tmp_path / "m.sure")
+    for known in (model, load(tmp_path / "m.sure"), merge([model, load(tmp_path / "m.sure")])):
+        assert known.stream_.columns == columns
+        assert evaluate(known, source).accuracy == 1.0
+        assert labels(known, source) == TEXTS["stars"]
+    more = {name: values[:10] for name, values in TEXTS.items()}
+    model.fit_stream(stored(kind, tmp_path, more, "more"), resume=True)
+    assert model.stream_.columns == columns
+
+
+@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
+def test_columns_of_numbers_are_found_by_name_in_any_order(kind: str, tmp_path: Path) -> None:
+    source = stored(kind, tmp_path, NUMBERS)
+    turned = {name: NUMBERS[name] for name in ("kind", "height", "age")}
+    other = stored(kind, tmp_path, turned, "other")
+    model = numbers().fit_stream(source, label="kind")
+    assert model.stream_.columns == {"label": "kind", "features": ["age", "height"]}
+    assert evaluate(model, source).accuracy > 0.9
+    assert labels(model, other) == labels(model, source)
+    assert evaluate(model, other).accuracy == evaluate(model, source).accuracy
+    again = numbers().fit_stream(source, label="kind").fit_stream(other, resume=True)
+    expected = numbers().fit_stream(source, label="kind").fit_stream(source, resume=True)
+    if kind in FILES:  # going on with the same file there is nothing new in it
+        same = stored(kind, tmp_path, NUMBERS, "same")
+        expected = numbers().fit_stream(source, label="kind").fit_stream(same, resume=True)
+    np.testing.assert_array_equal(again.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_commands_need_no_options_twice(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = stored(kind, tmp_path, TEXTS).name
+    run("train", file, "-o", "m.sure", "--text", "body", "--label", "stars")
+    known = json.loads(run("info", "m.sure", "--json"))["stream"]["columns"]
+    assert known == {"text": "body", "label": "stars"}
+    assert json.loads(run("evaluate", "m.sure", file, "--json"))["accuracy"] == 1.0
+    found = [json.loads(line)["label"] for line in run("predict", "m.sure", file).splitlines()]
+    assert found == TEXTS["stars"]
+    run("train", file, "-o", "m.sure", "--resume")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_the_columns_of_a_pipe_are_remembered(kind: str, tmp_path: Path) -> None:
+    path = stored(kind, tmp_path, TEXTS)
+    options = ["--format", kind, "--text", "body", "--label", "stars", "-o", "m.sure"]
+    with path.open("rb") as file:
+        process([*COMMAND, "train", "-", *options], cwd=tmp_path, stdin=file, check=True)
+    assert load(tmp_path / "m.sure").stream_.columns["text"] == "body"
+    with path.open("rb") as file:
+        options = ["-", "--format", kind, "--json"]
+        done = process(
+            [*COMMAND, "evaluate", "m.sure", *options], cwd=tmp_path, stdin=file, check=True,
+            capture_output=True,
+        )  # fmt: skip
+    assert json.loads(done.stdout)["accuracy"] == 1.0
+
+
+def test_models_of_other_columns_are_merged_without_them(tmp_path: Path) -> None:
+    one = SureTextClassifier().fit_stream(pandas.DataFrame(TEXTS), text="body", label="stars")
+    other = SureTextClassifier().fit_stream(
+        pandas.DataFrame(TEXTS).rename(columns={"body": "text"}), label="stars"
+    )
+    assert not hasattr(merge([one, other]), "stream_")
