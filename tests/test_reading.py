@@ -16,10 +16,8 @@ import pytest
 from pyarrow import feather, parquet
 from typer.testing import CliRunner
 
-import surelearn
 from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, predict
 from surelearn.cli import _app
-from surelearn.read import _lines, _stores
 
 FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
 FRAMES = ("pandas", "polars", "table")
