@@ -7,15 +7,16 @@ comes to the client. `docs/howto/dask.md` shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _check
 from surelearn.estimators import SureClassifier
 from surelearn.estimators import _partitions as partitions
-from surelearn.estimators._partitions import Job, Tally
+from surelearn.estimators._partitions import E, Job, Tally
 from surelearn.estimators._shards import named
 from surelearn.merging import MergeState
 
@@ -24,13 +25,9 @@ try:
     import distributed  # noqa: F401
     from dask.delayed import Delayed, delayed
 except ImportError as error:
-    raise ImportError(
-        f"surelearn.dask needs {error.name}, got none. Run: pip install 'surelearn[dask]'"
-    ) from error
+    raise _check.missing("surelearn.dask", error, "dask") from error
 
 __all__ = ["fit", "predict", "predict_proba"]
-
-E = TypeVar("E", bound=SureClassifier)
 
 #: How many states are summed by one task.
 _FAN_IN = 8
@@ -50,7 +47,8 @@ def fit(
 
     Partition i is learnt as shard i of ``fit`` with `n_shards`: all passes over its own rows, in an
     order that `random_state` and i decide. The same partitions give the same bytes on any
-    scheduler, however many workers there are and however often a partition is learnt again.
+    scheduler, however many workers there are and however often a partition is learnt again. An
+    error in a partition says which: ``"partition 3: ..."``.
 
     Parameters
     ----------
@@ -70,8 +68,7 @@ def fit(
 
     Returns
     -------
-    estimator
-        A new one, fitted. An error in a partition says which: ``"partition 3: ..."``.
+    estimator : a new one, fitted
 
     Examples
     --------

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators import _partitions as partitions
-from surelearn.estimators._partitions import Job, Tally
+from surelearn.estimators._partitions import E, Job, Tally
 from surelearn.estimators._shards import named
 from surelearn.merging import MergeState
 
@@ -33,13 +33,9 @@ try:
     from pyspark.sql import functions
     from pyspark.sql.pandas.functions import arrow_udf
 except ImportError as error:
-    raise ImportError(
-        f"surelearn.spark needs {error.name}, got none. Run: pip install 'surelearn[spark]'"
-    ) from error
+    raise _check.missing("surelearn.spark", error, "spark") from error
 
 __all__ = ["fit", "predict", "predict_proba"]
-
-E = TypeVar("E", bound=SureClassifier)
 
 #: What workers send: something of one partition or of many, and who adds it up.
 _SCHEMA = "place int, packed binary"
@@ -62,7 +58,8 @@ def fit(
 
     Partition i is learnt as shard i of ``fit`` with `n_shards`: all passes over its own rows, in an
     order that `random_state` and i decide. The same rows in the same partitions and order give the
-    same bytes, however many executors there are and however often a partition is learnt again.
+    same bytes, however many executors there are and however often a partition is learnt again. An
+    error in a partition says which: ``"partition 3: ..."``.
 
     Parameters
     ----------
@@ -84,8 +81,7 @@ def fit(
 
     Returns
     -------
-    estimator
-        A new one, fitted. An error in a partition says which: ``"partition 3: ..."``.
+    estimator : a new one, fitted
 
     Examples
     --------
@@ -143,10 +139,7 @@ def predict_proba(
 
     Parameters
     ----------
-    model : fitted classifier
-    df : DataFrame
-    text, features
-        As in `fit`.
+    model, df, text, features : as in `predict`
     output : str, default "probability"
         Name of the new column. Its arrays are in the order of ``model.classes_``.
 

@@ -283,10 +283,12 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         if not self._is_native():
             return None
         stop = self.get_stop_words() if self.analyzer == "word" else None
+        # A word with a lone surrogate is never met.
+        met = (word for word in stop or () if isinstance(word, str) and _check.is_utf8(word))
         settings = (
             _UNITS[self.analyzer],
             *map(int, self.ngram_range),
-            frozenset(word for word in stop or () if isinstance(word, str) and _is_utf8(word)),
+            frozenset(met),
             int(self.n_features),
             bool(self.alternate_sign),
             bool(self.binary),
@@ -439,11 +441,6 @@ def _use_alphabets(hasher: _core.Hasher | None) -> None:
     if hasher is not None and not hasher.has_alphabets:
         with _MAKING:
             hasher.use_alphabets(*_alphabets())
-
-
-def _is_utf8(word: str) -> bool:
-    """Whether a word can be met at all: one with a lone surrogate cannot."""
-    return not any("\ud800" <= letter < "\ue000" for letter in word)
 
 
 @cache

@@ -17,7 +17,7 @@ from surelearn._check._labels import (
     sorted_classes,
     two_classes,
 )
-from surelearn._check._lines import BadInput, bad_line, unlike
+from surelearn._check._lines import BadInput, bad_line, is_utf8, unlike
 from surelearn._check._models import (
     agree,
     collapse,
@@ -80,6 +80,7 @@ from surelearn._check._values import (
     function,
     generator,
     listing,
+    missing,
     names,
     number,
     numbers,
@@ -111,6 +112,7 @@ __all__ = [
     "function",
     "generator",
     "inverted",
+    "is_utf8",
     "kind_of",
     "known_labels",
     "known_tags",
@@ -118,6 +120,7 @@ __all__ = [
     "labels_agree",
     "listed",
     "listing",
+    "missing",
     "mixing",
     "n_features",
     "names",

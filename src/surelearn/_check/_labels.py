@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._values import listing, number
+from surelearn._check._values import doubles, listing, number
 
 #: Types of each kind of label; bool first, since it is an int to Python.
 _KINDS: dict[str, Any] = {
@@ -173,10 +173,7 @@ def sorted_classes(classes: object, n_classes: int) -> NDArray[Any]:
 def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
     if value is None:
         return None
-    try:
-        weight = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"sample_weight must be numbers, got {value!r}.") from None
+    weight = doubles("sample_weight", value, "numbers")
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):

@@ -9,6 +9,15 @@ class BadInput(ValueError):
     """A line of a file cannot be read; the message names the file, the line and what is wrong."""
 
 
+def is_utf8(value: str | bytes) -> bool:
+    """Whether bytes are a text, or a text can be written: it cannot with a lone surrogate."""
+    try:
+        _ = value.encode() if isinstance(value, str) else value.decode()
+    except UnicodeError:
+        return False
+    return True
+
+
 def bad_line(name: str, line: int, reason: str) -> BadInput:
     return BadInput(f"{name}, line {line}: {reason}")
 

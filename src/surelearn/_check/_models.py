@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import one_kind
-from surelearn._check._values import listing, number
+from surelearn._check._values import doubles, listing, number
 
 W = TypeVar("W")
 
@@ -62,10 +62,7 @@ def cost(value: object) -> NDArray[np.float64] | None:
     """A square of costs, zero on the diagonal."""
     if value is None:
         return None
-    try:
-        matrix = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"cost must be a square matrix of numbers, got {value!r}.") from None
+    matrix = doubles("cost", value, "a square matrix of numbers").copy()
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"cost must be a square matrix, got shape {matrix.shape}.")
     if not (np.isfinite(matrix).all() and (matrix >= 0).all() and (matrix <= 1e6).all()):

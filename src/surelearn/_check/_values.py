@@ -16,6 +16,11 @@ class FormatError(ValueError):
     """A file is damaged, foreign or newer than this version of surelearn."""
 
 
+def missing(who: str, error: ImportError, extra: str) -> ImportError:
+    """The error for a package that `who` needs, and that `extra` of surelearn brings."""
+    return ImportError(f"{who} needs {error.name}, got none. Run: pip install 'surelearn[{extra}]'")
+
+
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
     """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -61,12 +66,17 @@ def listing(names: Iterable[object]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
+def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
+    """`value` as an array of doubles, rows one after the other."""
+    try:
+        return np.asarray(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {what}, got {value!r}.") from None
+
+
 def numbers(name: str, value: object) -> NDArray[np.float64]:
     """`value` as an array of finite doubles, rows one after the other."""
-    try:
-        array = np.asarray(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be an array of numbers, got {value!r}.") from None
+    array = doubles(name, value, "an array of numbers")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}.")
     return array

@@ -29,11 +29,8 @@ def evaluate_tagger(
         With `y` what the tagger takes; without it a source with labels as `read.sentences` takes
         it, such as a path. It is gone through batch by batch.
     y : list of sequences of labels, optional
-    progress : callable, optional
-        Called with an `estimators.StreamProgress` after each batch.
-    **reading
-        Keywords of `read.sentences`. The columns are those that were learnt, if the tagger knows
-        their names, where nothing else is said.
+    progress, **reading
+        As in `evaluate`, with the keywords of `read.sentences`.
 
     Returns
     -------

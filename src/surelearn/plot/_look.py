@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from surelearn import _check
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -20,9 +22,7 @@ def need_matplotlib(who: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ImportError(
-            f"{who} needs matplotlib, got none. Run: pip install 'surelearn[plot]'"
-        ) from error
+        raise _check.missing(who, error, "plot") from error
 
 
 def blank(who: str, size: tuple[float, float]) -> Figure:

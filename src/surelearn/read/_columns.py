@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check import BadInput
+from surelearn._check import BadInput, is_utf8
 from surelearn.read._batch import Batch, Labels
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _not(record: Mapping[str, Any], name: str, type_: type) -> str | None:
     value: Any = record.get(name)
     fits = type(value) is type_
     if type_ is str:
-        fits = fits and _is_utf8(value)
+        fits = fits and is_utf8(value)
     elif type_ is int:
         fits = fits and -(2**63) <= value < 2**63
     return None if fits else shown(value, there=name in record)
@@ -162,14 +162,6 @@ def _not_number(record: Mapping[str, Any], name: str, low: float = -math.inf) ->
     value: Any = record.get(name)
     number = type(value) in (int, float) and abs(value) < 1e308
     return None if number and value >= low else shown(value, there=name in record)
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def shown(value: Any, *, there: bool = True) -> str:

@@ -52,8 +52,7 @@ def sentences(
         Default: ``"conllu"`` if the name ends so, before ``.gz`` or the like, else ``"conll"``.
     skip_bad : bool, default False
         Whether to leave out sentences with a line that cannot be read, and count them.
-    filesystem : filesystem of pyarrow or fsspec, optional
-        Where the files are. Default: this machine, or what their addresses say.
+    filesystem : as in `batches`
 
     Returns
     -------
@@ -64,7 +63,7 @@ def sentences(
     Raises
     ------
     BadInput
-        For a line that cannot be read: names the file, the line and what was expected.
+        For a line that cannot be read, as in `batches`.
 
     Examples
     --------

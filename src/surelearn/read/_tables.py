@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check import BadInput
+from surelearn._check import BadInput, is_utf8
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
 from surelearn.read._stores import Store
@@ -136,7 +136,7 @@ class Rows:
         import pyarrow
 
         values = self._bytes(column)
-        bad = np.array([value is not None and not _is_utf8(value) for value in values], bool)
+        bad = np.array([value is not None and not is_utf8(value) for value in values], bool)
         kept = [None if wrong else value for value, wrong in zip(values, bad, strict=True)]
         texts = pyarrow.array(kept, pyarrow.large_binary()).cast(pyarrow.large_string())
         return pyarrow.chunked_array([texts]), bad
@@ -254,11 +254,3 @@ def _as_bytes(array: Any) -> Any:
         values.validate(full=True)
         return pyarrow.DictionaryArray.from_arrays(array.indices, values)
     return array.view(str(array.type).replace("string", "binary"))
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -33,29 +33,17 @@ def parse(
 
     Parameters
     ----------
-    block : bytes-like
-        Must not change meanwhile. The newline of the last line may be missing.
-    first_line : int
-        Number of the first line, for messages.
-    name : str
-        Name of the file, for messages.
-    dtype : float32 or float64
+    block, first_line, name, dtype, skip_bad
+        As of `_svmlight.parse`, and so is what it raises.
     n_features : int
         From 1 to 2**31 - 1.
     alternate_sign : bool
         Whether a hash below zero counts negative.
-    skip_bad : bool
-        Leave out lines that cannot be read, and tell them as `bad`.
 
     Returns
     -------
     Parsed
         A label that is missing is NaN. `weights` is None if no line has an importance.
-
-    Raises
-    ------
-    BadInput
-        With the first bad line, unless they are left out.
 
     Examples
     --------
