@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from driver import grouped
 from reference import merge as reference
 from surelearn import SureClassifier, SureTextClassifier, merge, rules
-from surelearn.estimators._model import Model
 from surelearn.merging import HOWS, MergeState
+from surelearn.models.rows import Model
 from surelearn.weights import Diagonal, Layout
 
 GAUSSIAN = ("bayes", "weighted", "kl")

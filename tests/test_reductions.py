@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
 from surelearn import FormatError, SureClassifier, decode, load, rules
-from surelearn.estimators._plan import Plan
+from surelearn.models.row_settings import Plan
 
 RULES = list(rules.RULES)
 NAMED = ["ovr", "ovo", "ecoc"]

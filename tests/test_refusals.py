@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from surelearn import SureClassifier, constraints, load, rules
-from surelearn.estimators._model import Refused
+from surelearn.models.rows import Refused
 from test_classifier import X4, Y4, fingerprint
 
 

@@ -15,10 +15,10 @@ from sklearn.model_selection import GridSearchCV
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
-from surelearn.estimators._ahead import ahead
 from surelearn.estimators._shards import fitted, n_rounds, shard_state, spans
 from surelearn.merging import HOWS, MergeState
 from surelearn.merging._threads import slices
+from surelearn.training.prefetch import ahead
 
 N, K = 50, 4
 CLASSES = ["a", "b", "c"]
@@ -218,7 +218,7 @@ def test_rows_are_cut_as_numpy_does():
 def test_rows_are_read_in_place():
     X, y = data()
     clf = SureClassifier(n_shards=3)
-    plan = surelearn.estimators._plan.Plan.of(clf.get_params(deep=False))
+    plan = surelearn.models.row_settings.Plan.of(clf.get_params(deep=False))
     shards, _ = clf._cut(X, y, None, plan)
     assert {id(shard.batch.rows) for shard in shards} == {id(shards[0].batch.rows)}
     assert np.shares_memory(shards[0].batch.X, X)

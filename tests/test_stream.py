@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, read
-from surelearn.estimators import _cache
-from surelearn.estimators._ahead import ahead
 from surelearn.read import _lines, _stores
+from surelearn.training import cache as _cache
+from surelearn.training.prefetch import ahead
 
 WORDS = ["good", "fine", "great", "dull", "bad", "film", "plot", "the", "of", "étude", "naïve"]
 
@@ -560,7 +560,7 @@ def test_a_full_cache_forgets_everything(tmp_path):
 def test_what_a_killed_process_left_is_removed_and_what_lives_is_not(tmp_path):
     code = (
         "import os, numpy, time\n"
-        "from surelearn.estimators._cache import Cache\n"
+        "from surelearn.training.cache import Cache\n"
         "c = Cache(10**6)\nc.add((numpy.zeros(3),), 0)\nprint('made', flush=True)\ntime.sleep(60)"
     )
     process = subprocess.Popen(

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import SureTagger
 from surelearn.constraints import Exact, Parallel, Sequential
-from surelearn.estimators._tags import TagModel
+from surelearn.models.sequences import TagModel
 from tagged import (
     LABELS,
     PAIRED,

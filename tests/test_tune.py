@@ -14,9 +14,10 @@ from sklearn.datasets import load_digits
 
 from surelearn import SureClassifier, rules, tune
 from surelearn.constraints import Exact, Sequential
-from surelearn.estimators import _candidates, _tune
-from surelearn.estimators._plan import Plan
-from surelearn.estimators._race import Course, Entry, race
+from surelearn.models.row_settings import Plan
+from surelearn.tuning import candidates as settings_to_try
+from surelearn.tuning import search
+from surelearn.tuning.sweep import Candidate, OrderedRows
 from surelearn.weights import Diagonal, rows_of
 
 
@@ -76,8 +77,8 @@ def test_every_default_candidate_learns_what_fit_teaches(n_classes, form, dtype)
     X, y = problem(n_classes, form=form)
     weight = np.random.default_rng(1).integers(0, 3, len(y))
     base = SureClassifier(passes=1, random_state=3, dtype=dtype, class_weight="balanced")
-    tried = _candidates.default(form == "csr") + averaged()
-    for entry, params in zip(_raced(base, X, y, tried, weight), tried, strict=True):
+    tried = settings_to_try.default(form == "csr") + averaged()
+    for entry, params in zip(_swept(base, X, y, tried, weight), tried, strict=True):
         alone = clone(base).set_params(**params)
         if entry.failure:
             with pytest.raises(ValueError, match="collapse"):
@@ -89,19 +90,19 @@ def test_every_default_candidate_learns_what_fit_teaches(n_classes, form, dtype)
         assert bits(same) == bits(alone), params
 
 
-def _raced(base, X, y, tried, weight):
-    """The entries of a race, all kept, over the rows of weight above 0, in the order of `fit`."""
-    from surelearn.estimators import _race
+def _swept(base, X, y, tried, weight):
+    """The entries of a sweep, all kept, over the rows of weight above 0, in the order of `fit`."""
+    from surelearn.tuning import sweep
 
     plans = [Plan.of(clone(base).set_params(**p).get_params(deep=False)) for p in tried]
     shell = clone(base)
     batch, classes = shell._whole(X, y, weight, "tune")
     order = np.random.RandomState(base.random_state).permutation(len(batch.y)).astype(np.int64)
-    course = Course(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
-    entries = [Entry(p, shell._untrained(p, X.shape[1], sparse.issparse(X))) for p in plans]
+    data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
+    entries = [Candidate(p, shell._untrained(p, X.shape[1], sparse.issparse(X))) for p in plans]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_race._Race, "_settle", lambda self, group: None)
-        race(entries, course, 2, lambda ended: None)
+        patch.setattr(sweep._Sweep, "_settle", lambda self, group: None)
+        sweep.sweep(entries, data, 2, lambda ended: None)
     return entries
 
 
@@ -188,13 +189,13 @@ def test_the_memory_of_the_others_is_given_back(monkeypatch):
 def test_only_the_best_keeps_its_weights(n_classes, monkeypatch):
     X, y = problem(n_classes)
     kept = []
-    real = _tune.race
+    real = search.sweep
 
-    def race(entries, *rest):
+    def watched(entries, *rest):
         real(entries, *rest)
         kept.extend(entry.mistakes for entry in entries if entry.finish is not None)
 
-    monkeypatch.setattr(_tune, "race", race)
+    monkeypatch.setattr(search, "sweep", watched)
     _, table = tune(SureClassifier(random_state=0), X, y)
     assert kept == [table.mistakes[0]]
 
@@ -204,7 +205,7 @@ def test_rows_beyond_one_block(monkeypatch):
     for n_classes in (2, 3):
         X, y = problem(n_classes)
         whole = tune(SureClassifier(random_state=0), X, y)
-        monkeypatch.setattr("surelearn.estimators._race._BLOCK", 7)
+        monkeypatch.setattr("surelearn.tuning.sweep._BLOCK", 7)
         cut = tune(SureClassifier(random_state=0), X, y)
         monkeypatch.undo()
         np.testing.assert_equal(cut.table.to_dict(), whole.table.to_dict())
@@ -249,7 +250,7 @@ def test_default_candidates_that_do_not_fit_are_left_out(options):
     X, y = problem(2)
     base = SureClassifier(random_state=0, passes=2, **options)
     best, table = tune(base, X, y)
-    assert 4 <= len(table) <= len(_candidates.default(is_sparse=False))
+    assert 4 <= len(table) <= len(settings_to_try.default(is_sparse=False))
     if "cost" in options:
         assert "Probit" not in str(table)
     alone = clone(base).set_params(**table.parameters[0]).fit(X, y)
@@ -314,7 +315,7 @@ def test_weights_to_be_rescaled_are_learnt_alone():
     mine = [i for i, p in enumerate(table.parameters) if p["rule"] == alone.rule]
     assert table.mistakes[mine] == alone.mistakes_
     assert table.updates[mine] == alone.n_updates_
-    entries = _raced(base, X, y, [{"rule": rule} for rule in grid["rule"]], None)
+    entries = _swept(base, X, y, [{"rule": rule} for rule in grid["rule"]], None)
     same = clone(alone)
     same.n_features_in_, same._model = 2, entries[0].finish()
     assert bits(same) == bits(alone)
@@ -347,16 +348,16 @@ def test_a_candidate_that_collapses_comes_last():
 
 def test_a_winner_that_collapses_later_gives_way(monkeypatch):
     X, y = problem(2)
-    real, seen = _tune.run, []
+    real, seen = search.run, []
 
     def run(model, plan, batch, random, *, done):
         seen.append(plan.rule)
         if len(seen) == 1:
             random.permutation(5)
-            raise _tune.Refused(0, 7, model, exact=False)
+            raise search.Refused(0, 7, model, exact=False)
         real(model, plan, batch, random, done=done)
 
-    monkeypatch.setattr(_tune, "run", run)
+    monkeypatch.setattr(search, "run", run)
     base = SureClassifier(random_state=0)
     best, table = tune(base, X, y)
     assert table.failure[-1].startswith("in a later pass: row 7 must")
@@ -455,7 +456,7 @@ def test_progress_is_told(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_race_needs_its_own_table():
+def test_a_sweep_needs_its_own_table():
     """The core looks at the sizes it is handed: it would read beyond their ends."""
     X, y = problem(2)
     weights = SureClassifier(random_state=0).fit(X, y)._model.weights
@@ -473,9 +474,9 @@ def test_it_finds_good_settings_for_digits():
     assert best.score(X[1200:] / 16, y[1200:]) > 0.9
 
 
-def test_a_course_knows_its_places():
-    course = Course(None, None, np.array(["x", "y", "z"]))
-    assert course.places.tolist() == [0, 1, 2]
+def test_ordered_rows_know_their_places():
+    data = OrderedRows(None, None, np.array(["x", "y", "z"]))
+    assert data.places.tolist() == [0, 1, 2]
 
 
 def test_a_frame_of_sparse_columns_is_sparse_once_it_is_rows():

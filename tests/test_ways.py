@@ -17,7 +17,7 @@ import strategies
 from reference.learner import Learner
 from surelearn import SureClassifier, constraints, rules, weights
 from surelearn.constraints import Exact, Parallel, Sequential
-from surelearn.estimators._model import Refused
+from surelearn.models.rows import Refused
 from test_classifier import fingerprint, spread
 
 WAYS = [

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         SureTextClassifier,
         load,
         merge,
-        tune,
     )
     from surelearn.evaluation import evaluate
     from surelearn.prediction import predict
+    from surelearn.tuning import tune
 
 __version__ = "0.1.0"
 
@@ -45,7 +45,7 @@ _HOMES = {
     "load": "surelearn.estimators",
     "merge": "surelearn.estimators",
     "predict": "surelearn.prediction",
-    "tune": "surelearn.estimators",
+    "tune": "surelearn.tuning",
     "active": "",
     "constraints": "",
     "datasets": "",

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
-from surelearn.estimators._ahead import ahead
 from surelearn.estimators._judge import Judgement, judge
 from surelearn.estimators._reading import opened, opened_sentences
+from surelearn.training.prefetch import ahead
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Source

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from surelearn import _check, rules
 from surelearn.active._view import Own, unsure_first
 from surelearn.estimators._judge import Lead, lead
-from surelearn.estimators._model import Model
+from surelearn.models.rows import Model
 
 #: Rows that are scored again in one call of the core, at first.
 _TOGETHER = 64

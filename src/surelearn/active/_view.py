@@ -12,8 +12,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from surelearn import _check, _core
 from surelearn.estimators._judge import Lead, lead, why_unsure
-from surelearn.estimators._model import Model
 from surelearn.estimators._proba import Certain, probabilities
+from surelearn.models.rows import Model
 
 Array = NDArray[np.float64]
 

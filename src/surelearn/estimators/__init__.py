@@ -6,22 +6,18 @@ from surelearn.estimators._explain import Explanation
 from surelearn.estimators._file import load
 from surelearn.estimators._marks import TextExplanation
 from surelearn.estimators._merge import merge
-from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import SureTextClassifier
-from surelearn.estimators._tune import Standings, Tuning, tune
+from surelearn.models.position import StreamPosition
 
 __all__ = [
     "Explanation",
-    "Standings",
     "StreamPosition",
     "StreamProgress",
     "SureClassifier",
     "SureTagger",
     "SureTextClassifier",
     "TextExplanation",
-    "Tuning",
     "load",
     "merge",
-    "tune",
 ]

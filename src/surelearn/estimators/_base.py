@@ -13,7 +13,6 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
-from surelearn.estimators import _reduce
 from surelearn.estimators._explain import (
     Explanation,
     Subject,
@@ -22,9 +21,10 @@ from surelearn.estimators._explain import (
     of_model,
     of_row,
 )
-from surelearn.estimators._model import Model
-from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._ruled import Ruled, second_order
+from surelearn.models import reductions
+from surelearn.models.position import StreamPosition
+from surelearn.models.rows import Model
 from surelearn.weights import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
@@ -214,7 +214,7 @@ class Linear(Ruled[Model]):
         subject = Subject(
             weights.means,
             weights.variances if model.layout.second_order else None,
-            _reduce.labels_of(model.classes, model.code),
+            reductions.labels_of(model.classes, model.code),
             model.layout.n_features,
             self._feature_names(names, model.layout.n_features),
         )

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
-from surelearn.estimators._model import Batch, Model, Refused, joined
-from surelearn.estimators._plan import Plan, times
-from surelearn.estimators._position import StreamPosition
+from surelearn.models import reductions
+from surelearn.models.position import StreamPosition
+from surelearn.models.row_settings import Plan, times
+from surelearn.models.rows import Batch, Model, Refused, joined
 from surelearn.read import Labels, Place
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Learner:
         _check.one_kind(model.classes, y)
         every = joined(model.classes, y)
         self.plan.check_classes(every, model)
-        if _reduce.is_fixed(self.plan.multiclass):
+        if reductions.is_fixed(self.plan.multiclass):
             model = model.with_classes(every)
         self.open_pass(model)
         self.estimator._absorb(model, self.plan, Batch(block.rows, None, y, block.weight))

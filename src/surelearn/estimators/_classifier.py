@@ -14,19 +14,19 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from surelearn import _check, _core, rules
-from surelearn.estimators import _reduce
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._blocks import Features
-from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._course import Options, StreamProgress, train
-from surelearn.estimators._model import Batch, Model, joined
-from surelearn.estimators._passes import run
-from surelearn.estimators._plan import Plan, balanced, balanced_stream, given_weight, times
 from surelearn.estimators._proba import Certain
 from surelearn.estimators._reading import opened
 from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
 from surelearn.estimators._stream import Training
 from surelearn.merging import Words
+from surelearn.models import reductions
+from surelearn.models.row_settings import Plan, balanced, balanced_stream, given_weight, times
+from surelearn.models.rows import Batch, Model, joined
+from surelearn.training.checkpoint import Checkpoint
+from surelearn.training.passes import run
 from surelearn.weights import Method, rows_of
 
 
@@ -248,7 +248,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         _check.one_kind(known, batch.y)
         every = joined(known, batch.y)
         plan.check_classes(every, model)
-        model = model.with_classes(every if _reduce.is_fixed(plan.multiclass) else known)
+        model = model.with_classes(every if reductions.is_fixed(plan.multiclass) else known)
         if len(batch.y) or classes is not None:
             self._adopt(shell)
             self._absorb(model, plan, batch)

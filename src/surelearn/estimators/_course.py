@@ -16,12 +16,12 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators._ahead import ahead
-from surelearn.estimators._cache import Cache, Kept
-from surelearn.estimators._checkpoint import Checkpoint
-from surelearn.estimators._model import Refused
-from surelearn.estimators._position import StreamPosition
+from surelearn.models.position import StreamPosition
+from surelearn.models.rows import Refused
 from surelearn.read import BadInput, Place, Source
+from surelearn.training.cache import Cache, Kept
+from surelearn.training.checkpoint import Checkpoint
+from surelearn.training.prefetch import ahead
 
 
 class StreamProgress(NamedTuple):

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from surelearn import _check, save
 from surelearn._check import FormatError
 from surelearn.decode import Code
-from surelearn.estimators import _reduce
 from surelearn.estimators._base import Linear
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._file_parts import (
@@ -36,12 +35,13 @@ from surelearn.estimators._file_parts import (
     whole,
     within,
 )
-from surelearn.estimators._model import Model, n_columns_of
-from surelearn.estimators._plan import Plan
-from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._tag_file import tagger_out, tagger_params, take_tagger
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import SureTextClassifier
+from surelearn.models import reductions
+from surelearn.models.position import StreamPosition
+from surelearn.models.row_settings import Plan
+from surelearn.models.rows import Model, n_columns_of
 from surelearn.weights import Diagonal, Full
 
 _KINDS: dict[str, type[Any]] = {
@@ -158,7 +158,7 @@ def _take_classifier(
 
 
 def _model(
-    fields: save.Fields, tensors: save.Tensors, budget: int, *, multiclass: _reduce.Multiclass
+    fields: save.Fields, tensors: save.Tensors, budget: int, *, multiclass: reductions.Multiclass
 ) -> Model:
     layout = layout_in(fields.inner("layout"))
     classes = labels_in(fields.inner("classes"), budget)
@@ -181,7 +181,7 @@ def _model(
     return model
 
 
-def _code(fields: save.Fields, multiclass: _reduce.Multiclass, n_classes: int) -> Code | None:
+def _code(fields: save.Fields, multiclass: reductions.Multiclass, n_classes: int) -> Code | None:
     """The code that the classes were learnt with: designs may differ from version to version."""
     code = code_in(fields.object("code")) if fields.has("code") else None
     expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)

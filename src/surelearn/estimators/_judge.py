@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, rules
-from surelearn.estimators._model import Model
 from surelearn.estimators._proba import Array, Certain, probabilities
+from surelearn.models.rows import Model
 from surelearn.weights import Leads
 
 

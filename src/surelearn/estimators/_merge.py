@@ -10,14 +10,14 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._plan import Plan
-from surelearn.estimators._position import put_columns
 from surelearn.estimators._ruled import Ruled
 from surelearn.estimators._shards import put
 from surelearn.estimators._tag_merge import merge_taggers
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
 from surelearn.merging import HOWS, MergeState
+from surelearn.models.position import put_columns
+from surelearn.models.row_settings import Plan
 
 E = TypeVar("E", bound=SureClassifier | SureTagger)
 

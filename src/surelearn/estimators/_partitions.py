@@ -18,10 +18,10 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._model import joined
-from surelearn.estimators._plan import Plan, given_weight
 from surelearn.estimators._shards import fitted, n_rounds, named, shard_state
 from surelearn.merging import MergeState
+from surelearn.models.row_settings import Plan, given_weight
+from surelearn.models.rows import joined
 
 E = TypeVar("E", bound=SureClassifier)
 

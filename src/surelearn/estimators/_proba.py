@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, _core, decode, probability, rules
-from surelearn.estimators import _reduce
 from surelearn.estimators._base import Linear, as_labels
-from surelearn.estimators._model import Model
 from surelearn.estimators._ruled import second_order
+from surelearn.models import reductions
+from surelearn.models.rows import Model
 from surelearn.weights import Full
 
 Array = NDArray[np.float64]
@@ -234,9 +234,11 @@ n_problems)
             return decode.probability(model.code, *self._spread(model, rows, tau=1.0))
         return decoder(model.code, weights.scores(rows))
 
-    def _decoder(self, code: decode.Code) -> _reduce.Decoder | None:
-        name = _reduce.decoding(self.decoding, code, first_order=rules.get(self.rule).first_order)
-        return _reduce.decoder(name, code)
+    def _decoder(self, code: decode.Code) -> reductions.Decoder | None:
+        name = reductions.decoding(
+            self.decoding, code, first_order=rules.get(self.rule).first_order
+        )
+        return reductions.decoder(name, code)
 
     def _spread(
         self, model: Model, rows: _core.Rows, *, tau: float | None = None

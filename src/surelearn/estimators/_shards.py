@@ -18,13 +18,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators import _reduce
-from surelearn.estimators._ahead import ahead
 from surelearn.estimators._base import as_labels
-from surelearn.estimators._model import Batch, Model
-from surelearn.estimators._passes import reporter
-from surelearn.estimators._plan import Plan, balanced_weights
 from surelearn.merging import MergeState, Words
+from surelearn.models import reductions
+from surelearn.models.row_settings import Plan, balanced_weights
+from surelearn.models.rows import Batch, Model
+from surelearn.training.passes import reporter
+from surelearn.training.prefetch import ahead
 from surelearn.weights import Tally
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def put(
     """Make what was merged the model of an estimator."""
     merged = total.result(prior, threads=threads)
     plan = Plan.of(result.get_params(deep=False))
-    fixed = _reduce.is_fixed(total.multiclass)
-    code = merged.code if fixed else _reduce.code_of(total.multiclass, len(merged.weighed))
+    fixed = reductions.is_fixed(total.multiclass)
+    code = merged.code if fixed else reductions.code_of(total.multiclass, len(merged.weighed))
     model = Model(
         total.layout,
         total.initial_variance,

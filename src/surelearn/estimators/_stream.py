@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._blocks import Features, Learner, Prepared
-from surelearn.estimators._cache import Kept
 from surelearn.estimators._course import Course, Options
-from surelearn.estimators._plan import Plan, given_weight, times
 from surelearn.estimators._stream_shards import StreamShards
+from surelearn.models.row_settings import Plan, given_weight, times
 from surelearn.read import BadInput, Labels, Place, Source
+from surelearn.training.cache import Kept
 
 if TYPE_CHECKING:
     from surelearn.estimators._classifier import SureClassifier

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from surelearn.estimators._blocks import Learner, Prepared
-from surelearn.estimators._model import Model
-from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._shards import named, put
 from surelearn.merging import MergeState
+from surelearn.models.position import StreamPosition
+from surelearn.models.rows import Model
 
 if TYPE_CHECKING:
     from surelearn.estimators._classifier import SureClassifier

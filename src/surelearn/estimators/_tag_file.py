@@ -19,9 +19,9 @@ from surelearn.estimators._file_parts import (
     weights_out,
     within,
 )
-from surelearn.estimators._tag_plan import FEATURES, TagPlan
 from surelearn.estimators._tagger import SureTagger
-from surelearn.estimators._tags import TagModel
+from surelearn.models.sequence_settings import FEATURES, TagPlan
+from surelearn.models.sequences import TagModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Diagonal, Layout
 

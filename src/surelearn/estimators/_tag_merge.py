@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surelearn import _check
-from surelearn.estimators._model import Model
-from surelearn.estimators._position import put_columns
-from surelearn.estimators._tag_plan import FEATURES, TagPlan
 from surelearn.estimators._tagger import SureTagger
-from surelearn.estimators._tags import TagModel
 from surelearn.merging import MergeState, joined
+from surelearn.models.position import put_columns
+from surelearn.models.rows import Model
+from surelearn.models.sequence_settings import FEATURES, TagPlan
+from surelearn.models.sequences import TagModel
 from surelearn.weights import Diagonal
 
 

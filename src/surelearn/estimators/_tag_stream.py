@@ -13,20 +13,20 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators._base import as_labels
-from surelearn.estimators._cache import Kept
-from surelearn.estimators._checkpoint import Checkpoint
 from surelearn.estimators._course import Course, Options, StreamProgress, train
-from surelearn.estimators._model import Refused, joined
-from surelearn.estimators._position import StreamPosition
 from surelearn.estimators._reading import opened_sentences
 from surelearn.estimators._ruled import Ruled
-from surelearn.estimators._tags import Given, TagBatch, TagModel
+from surelearn.models.position import StreamPosition
+from surelearn.models.rows import Refused, joined
+from surelearn.models.sequences import Given, TagBatch, TagModel
 from surelearn.read import BadInput, Place
 from surelearn.templates import Sequences
+from surelearn.training.cache import Kept
+from surelearn.training.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
-    from surelearn.estimators._tag_plan import TagPlan
     from surelearn.estimators._tagger import SureTagger
+    from surelearn.models.sequence_settings import TagPlan
 
 
 class Known(NamedTuple):

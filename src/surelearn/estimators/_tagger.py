@@ -16,13 +16,13 @@ from surelearn import _check, rules
 from surelearn.decode import Chain
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._explain import Explanation, Subject, about, of_label, of_model
-from surelearn.estimators._model import joined
-from surelearn.estimators._passes import new_order, reporter
 from surelearn.estimators._ruled import second_order
-from surelearn.estimators._tag_plan import TagPlan, feature_settings
 from surelearn.estimators._tag_stream import Streamed
-from surelearn.estimators._tags import Given, TagModel, cut
+from surelearn.models.rows import joined
+from surelearn.models.sequence_settings import TagPlan, feature_settings
+from surelearn.models.sequences import Given, TagModel, cut
 from surelearn.templates import Sequences, TokenFeatures
+from surelearn.training.passes import new_order, reporter
 
 
 class SureTagger(Streamed):

@@ -16,10 +16,10 @@ from surelearn.estimators._blocks import Features
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
-from surelearn.estimators._model import Batch
-from surelearn.estimators._plan import Plan, given_weight
 from surelearn.estimators._shards import Shard, named, read, reader, spans, spread
 from surelearn.merging import Words
+from surelearn.models.row_settings import Plan, given_weight
+from surelearn.models.rows import Batch
 from surelearn.text import HashingVectorizer
 
 #: Parameters that are the vectorizer's.

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surelearn import _check
-from surelearn.estimators import Standings
 from surelearn.estimators._table import word
-from surelearn.estimators._tune import described
 from surelearn.plot._display import Display
 from surelearn.plot._look import COLOURS, FONT, GREY, head, plain, quiet
+from surelearn.tuning import Standings
+from surelearn.tuning.search import described
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

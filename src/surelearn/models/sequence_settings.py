@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from surelearn import _check, constraints, rules
-from surelearn.estimators._model import How
-from surelearn.estimators._tags import Given, TagBatch, TagModel
+from surelearn.models.rows import How
+from surelearn.models.sequences import Given, TagBatch, TagModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Layout
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from surelearn import _check
-from surelearn.estimators._plan import Plan
+from surelearn.models.row_settings import Plan
 from surelearn.rules import AROW, NHERD, PA1, SCW1, SCW2, Probit, Rule, Stdev, Variance
 
 Params = dict[str, Any]

@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators import _candidates
-from surelearn.estimators._candidates import Params
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._model import Model, Refused
-from surelearn.estimators._passes import new_order, run
-from surelearn.estimators._plan import Plan
-from surelearn.estimators._race import Course, Entry, race, ranked
 from surelearn.estimators._table import Table, word
+from surelearn.models.row_settings import Plan
+from surelearn.models.rows import Model, Refused
+from surelearn.training.passes import new_order, run
+from surelearn.tuning import candidates as settings_to_try
+from surelearn.tuning.candidates import Params
+from surelearn.tuning.sweep import Candidate, OrderedRows, ranked, sweep
 
 
 class Standings(Table):
@@ -138,9 +138,9 @@ def tune(
     start = random.get_state()
     order = _first_order(entries[0].plan, random, len(batch.y))
     # Labels are looked up once for all; the winner's model has them as they were given.
-    course = Course(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
-    race(entries, course, threads, _reporter(len(entries)) if verbose else lambda ended: None)
-    winner, model = _winner(entries, course._replace(batch=batch), random, start)
+    data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
+    sweep(entries, data, threads, _reporter(len(entries)) if verbose else lambda ended: None)
+    winner, model = _winner(entries, data._replace(batch=batch), random, start)
     best.set_params(**entrants[winner].params)
     best._model = model
     return Tuning(best, _standings(entrants, entries, winner))
@@ -159,7 +159,7 @@ class _Entrant(NamedTuple):
 def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> list[_Entrant]:
     """All candidates checked, none twice."""
     given = candidates is not None
-    listed = _candidates.listed(candidates) if given else _candidates.default(is_sparse)
+    listed = settings_to_try.listed(candidates) if given else settings_to_try.default(is_sparse)
 
     def entrant(params: Params) -> _Entrant:
         full = clone(estimator).set_params(**params).get_params(deep=False)
@@ -188,7 +188,7 @@ def _sound(
 def _distinct(found: Iterable[_Entrant], is_sparse: bool, *, strict: bool) -> list[_Entrant]:
     kept: list[_Entrant] = []
     for i, one in enumerate(found):
-        twin = next((k for k in kept if _candidates.alike(k.plan, one.plan, is_sparse)), None)
+        twin = next((k for k in kept if settings_to_try.alike(k.plan, one.plan, is_sparse)), None)
         if twin is None:
             kept.append(one)
         elif strict:
@@ -243,12 +243,12 @@ def _first_order(plan: Plan, random: np.random.RandomState, n: int) -> NDArray[n
     return new_order(random, n) if plan.shuffle else None
 
 
-def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Entry:
-    return Entry(plan, best._untrained(plan, best.n_features_in_, is_sparse))
+def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Candidate:
+    return Candidate(plan, best._untrained(plan, best.n_features_in_, is_sparse))
 
 
 def _winner(
-    entries: Sequence[Entry], course: Course, random: np.random.RandomState, start: Any
+    entries: Sequence[Candidate], data: OrderedRows, random: np.random.RandomState, start: Any
 ) -> tuple[int, Model]:
     """The best that gets through all its passes, and its model."""
     after = random.get_state()
@@ -260,11 +260,11 @@ def _winner(
             if entry.finish is not None:
                 random.set_state(after)
                 model = entry.finish()
-                run(model, entry.plan, course.batch, random, done=1)
+                run(model, entry.plan, data.batch, random, done=1)
             else:  # one before it failed: its own weights are gone
                 random.set_state(start)
-                model = entry.model.with_classes(course.classes)
-                run(model, entry.plan, course.batch, random, done=0)
+                model = entry.model.with_classes(data.classes)
+                run(model, entry.plan, data.batch, random, done=0)
         except Refused as error:
             entry.failure = f"in a later pass: {error}"
         else:
@@ -279,7 +279,9 @@ def _reporter(total: int) -> Callable[[int], None]:
 # ----------------------------------------------------------------------- the table
 
 
-def _standings(entrants: Sequence[_Entrant], entries: Sequence[Entry], winner: int) -> Standings:
+def _standings(
+    entrants: Sequence[_Entrant], entries: Sequence[Candidate], winner: int
+) -> Standings:
     ranks = ranked(entries, range(len(entries)))
     lines = [_line(entries[i], entries[winner].missed) for i in ranks]
     params = np.empty(len(ranks), dtype=object)
@@ -291,7 +293,7 @@ def _standings(entrants: Sequence[_Entrant], entries: Sequence[Entry], winner: i
     return Standings(table)
 
 
-def _line(entry: Entry, best: NDArray[np.uint8]) -> dict[str, Any]:
+def _line(entry: Candidate, best: NDArray[np.uint8]) -> dict[str, Any]:
     n = len(best)
     error = np.nan if entry.failure else entry.mistakes / n
     more, fewer = (np.count_nonzero(a > b) for a, b in ((entry.missed, best), (best, entry.missed)))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.estimators._model import How, Refused
+from surelearn.models.rows import How, Refused
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.weights import Diagonal, Layout, Tally, rows_of
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, constraints, rules
-from surelearn.estimators import _reduce
-from surelearn.estimators._model import How, Model, n_columns_of
 from surelearn.merging import HOWS
+from surelearn.models import reductions
+from surelearn.models.rows import How, Model, n_columns_of
 from surelearn.weights import Layout, fits
 
 
@@ -23,7 +23,7 @@ class Plan:
     rule: rules.Rule
     constraints: constraints.Constraints
     how: How
-    multiclass: _reduce.Multiclass
+    multiclass: reductions.Multiclass
     covariance: str
     projection: str
     dtype: str
@@ -47,8 +47,8 @@ class Plan:
         covariance = _check.choice("covariance", params["covariance"], ["diagonal", "full"])
         cost = _check.cost(params["cost"])
         _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
-        multiclass = _reduce.multiclass(params["multiclass"])
-        _reduce.decoding(params["decoding"], multiclass, first_order=core.first_order)
+        multiclass = reductions.multiclass(params["multiclass"])
+        reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
         if multiclass != "joint":
             _check_reduced(scheme, covariance=covariance, cost=cost)
         dtype = _check.storage(params["dtype"])
@@ -97,7 +97,7 @@ class Plan:
     def check_classes(self, classes: NDArray[Any], model: Model) -> None:
         """Refuse classes that the model cannot take: no cost, no row of the code, no memory."""
         _check.cost_fits(self.how.cost, classes)
-        _reduce.check_classes(self.multiclass, model.classes, classes)
+        reductions.check_classes(self.multiclass, model.classes, classes)
         fits(model.layout, n_columns_of(len(classes), None))
 
     def resolved(self, is_sparse: bool) -> str:

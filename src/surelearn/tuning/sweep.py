@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _core, constraints, rules
-from surelearn.estimators._model import Batch, Model, Refused
-from surelearn.estimators._plan import Plan
+from surelearn.models.row_settings import Plan
+from surelearn.models.rows import Batch, Model, Refused
 from surelearn.weights import LANES, Diagonal, Layout, rows_of
 
 #: Fewer are faster alone: a table takes as long whether all of its columns are used or not.
@@ -30,7 +30,7 @@ _BLOCK = 1 << 14
 _BLOCK_FULL = 1 << 6
 
 
-class Course(NamedTuple):
+class OrderedRows(NamedTuple):
     """What all learn: the rows in their order, labels as places among the classes."""
 
     batch: Batch
@@ -53,9 +53,9 @@ class Narrow(NamedTuple):
     features: NDArray[np.int64] | None  # their numbers; None: all are there
 
     @classmethod
-    def of(cls, course: Course) -> Narrow:
+    def of(cls, data: OrderedRows) -> Narrow:
         """Of hashed texts often less than half occur: what a table need not hold."""
-        batch = course.batch
+        batch = data.batch
         if not batch.is_sparse:
             return cls(batch.rows, None)
         X = batch.X
@@ -86,7 +86,7 @@ class Narrow(NamedTuple):
 
 
 @dataclass(eq=False)
-class Entry:
+class Candidate:
     """One learner: its plan, its model before any class is known, and what became of it.
 
     `missed` says for each row whether a prediction would have been wrong before it was learnt, and
@@ -105,18 +105,18 @@ class Entry:
         self.missed, self.mistakes, self.updates = missed, int(missed.sum()), updates
 
 
-def race(
-    entries: Sequence[Entry], course: Course, threads: int, report: Callable[[int], None]
+def sweep(
+    entries: Sequence[Candidate], data: OrderedRows, threads: int, report: Callable[[int], None]
 ) -> None:
     """One pass of all; `report` is told how many have ended. Only the best keeps its `finish`."""
-    _Race(entries, course, report).run(threads)
+    _Sweep(entries, data, report).run(threads)
 
 
-def _groups(entries: Iterable[Entry], course: Course) -> list[list[Entry]]:
+def _groups(entries: Iterable[Candidate], data: OrderedRows) -> list[list[Candidate]]:
     """Who learns with whom, large groups first: they take longest."""
-    groups: dict[Any, list[Entry]] = {}
+    groups: dict[Any, list[Candidate]] = {}
     for entry in entries:
-        shares = len(course.classes) == 2 and _may_share(entry.plan)
+        shares = len(data.classes) == 2 and _may_share(entry.plan)
         groups.setdefault(_table_of(entry.model) if shares else id(entry), []).append(entry)
     cut = []
     for group in groups.values():
@@ -142,16 +142,16 @@ def _may_share(plan: Plan) -> bool:
 class _Alone:
     """One learner with weights of its own."""
 
-    def __init__(self, entry: Entry, course: Course) -> None:
-        self._batch = course.batch
-        self._classes = course.classes
+    def __init__(self, entry: Candidate, data: OrderedRows) -> None:
+        self._batch = data.batch
+        self._classes = data.classes
         # With many at work a thread for each of them is enough.
         self._how = entry.plan.how._replace(threads=1)
-        model = entry.model.with_classes(course.classes)
-        self._model = replace(model, mistakes=[0], classes=course.places)
+        model = entry.model.with_classes(data.classes)
+        self._model = replace(model, mistakes=[0], classes=data.places)
         self._missed = np.zeros(len(self._batch.y), np.uint8)
         self._targets = self._model.targets(
-            self._how, self._batch, order=course.order, missed=self._missed
+            self._how, self._batch, order=data.order, missed=self._missed
         )
         self._failure = ""
         self.block = _BLOCK_FULL if entry.plan.covariance == "full" else _BLOCK
@@ -164,7 +164,7 @@ class _Alone:
             self._failure = str(error)
         return not self._failure
 
-    def tell(self, entries: Sequence[Entry]) -> list[Entry]:
+    def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:
         """Write down what became of the entry; those that have to be taught alone: none."""
         for entry in entries:
             entry.judge(self._missed, self._model.updates)
@@ -178,19 +178,19 @@ class _Alone:
 class _Together:
     """Learners of two classes in one table, a column each."""
 
-    def __init__(self, entries: Sequence[Entry], course: Course, narrow: Narrow) -> None:
+    def __init__(self, entries: Sequence[Candidate], data: OrderedRows, narrow: Narrow) -> None:
         first = entries[0].model
         self.block = _BLOCK
         self._narrow = narrow
-        self._classes = course.classes
+        self._classes = data.classes
         self._models = [entry.model for entry in entries]
         self._runners = [entry.model.method(entry.plan.how) for entry in entries]
         self._weights = Diagonal.lanes(narrow.layout(first.layout), _table_of(first)[-1])
-        self._missed = np.zeros((len(entries), len(course.batch.y)), np.uint8)
+        self._missed = np.zeros((len(entries), len(data.batch.y)), np.uint8)
         self._tally = np.zeros((len(entries), 3), np.uint64)
-        blank = replace(first, classes=course.places)
+        blank = replace(first, classes=data.places)
         self._targets = blank.targets(
-            entries[0].plan.how, course.batch, order=course.order, missed=self._missed.ravel()
+            entries[0].plan.how, data.batch, order=data.order, missed=self._missed.ravel()
         )
 
     def learn(self, span: tuple[int, int]) -> bool:
@@ -198,7 +198,7 @@ class _Together:
         self._weights.race(self._runners, self._narrow.rows, self._targets, span=span, tally=tally)
         return not self._tally[:, 2].all()
 
-    def tell(self, entries: Sequence[Entry]) -> list[Entry]:
+    def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:
         """As above; those that met a row to be learnt with care, if only to be told why not."""
         for b, entry in enumerate(entries):
             entry.judge(self._missed[b], int(self._tally[b, 1]))
@@ -219,7 +219,7 @@ class _Together:
         )
 
 
-class _Race:
+class _Sweep:
     """Threads that take up one group after the other.
 
     Each makes the weights it needs and lets go of those that cannot win any more, so that few are
@@ -227,13 +227,13 @@ class _Race:
     """
 
     def __init__(
-        self, entries: Sequence[Entry], course: Course, report: Callable[[int], None]
+        self, entries: Sequence[Candidate], data: OrderedRows, report: Callable[[int], None]
     ) -> None:
         self._entries = entries
-        self._course = course
+        self._course = data
         self._report = report
-        self._waiting = _groups(entries, course)[::-1]
-        self._narrow = Narrow.of(course) if len(self._waiting[-1]) > 1 else None
+        self._waiting = _groups(entries, data)[::-1]
+        self._narrow = Narrow.of(data) if len(self._waiting[-1]) > 1 else None
         self._lock = Lock()
         self._broken = False
         self._ended: list[int] = []
@@ -269,7 +269,7 @@ class _Race:
                 self._waiting += [[entry] for entry in alone]
                 self._settle([entry for entry in group if entry not in alone])
 
-    def _heat(self, group: Sequence[Entry]) -> _Alone | _Together:
+    def _heat(self, group: Sequence[Candidate]) -> _Alone | _Together:
         if len(group) == 1 or self._narrow is None:
             return _Alone(group[0], self._course)
         return _Together(group, self._course, self._narrow)
@@ -279,7 +279,7 @@ class _Race:
             if self._broken or not heat.learn(span):
                 return
 
-    def _settle(self, group: Sequence[Entry]) -> None:
+    def _settle(self, group: Sequence[Candidate]) -> None:
         """Some have ended: all but the best so far let go of their weights."""
         places = {id(entry): i for i, entry in enumerate(self._entries)}
         self._ended += [places[id(entry)] for entry in group]
@@ -288,7 +288,7 @@ class _Race:
         self._report(len(self._ended))
 
 
-def ranked(entries: Sequence[Entry], among: Iterable[int]) -> list[int]:
+def ranked(entries: Sequence[Candidate], among: Iterable[int]) -> list[int]:
     """Places of entries, best first: those that failed last, the first of equals first."""
     key = {i: (bool(entries[i].failure), entries[i].mistakes, i) for i in among}
     return sorted(key, key=key.__getitem__)

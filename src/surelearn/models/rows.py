@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 from surelearn.decode import Code, columns_of
-from surelearn.estimators import _reduce
+from surelearn.models import reductions
 from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
 
 #: Rows between two reports of progress.
@@ -107,7 +107,7 @@ class Model:
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
-    multiclass: _reduce.Multiclass = "joint"
+    multiclass: reductions.Multiclass = "joint"
     code: Code | None = None
 
     @cached_property
@@ -129,7 +129,7 @@ class Model:
             return self
         places = [self.places.get(label, -1) for label in classes.tolist()]
         counts = np.array([0 if k < 0 else self.counts[k] for k in places], dtype=np.int64)
-        code = _reduce.code_of(self.multiclass, len(classes))
+        code = reductions.code_of(self.multiclass, len(classes))
         weights = self._weights_for(places, code)
         return replace(self, classes=classes, weights=weights, counts=counts, code=code)
 

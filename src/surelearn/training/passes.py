@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.estimators._model import Batch, Model
-from surelearn.estimators._plan import Plan
+from surelearn.models.row_settings import Plan
+from surelearn.models.rows import Batch, Model
 from surelearn.weights import Tally
 
 
