@@ -52,7 +52,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
     said = ok("train", "a.txt", "-o", "m.sure")
-    assert said.startswith("Learnt 60 sentences of 6 tags from a.txt in 10 passes.\nWrong before")
+    assert said.startswith(
+        "Learnt 60 sentences of 6 tags from a.txt in 10 passes.\nProgressive val"
+    )
     model = surelearn.load("m.sure")
     by_hand = SureTagger(random_state=0).fit_stream("a.txt")
     by_hand.save("b.sure")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -145,8 +146,60 @@ def test_standard_input_goes_on(folder: Path) -> None:
     done = run("train", "-", "-o", "m.sure", "--resume", input=text)
     assert done.exit_code == 0, done.output
     assert "from standard input in one pass" in done.output
-    assert "Wrong before it was learnt: 0.0 %." in done.output
+    assert "Progressive validation error: 0.0 %." in done.output
     assert surelearn.load("m.sure")._model.counts.sum() == 200
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_going_on_says_that_nothing_was_new(folder: Path, passes: int) -> None:
+    more = ("-o", "m.sure", "--passes", passes)
+    assert run("train", "r.jsonl", *more).exit_code == 0
+    before = Path("m.sure").read_bytes()
+    done = run("train", "r.jsonl", *more, "--resume")
+    assert done.exit_code == 0, done.output
+    first, last = done.output.splitlines()
+    assert first == "Nothing was new in r.jsonl: the model is as it was."
+    assert last.startswith("The model is in m.sure (")
+    assert Path("m.sure").read_bytes() == before
+    report = json.loads(run("train", "r.jsonl", *more, "--resume", "--json").output)
+    assert (report["learnt"], report["mistakes"]) == (0, [])
+
+
+def test_an_empty_stream_brings_nothing_new(folder: Path) -> None:
+    assert run("train", "-", "-o", "m.sure", input=Path("r.jsonl").read_text()).exit_code == 0
+    done = run("train", "-", "-o", "m.sure", "--resume", input="")
+    assert done.output.startswith("Nothing was new in standard input: the model is as it was.\n")
+    # As many rows as before, but others.
+    for path in ("-", "/dev/stdin"):
+        done = subprocess.run(
+            [*COMMAND, "train", path, "-o", "m.sure", "--resume", "--json", "--format", "jsonl"],
+            input=Path("r.jsonl").read_bytes(), stdout=subprocess.PIPE, check=True,
+        )  # fmt: skip
+        assert json.loads(done.stdout)["learnt"] == 100
+
+
+def test_bad_rows_alone_are_nothing_new(folder: Path) -> None:
+    more = ("-o", "m.sure", "--passes", 1, "--skip-bad")
+    run("train", "r.jsonl", *more)
+    with open("r.jsonl", "a") as file:
+        file.write("no json\n")
+    done = run("train", "r.jsonl", *more, "--resume")
+    assert done.output.splitlines()[:2] == [
+        "Nothing was new in r.jsonl: the model is as it was.",
+        "Left out because they could not be read: 1 rows.",
+    ]
+
+
+def test_of_many_passes_the_first_and_the_last_are_told(folder: Path) -> None:
+    (ten,) = re.findall("error: (.*)", run("train", "r.jsonl", "-o", "m.sure").output)
+    assert ten.count("%") == 10
+    assert ten.endswith(" % (pass after pass).")
+    done = run("train", "r.jsonl", "-o", "m.sure", "--passes", 11)
+    wrong = surelearn.load("m.sure").mistakes_.tolist()
+    (told,) = re.findall("error: (.*)", done.output)
+    shares = [share(n, 100) for n in (*wrong[:5], *wrong[-5:])]
+    ends = ", ".join([*shares[:5], "...", *shares[5:]])
+    assert told == f"{ends} (the first and the last 5 of 11 passes)."
 
 
 BAD = {

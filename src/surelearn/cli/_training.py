@@ -6,16 +6,23 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surelearn.cli import _options
 from surelearn.cli._progress import progress_bar, share, warnings_shown
 
+if TYPE_CHECKING:
+    from surelearn.estimators import StreamProgress
+
 #: What a shell says of a process that Ctrl-C has ended.
 _INTERRUPTED = 128 + 2
+
+#: Of many passes so many are told from the begin, and as many from the end.
+_ENDS = 5
 
 Output = Annotated[
     Path, typer.Option("--output", "-o", dir_okay=False, help="Where the model is written.")
@@ -46,17 +53,35 @@ def check_output(output: Path, files: list[str]) -> None:
 
 def learn(
     model: Any, files: list[str], output: Path, *, quiet: bool, every: str, **more: Any
-) -> None:
-    """Learn from files; Ctrl-C, or the SIGTERM of a service manager, leaves what was learnt."""
+) -> int:
+    """Learn from files; Ctrl-C, or the SIGTERM of a service manager, leaves what was learnt.
+
+    Gives how many rows were learnt, in all passes.
+    """
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        with warnings_shown(), progress_bar(quiet=quiet) as progress:
+        with warnings_shown(), progress_bar(quiet=quiet) as shown:
+            counted = _Counted(shown)
             model.fit_stream(
-                files, checkpoint=output, checkpoint_every=_every(every), progress=progress, **more
+                files, checkpoint=output, checkpoint_every=_every(every), progress=counted, **more
             )
+        return counted.learnt
     except KeyboardInterrupt:
         _say_interrupted(model, output)
         raise typer.Exit(_INTERRUPTED) from None
+
+
+class _Counted:
+    """Notes how many rows were learnt, and passes on what is reported."""
+
+    def __init__(self, shown: Callable[[StreamProgress], None] | None) -> None:
+        self.learnt = 0
+        self._shown = shown
+
+    def __call__(self, now: StreamProgress) -> None:
+        self.learnt = now.learnt
+        if self._shown is not None:
+            self._shown(now)
 
 
 def _every(text: str) -> int | str:
@@ -78,9 +103,12 @@ def _say_interrupted(model: Any, output: Path) -> None:
     )
 
 
-def report(model: Any, output: Path, begin: float, what: str = "rows") -> dict[str, Any]:
+def report(
+    model: Any, output: Path, learnt: int, begin: float, *, what: str = "rows"
+) -> dict[str, Any]:
     """How it went, with the clock of `time.monotonic` at the begin."""
     position = model.stream_
+    mistakes = model.mistakes_[-position.number :].tolist()
     return {
         "model": str(output),
         "bytes": os.path.getsize(output),
@@ -88,7 +116,8 @@ def report(model: Any, output: Path, begin: float, what: str = "rows") -> dict[s
         "skipped": position.n_bad,
         "classes": model.classes_.tolist(),
         "passes": position.number,
-        "mistakes": model.mistakes_[-position.number :].tolist(),
+        "mistakes": mistakes if learnt else [],  # those of before are no part of this run
+        "learnt": learnt,
         "updates": model.n_updates_,
         "seconds": round(time.monotonic() - begin, 3),
     }
@@ -99,17 +128,30 @@ def in_words(
 ) -> str:
     """The report as a few lines."""
     source = "standard input" if files == ["-"] else ", ".join(files)
-    passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
-    rows = report[what]
-    taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
-    lines = [
-        f"Learnt {rows:,} {what} of {len(report['classes'])} {classes} from {source} in {passes}"
-        f"{taken}.",
-        "Wrong before it was learnt: "
-        + ", ".join(share(wrong, rows) for wrong in report["mistakes"][-10:])
-        + ("." if len(report["mistakes"]) == 1 else " (pass after pass)."),
-    ]
+    lines = _learnt(report, source, what, classes) if report["learnt"] else []
+    lines = lines or [f"Nothing was new in {source}: the model is as it was."]
     if report["skipped"]:
         lines.append(f"Left out because they could not be read: {report['skipped']:,} {what}.")
     lines.append(f"The model is in {report['model']} ({_options.size(report['bytes'])}).")
     return "\n".join(lines)
+
+
+def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> list[str]:
+    passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
+    taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
+    rows = f"{report[what]:,} {what} of {len(report['classes'])} {classes}"
+    return [
+        f"Learnt {rows} from {source} in {passes}{taken}.",
+        f"Progressive validation error: {_errors(report['mistakes'], report[what])}.",
+    ]
+
+
+def _errors(mistakes: list[int], rows: int) -> str:
+    """The share of mistakes in each pass, or in the first and the last ones of many."""
+    shares = [share(wrong, rows) for wrong in mistakes]
+    if len(shares) == 1:
+        return shares[0]
+    if len(shares) <= 2 * _ENDS:
+        return f"{', '.join(shares)} (pass after pass)"
+    ends = ", ".join([*shares[:_ENDS], "...", *shares[-_ENDS:]])
+    return f"{ends} (the first and the last {_ENDS} of {len(shares)} passes)"

@@ -91,11 +91,11 @@ def train(
         model.set_params(random_state=seed)
         if tune:
             model = _tuned(model, files, reading, quiet=quiet or as_json)
-    _training.learn(
+    learnt = _training.learn(
         model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
         **reading,
     )  # fmt: skip
-    report = _training.report(model, output, begin)
+    report = _training.report(model, output, learnt, begin)
     if as_json:
         _options.print_json(report)
     else:

@@ -39,6 +39,8 @@ class StreamProgress(NamedTuple):
         Bytes of the source; None where nobody knows.
     n_bad : int
         Records left out because they could not be read.
+    learnt : int
+        Rows that this call has learnt so far, in all passes; 0 where rows are only judged.
     """
 
     number: int
@@ -48,6 +50,7 @@ class StreamProgress(NamedTuple):
     n_bytes: int
     total: int | None
     n_bad: int
+    learnt: int = 0
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ class Course(ABC, Generic[P]):
         self._learner: BlockLearner = self._make_learner()
         self._before: StreamPosition | None = None  # where training was when it goes on
         self.position = self._begin()
+        self._learnt = 0  # rows, in all passes
         self._bytes = 0
         self._total = source.n_bytes
         self.cache = Cache(options.cache_bytes if plan.passes > 1 else 0)
@@ -190,7 +194,6 @@ class Course(ABC, Generic[P]):
 
         The next block is waited for within the context of `waiting`.
         """
-        rows = 0
         while True:
             feed = self._feed()
             while True:
@@ -199,12 +202,11 @@ class Course(ABC, Generic[P]):
                 if piece is None:
                     break
                 self._step(piece)
-                rows += piece.size
                 if self._shows_blocks:
-                    yield rows
+                    yield self._learnt
             goes_on = self._end_pass()
             if not self._shows_blocks and self._is_shown:
-                yield rows
+                yield self._learnt
             if not goes_on:
                 return
             self._next_pass()
@@ -291,6 +293,7 @@ class Course(ABC, Generic[P]):
             if self._plan.passes > 1 and self.cache.n_blocks == self.position.block:
                 self._keep(piece)  # it is to be gone through again
         self.position = self.position.after(piece.end, piece.size, piece.n_bad)
+        self._learnt += piece.size
         self._bytes += piece.n_bytes
         if self._shows_blocks:
             self.is_whole = not self._estimator._fresh
@@ -329,6 +332,7 @@ class Course(ABC, Generic[P]):
                 self._bytes,
                 self._total,
                 position.n_bad,
+                self._learnt,
             )
         )
 

@@ -78,11 +78,11 @@ def train(
     asked = {name: value for name, value in asked.items() if value is not None}
     model, going_on = _prepared(output, asked, resume=resume, seed=seed)
     read = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
-    _training.learn(
+    learnt = _training.learn(
         model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
         **read,
     )  # fmt: skip
-    report = _training.report(model, output, begin, "sentences")
+    report = _training.report(model, output, learnt, begin, what="sentences")
     if as_json:
         _options.print_json(report)
     else:
