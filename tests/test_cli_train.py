@@ -94,7 +94,7 @@ def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:
     assert surelearn.load("n.sure").n_features_in_ == 1
     assert run("train", "n.csv", "-o", "n.sure").exit_code == 0
     assert surelearn.load("n.sure").n_features_in_ == 2
-    assert surelearn.load("n.sure").predict([[1, 0]]) == ["x"]
+    assert surelearn.load("n.sure").predict_one([1, 0]) == "x"
     done = run("train", "n.csv", "-o", "n.sure", "--bigrams")
     assert (done.exit_code, done.output) == (
         1, "surelearn: --bigrams needs texts, got rows of numbers.\n"

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, predict
 from surelearn.cli import _app
+from surelearn.read import _lines, _stores
 
 FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
 FRAMES = ("pandas", "polars", "table")
@@ -146,3 +147,84 @@ def test_models_of_other_columns_are_merged_without_them(tmp_path: Path) -> None
         pandas.DataFrame(TEXTS).rename(columns={"body": "text"}), label="stars"
     )
     assert not hasattr(merge([one, other]), "stream_")
+
+
+# ------------------------------------------------------------------ names of features
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_shards": 3}], ids=str)
+@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
+def test_columns_of_numbers_keep_their_names(
+    kind: str, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_lines, "BLOCK", 200)
+    monkeypatch.setattr(_stores, "BLOCK", 200)
+    source = stored(kind, tmp_path, NUMBERS)
+    model = numbers(**settings).fit_stream(source, label="kind")
+    model.save(tmp_path / "m.sure")
+    apart = [model, load(tmp_path / "m.sure")]
+    for known in (*apart, merge(apart), model.fit_stream(source, resume=True)):
+        assert known.feature_names_in_.dtype == object
+        assert known.feature_names_in_.tolist() == ["age", "height"]
+        assert set(known.explain().feature) == {"age", "height", "intercept"}
+        frame = pandas.DataFrame(NUMBERS)[["age", "height"]]
+        assert known.predict(frame).tolist() == labels(known, source)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.predict(frame.to_numpy())
+
+
+def test_names_belong_to_the_model_that_was_learnt(tmp_path: Path) -> None:
+    frame = pandas.DataFrame(NUMBERS)
+    model = numbers().fit_stream(frame, label="kind")
+    with pytest.raises(ValueError, match="'weight' must be a number of at least 0"):
+        model.fit_stream(frame.assign(weight=-1.0), features=["height"], weight="weight")
+    assert model.feature_names_in_.tolist() == ["age", "height"]
+    model.fit_stream(frame.rename(columns={"age": "x1"}), label="kind")
+    assert model.feature_names_in_.tolist() == ["x1", "height"]
+    (tmp_path / "t.svm").write_text("1 1:2 2:1\n2 1:1 2:2\n")
+    assert not hasattr(model.fit_stream(tmp_path / "t.svm"), "feature_names_in_")
+    texts = SureTextClassifier().fit_stream(pandas.DataFrame(TEXTS), text="body", label="stars")
+    assert not hasattr(texts, "feature_names_in_")
+
+
+def test_names_that_are_numbers_are_no_names() -> None:
+    """As in scikit-learn: a frame without names of its own is an array."""
+    frame = pandas.DataFrame({0: NUMBERS["age"], 1: NUMBERS["height"], "kind": NUMBERS["kind"]})
+    model = numbers().fit_stream(frame, label="kind")
+    assert not hasattr(model, "feature_names_in_")
+    assert model.predict(frame[[0, 1]]).tolist() == labels(model, frame)
+
+
+def test_going_on_by_rows_keeps_the_names() -> None:
+    frame = pandas.DataFrame(NUMBERS)
+    model = numbers().fit_stream(frame, label="kind")
+    model.partial_fit(frame[["age", "height"]], frame["kind"]).learn_one([1.0, 0.0], "x")
+    assert model.feature_names_in_.tolist() == ["age", "height"]
+    with pytest.raises(ValueError, match="in the same order"):
+        model.partial_fit(frame[["height", "age"]], frame["kind"])
+
+
+def test_features_that_are_named_in_another_order_are_refused() -> None:
+    frame = pandas.DataFrame(NUMBERS)
+    model = numbers().fit_stream(frame, label="kind")
+    message = r"features must be in the order .* 'age', 'height', got 'height', 'age'\."
+    for go in (
+        lambda **reading: list(predict(model, frame, **reading)),
+        lambda **reading: evaluate(model, frame, **reading),
+        lambda **reading: model.fit_stream(frame, resume=True, **reading),
+    ):
+        with pytest.raises(ValueError, match=message):
+            go(features=["height", "age"])
+    other = frame.rename(columns={"age": "Alter", "height": "Hoehe"})
+    (found,) = predict(model, other, features=["Alter", "Hoehe"])
+    assert found.label.tolist() == labels(model, frame)
+
+
+def test_the_command_explains_by_the_names_of_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stored("csv", tmp_path, {"x1": NUMBERS["age"], **NUMBERS})
+    run("train", "t.csv", "-o", "m.sure", "--label", "kind")
+    features = [line.split()[0] for line in run("explain", "m.sure").splitlines()[1:]]
+    assert sorted(features) == ["age", "height", "intercept", "x1"]

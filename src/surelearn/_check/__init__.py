@@ -42,6 +42,7 @@ from surelearn._check._models import (
 )
 from surelearn._check._rows import (
     covariance,
+    features_in_order,
     n_features,
     no_nulls,
     no_texts,
@@ -105,6 +106,7 @@ __all__ = [
     "count",
     "covariance",
     "enough_rivals",
+    "features_in_order",
     "finite_sums",
     "finite_weights",
     "fits_in_memory",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._values import numbers
+from surelearn._check._values import listing, numbers
 
 
 def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
@@ -25,6 +26,15 @@ def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
 def n_features(expected: int, got: int, name: str = "x") -> None:
     if expected != got:
         raise ValueError(f"{name} must have {expected} features as in fit, got {got}.")
+
+
+def features_in_order(known: Sequence[str], given: Sequence[str]) -> None:
+    """Refuse the columns that were learnt in another order: each has its place in the weights."""
+    if list(given) != list(known) and sorted(given) == sorted(known):
+        raise ValueError(
+            f"features must be in the order in which they were learnt, {listing(known)}, got "
+            f"{listing(given)}."
+        )
 
 
 def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x") -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
@@ -30,6 +30,14 @@ from surelearn.weights import rows_of, rows_of_dict
 #: What a row of {feature: value} may be; the first is found faster.
 _DICTS = (dict, Mapping)
 
+#: What scikit-learn is to make of rows.
+_ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
+
 #: How many weights `explain` lists of a whole model.
 _TOP = 20
 
@@ -39,6 +47,7 @@ class Linear(Ruled[Model]):
 
     decoding: str
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     temperature_: float
     stream_: StreamPosition
 
@@ -104,15 +113,18 @@ class Linear(Ruled[Model]):
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """Shape and type by scikit-learn; the core looks at the numbers in a pass of its own."""
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-        )
+        return validate_data(self, X, reset=reset, **_ROWS)
+
+    def _validated_block(self, X: Any, names: Sequence[str] | None) -> Any:
+        """Rows of a source, which has found their columns by name: the first give the names."""
+        X = check_array(X, **_ROWS)
+        if "n_features_in_" in self.__dict__:
+            _check.n_features(self.n_features_in_, X.shape[1], "X")
+            return X
+        self.n_features_in_ = X.shape[1]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return X
 
     def _rows(self, X: Any) -> _core.Rows:
         rows = rows_of(self._validated(X, reset=False))

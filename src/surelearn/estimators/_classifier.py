@@ -115,7 +115,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         Mean and variance of the intercept.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X had names.
+        Where X, or the columns of a source, had names.
     code_ : ndarray of shape (n_classes, n_problems), int8
         The coding matrix of a reduction.
     dmin_, errors_corrected_ : int or float, int
@@ -315,8 +315,8 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         >>> import pandas
         >>> from surelearn import SureClassifier
         >>> frame = pandas.DataFrame({"a": [0, 1], "b": [1, 0], "label": ["no", "yes"]})
-        >>> SureClassifier(random_state=0).fit_stream(frame).predict([[3.0, 1.0]])
-        array(['yes'], dtype='<U3')
+        >>> SureClassifier(random_state=0).fit_stream(frame).predict(frame[["a", "b"]])
+        array(['no', 'yes'], dtype='<U3')
         """
         before = None if self._fresh or not _check.flag("resume", resume) else self
         columns = ("text", "features", "label", "weight")
@@ -417,10 +417,10 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
             shell.__dict__.pop(name, None)
         return shell
 
-    def _features(self, X: Any) -> Features:
-        """Rows of numbers of a stream."""
+    def _features(self, X: Any, names: list[str] | None) -> Features:
+        """Rows of numbers of a stream, and what their columns are called."""
         _check.no_texts(X)
-        X = self._validated(X, reset="n_features_in_" not in self.__dict__, learning=True)
+        X = self._validated_block(X, names)
         arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
         return Features(arrays, X.shape[1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from surelearn import _check
 from surelearn.read import Source, batches, sentences
 
 
@@ -50,7 +51,9 @@ def _sentences_as_learnt(model: Any, labelled: bool) -> dict[str, Any]:
 def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """Keywords for the columns, the width and the kind of label that were learnt."""
     known: dict[str, Any] = {}
-    for name, column in _columns(model).items():
+    learnt = _columns(model)
+    _check.features_in_order(learnt.get("features", ()), reading.get("features") or ())
+    for name, column in learnt.items():
         instead = {"text", "features"} if name in ("text", "features") else {name}
         if name in columns and not instead & reading.keys():
             known[name] = column

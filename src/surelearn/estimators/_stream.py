@@ -120,8 +120,10 @@ class Training(Course[Prepared]):
             kept = np.flatnonzero(weight)
             X = X[kept] if hasattr(X, "shape") else X.take(kept)
             labels, weight = labels.take(kept), weight[kept]
-        features = self._learner.reader._features(X) if len(labels.codes) else Features((), 0)
-        rows = features.rows() if len(labels.codes) else None
+        features, rows = Features((), 0), None
+        if len(labels.codes):
+            features = self._learner.reader._features(X, self._source.feature_names)
+            rows = features.rows()
         return Prepared(features, rows, labels, weight, block.end, block.n_bytes, batch.n_bad)
 
     def _given_weight(

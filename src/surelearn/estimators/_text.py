@@ -282,11 +282,11 @@ random_state, verbose
         shell.vectorizer_._check([])
         return shell
 
-    def _features(self, X: Any) -> Features:
+    def _features(self, X: Any, names: list[str] | None) -> Features:
         """Texts of a stream as rows of hashed words."""
         _check.only_texts(X)
-        arrays, names = self.vectorizer_._apart(X)
-        return Features(arrays, self.vectorizer_.n_features, names)
+        arrays, words = self.vectorizer_._apart(X)
+        return Features(arrays, self.vectorizer_.n_features, words)
 
     def _meet(self, names: _core.Names) -> None:
         """Take over the words that were met in texts of a stream."""

@@ -218,6 +218,11 @@ class Source(ABC):
         """What is read, by the keywords of `batches`; known after the first block."""
         return {}
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the columns of numbers; None where they have none, and of texts."""
+        return self.columns.get("features")
+
     def end_of(self, file: int) -> int | None:
         """The largest `at` of a place in a file, where that is quick to tell."""
         return None

@@ -19,7 +19,8 @@ def frame(source: Any, wanted: Wanted, skip_bad: bool) -> Store:
     import pyarrow
 
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "columns"):
-        return Held(_NAME, _of_pandas(source, wanted, skip_bad))
+        has_names = all(isinstance(name, str) for name in source.columns)
+        return Held(_NAME, _of_pandas(source, wanted, skip_bad), has_names=has_names)
     if isinstance(source, pyarrow.RecordBatchReader):
         return Once("reader", lambda: source)
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, pyarrow.RecordBatch):

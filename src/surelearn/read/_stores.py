@@ -36,12 +36,15 @@ class Store(ABC):
         Bytes of all of it; None: nobody knows.
     can_restart, is_named : bool
         As those of a `Source`.
+    has_names : bool
+        Whether columns have names; those of some frames are numbered.
     """
 
     name: str
     size: int | None
     can_restart = True
     is_named = True
+    has_names = True
 
     @property
     def n_rows(self) -> int | None:
@@ -229,8 +232,8 @@ class Held(Store):
 
     is_named = False
 
-    def __init__(self, name: str, table: pyarrow.Table) -> None:
-        self.name, self.size = name, table.nbytes
+    def __init__(self, name: str, table: pyarrow.Table, *, has_names: bool = True) -> None:
+        self.name, self.size, self.has_names = name, table.nbytes, has_names
         self._table = table
 
     @property

@@ -69,6 +69,10 @@ class TableSource(Source):
     def columns(self) -> dict[str, Any]:
         return {} if self._columns is None else self._columns.plain()
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        return super().feature_names if self._stores[0].has_names else None
+
     def blocks(self, start: Place | None = None) -> Iterator[Rows]:
         start = start or Place()
         if self._columns is None:
