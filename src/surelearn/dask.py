@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.estimators import SureClassifier
 from surelearn.estimators import _partitions as partitions
+from surelearn.estimators._judge import check_fitted
 from surelearn.estimators._partitions import E, Job, Tally
 from surelearn.estimators._shards import named
 from surelearn.merging import MergeState
@@ -104,6 +105,7 @@ def predict(model: SureClassifier, X: Any) -> Any:
         Of the kind of X: an array for an array, a series with the same index for a dataframe or a
         series, a bag for a bag.
     """
+    check_fitted("model", model)
     return _by_block(model, X, _Say("predict", None))
 
 
@@ -121,6 +123,7 @@ def predict_proba(model: SureClassifier, X: Any) -> Any:
         Of shape (n_samples, n_classes); the columns of a dataframe are the labels, and a bag holds
         one array a row.
     """
+    check_fitted("model", model)
     return _by_block(model, X, _Say("predict_proba", len(model.classes_)))
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
-from surelearn.estimators._judge import Judgement, judge
+from surelearn.estimators._judge import Judgement, check_fitted, check_fitted_tagger, judge
 from surelearn.estimators._reading import opened, opened_sentences
 from surelearn.training.prefetch import ahead
 
@@ -80,11 +80,15 @@ def predict(
     ...     print(batch.label)
     ['good' 'bad']
     """
+    check_fitted("model", model)
     if keep is not None:
         reading["label"] = keep  # any column can be read as labels are
-    for judged in judged_batches(
-        [model], opened(source, reading, model=model, columns=("text", "features"))
-    ):
+    found = opened(source, reading, model=model, columns=("text", "features"))
+    return _predictions(model, found, keep)
+
+
+def _predictions(model: Any, source: Source, keep: str | None) -> Iterator[Prediction]:
+    for judged in judged_batches([model], source):
         (own,) = judged.judgements
         yield Prediction(
             own.labels,
@@ -144,11 +148,16 @@ def predict_tags(
     Tagged
         Of each batch, in the order of the source.
     """
+    check_fitted_tagger("tagger", tagger)
     if _check.flag("confidence", confidence) and not hasattr(tagger, "confidence"):
         raise ValueError(f"confidence needs a rule that keeps variances, got {tagger.rule!r}.")
     found = opened_sentences(source, reading, model=tagger, labelled=False)
+    return _tagged(tagger, found, confidence)
+
+
+def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
     label = tagger.stream_.columns.get("label") if hasattr(tagger, "stream_") else None
-    for block in found.blocks():
+    for block in source.blocks():
         batch: Any = block.parse()
         tags = tagger.predict(batch.X)
         sure = tagger.confidence(batch.X) if confidence else None

@@ -22,6 +22,7 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators import _partitions as partitions
+from surelearn.estimators._judge import check_fitted
 from surelearn.estimators._partitions import E, Job, Tally
 from surelearn.estimators._shards import named
 from surelearn.merging import MergeState
@@ -122,6 +123,7 @@ def predict(
     -------
     DataFrame
     """
+    check_fitted("model", model)
     kind, own = _TYPES[_check.kind_of(model.classes_[0])]
     said = _said(model, _given(model, text, features), "predict", own)
     return _with_column(df, output, kind, said)
@@ -147,6 +149,7 @@ def predict_proba(
     -------
     DataFrame
     """
+    check_fitted("model", model)
     own = pa.list_(pa.float64())
     said = _said(model, _given(model, text, features), "predict_proba", own)
     return _with_column(df, output, "array<double>", said)

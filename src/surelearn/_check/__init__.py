@@ -16,10 +16,13 @@ from surelearn._check._labels import (
     some_weight,
     sorted_classes,
     two_classes,
+    weighted_classes,
+    weighted_kind,
 )
 from surelearn._check._lines import BadInput, bad_line, is_utf8, unlike
 from surelearn._check._models import (
     agree,
+    classifier,
     collapse,
     cost,
     cost_fits,
@@ -37,6 +40,7 @@ from surelearn._check._models import (
     same_order,
     size_known,
     storage,
+    tagger,
     too_large,
     trained,
 )
@@ -89,6 +93,7 @@ from surelearn._check._values import (
     step,
     threads,
     top,
+    verbosity,
 )
 
 __all__ = [
@@ -99,6 +104,7 @@ __all__ = [
     "chain",
     "choice",
     "class_weight",
+    "classifier",
     "collapse",
     "columns",
     "cost",
@@ -162,6 +168,7 @@ __all__ = [
     "storage",
     "tag_pairs",
     "tagged",
+    "tagger",
     "tags_in",
     "text",
     "texts",
@@ -172,4 +179,7 @@ __all__ = [
     "trained",
     "two_classes",
     "unlike",
+    "verbosity",
+    "weighted_classes",
+    "weighted_kind",
 ]

@@ -18,6 +18,9 @@ _KINDS: dict[str, Any] = {
     "float": float | np.floating,
 }
 
+#: Classes that a message lists.
+_SHOWN = 10
+
 
 def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Labels of one kind, none missing."""
@@ -85,6 +88,12 @@ def kind_of(label: Any) -> str:
     return type(label).__name__
 
 
+def _numbers_alike(label: Any) -> str:
+    """The kind of a label, the same for all numbers."""
+    found = kind_of(label)
+    return "number" if found in ("bool", "int", "float") else found
+
+
 def _whole_labels(y: NDArray[Any], name: str) -> None:
     """Numbers as labels must be whole: others are most likely a target to be regressed on."""
     missing = np.flatnonzero(~np.isfinite(y))
@@ -108,13 +117,9 @@ def one_label_a_row(n_labels: int, n_rows: int) -> None:
 def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
     """Refuse to mix texts, numbers and other kinds among the labels of one model."""
 
-    def kind(labels: NDArray[Any]) -> str:
-        found = kind_of(labels[0])
-        return "number" if found in ("bool", "int", "float") else found
-
     if not len(classes) or not len(y):
         return
-    if kind(classes) != kind(y):
+    if _numbers_alike(classes[0]) != _numbers_alike(y[0]):
         raise TypeError(
             f"y must hold labels of the kind known so far, such as {classes.tolist()[0]!r}, "
             f"got {y.tolist()[0]!r}."
@@ -208,3 +213,32 @@ def class_weight(value: object) -> dict[Any, float] | str | None:
         label: number(f"class_weight[{label!r}]", weight, "[0, inf)", low=0.0)
         for label, weight in value.items()
     }
+
+
+def weighted_kind(weights: Mapping[Any, float], labels: Sequence[Any]) -> None:
+    """Refuse weights of labels of another kind, which can never be classes."""
+    if not len(labels):
+        return
+    kind = _numbers_alike(labels[0])
+    for key in weights:
+        if _numbers_alike(key) != kind:
+            raise TypeError(
+                "class_weight must have keys of the kind of the labels, such as "
+                f"{labels[0]!r}, got {key!r}."
+            )
+
+
+def weighted_classes(weights: Mapping[Any, float], classes: Sequence[Any], remedy: str) -> None:
+    """Refuse weights of what is no class, unless every class has one.
+
+    That is scikit-learn's rule: a misspelt key leaves a class without its weight, and a fold of the
+    data without one of the classes has all it needs.
+    """
+    known = set(classes)
+    strange = [key for key in weights if key not in known]
+    if strange and known - weights.keys():
+        more = ", ..." if len(classes) > _SHOWN else ""
+        raise ValueError(
+            f"class_weight must have classes as keys, which are {listing(classes[:_SHOWN])}{more}, "
+            f"got {listing(strange)}. {remedy}"
+        )

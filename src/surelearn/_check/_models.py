@@ -214,3 +214,25 @@ def collapse(who: str, *, covariance: str, projection: str, dtype: str, exact: b
         f"{who} must leave finite weights and positive variances, got a collapse with "
         f"{with_}. {use} the features, or let the rule move less."
     )
+
+
+def classifier(name: str, model: object) -> None:
+    """Refuse what cannot label rows: a name, a class, a tagger."""
+    _no_class(name, model, "classifier")
+    if not hasattr(model, "predict"):
+        raise TypeError(f"{name} must be a classifier, got {model!r}.")
+    if hasattr(model, "predict_marginals"):
+        raise TypeError(f"{name} must be a classifier of rows, got the tagger {model!r}.")
+
+
+def tagger(name: str, model: object) -> None:
+    """Refuse what cannot tag sequences."""
+    _no_class(name, model, "tagger")
+    if not hasattr(model, "predict_marginals"):
+        raise TypeError(f"{name} must be a tagger, got {model!r}.")
+
+
+def _no_class(name: str, model: object, kind: str) -> None:
+    if isinstance(model, type):
+        own = model.__name__
+        raise TypeError(f"{name} must be a {kind}, got the class {own}. Use {own}(), an instance.")

@@ -53,6 +53,11 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def verbosity(value: object) -> int:
+    """How much is told: a flag, or a count."""
+    return int(value) if isinstance(value, bool | np.bool_) else count("verbose", value, least=0)
+
+
 def choice(name: str, value: object, known: Iterable[str]) -> str:
     names = list(known)
     if not isinstance(value, str):

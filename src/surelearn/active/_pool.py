@@ -121,6 +121,7 @@ class Pool:
         explore: float = 0.0,
         random_state: Any = None,
     ) -> None:
+        _check.classifier("model", model)
         self._strategy = _check.choice("strategy", strategy, STRATEGIES)
         self._batch = batch_of(strategy, batch)
         self._stop = _rules(stop)

@@ -219,6 +219,7 @@ def _learners(given: Mapping[str, Any] | None) -> dict[str, Any]:
     for name, learner in given.items():
         if not isinstance(name, str):
             raise TypeError(f"learners must have names that are str, got {name!r}.")
+        _check.classifier(f"learners[{name!r}]", learner)
         if not hasattr(learner, "partial_fit"):
             raise TypeError(f"learners[{name!r}] must have partial_fit, got {learner!r}.")
     return dict(given)

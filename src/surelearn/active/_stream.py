@@ -89,6 +89,7 @@ class Sampler:
         strategy: str = "acl",
         random_state: Any = None,
     ) -> None:
+        _check.classifier("model", model)
         self.model = model
         self._budget = _check.number("budget", budget, "(0, 1)", low=0.0, high=1.0)
         self._strategy = _check.choice("strategy", strategy, ["acl", "margin"])

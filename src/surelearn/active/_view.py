@@ -28,6 +28,7 @@ class Missing(Exception):
 
 def view(model: Any, X: Any) -> Own | Foreign:
     """What `model` says of rows."""
+    _check.classifier("model", model)
     return Own(model, X) if isinstance(model, Certain) else Foreign(model, X)
 
 

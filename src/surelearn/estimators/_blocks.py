@@ -132,6 +132,7 @@ class Learner:
         declared = as_labels(self.classes, "classes")
         _check.one_kind(model.classes, declared)
         every = joined(model.classes, declared)
+        self.plan.check_declared(every)
         self.plan.check_classes(every, model)
         return model.with_classes(every)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,7 +23,14 @@ from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
 from surelearn.estimators._stream import Training
 from surelearn.merging import Words
 from surelearn.models import reductions
-from surelearn.models.row_settings import Plan, balanced, balanced_stream, given_weight, times
+from surelearn.models.row_settings import (
+    Plan,
+    balanced,
+    balanced_stream,
+    check_weighted,
+    given_weight,
+    times,
+)
 from surelearn.models.rows import Batch, Model, joined
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.passes import run
@@ -71,8 +78,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
     average : bool, default False
         Whether predictions use the mean of all weight vectors over all rounds.
     class_weight : None, "balanced" or dict, default None
-        Weight of each class. ``"balanced"``: inverse to its frequency; in `partial_fit` to its
-        frequency so far.
+        Weight of each class; 1 for those without a key. ``"balanced"``: inverse to its frequency;
+        in `partial_fit` to its frequency so far. Keys that are no class are refused, unless every
+        class has one: in `fit` those of y, in `partial_fit` and `fit_stream` those that are
+        declared by `classes`, and in files those of the first pass. Others may come later in a
+        stream, but a key of another type than the labels never can.
     cost : array of shape (n_classes, n_classes), optional
         ``cost[y, z]`` says how bad it is to take class y for z, both in the order of `classes_`:
         PA, AROW and NHERD rules ask for a margin of that size in place of 1, CW and SCW rules for
@@ -245,6 +255,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
             declared = as_labels(classes, "classes")
             _check.one_kind(known, declared)
             known = joined(known, declared)
+            plan.check_declared(known)
         _check.one_kind(known, batch.y)
         every = joined(known, batch.y)
         plan.check_classes(every, model)
@@ -318,7 +329,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         >>> SureClassifier(random_state=0).fit_stream(frame).predict(frame[["a", "b"]])
         array(['no', 'yes'], dtype='<U3')
         """
-        before = None if self._fresh or not _check.flag("resume", resume) else self
+        before = self if _check.flag("resume", resume) and not self._fresh else None
         columns = ("text", "features", "label", "weight")
         found = opened(source, reading, model=before, columns=columns)
         if passes is None:
@@ -373,6 +384,7 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[Batch, NDArray[Any]]:
         """All rows that there are, and their classes."""
+        self._check_class_weight(y)
         batch = self._batch(X, y, sample_weight, reset=True)
         _check.some_weight(len(batch.y))
         classes = np.unique(batch.y)
@@ -380,6 +392,11 @@ class SureClassifier(ClassifierMixin, Certain):  # type: ignore[misc]
         if isinstance(self.class_weight, str):
             batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
         return batch, classes
+
+    def _check_class_weight(self, y: Any) -> None:
+        """Refuse weights of what is no class; `y` has all labels."""
+        if isinstance(self.class_weight, Mapping):
+            check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
 
     def _cut(
         self, X: Any, y: Any, sample_weight: Any, plan: Plan

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from surelearn import _check, _core, rules
 from surelearn.estimators._proba import Array, Certain, probabilities
@@ -19,6 +20,20 @@ class Judgement(NamedTuple):
     labels: NDArray[Any]
     probabilities: Array | None  # of every class
     sureness: Array | None
+
+
+def check_fitted(name: str, model: Any) -> None:
+    """Refuse what is no classifier, and one that has learnt nothing."""
+    _check.classifier(name, model)
+    if not hasattr(model, "classes_"):
+        raise NotFittedError(f"{name} must be a fitted classifier, got {model!r}.")
+
+
+def check_fitted_tagger(name: str, model: Any) -> None:
+    """Refuse what is no tagger, and one that has learnt nothing."""
+    _check.tagger(name, model)
+    if not hasattr(model, "classes_"):
+        raise NotFittedError(f"{name} must be a fitted tagger, got {model!r}.")
 
 
 def judge(estimator: Any, X: Any) -> Judgement:

@@ -20,7 +20,7 @@ from surelearn.estimators._base import as_labels
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._shards import fitted, n_rounds, named, shard_state
 from surelearn.merging import MergeState
-from surelearn.models.row_settings import Plan, given_weight
+from surelearn.models.row_settings import Plan, check_weighted, given_weight
 from surelearn.models.rows import joined
 
 E = TypeVar("E", bound=SureClassifier)
@@ -30,7 +30,7 @@ PART = "partition"
 
 
 class Tally(NamedTuple):
-    """Labels of one partition or more, and the rows of each that are learnt."""
+    """Labels of one partition or more, and the rows of each that are learnt, which may be none."""
 
     number: int  # of the first partition
     classes: NDArray[Any]
@@ -47,14 +47,15 @@ class Job:
     prior: SureClassifier | None = None
 
     def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> Tally:
-        """The labels of a partition, but for rows of weight 0, which are not learnt."""
+        """The labels of a partition; rows of weight 0 are not learnt."""
         with named(number, PART):
             labels = as_labels(y)
             weight = _check.sample_weight(sample_weight, len(labels))
             own = _check.class_weight(self.estimator.class_weight)
             weight = given_weight(own, labels, weight)
-            kept = labels if weight is None else labels[weight != 0]
-            classes, counts = np.unique(kept, return_counts=True)
+            classes, places = np.unique(labels, return_inverse=True)
+            learnt = None if weight is None else (weight != 0).astype(np.float64)
+            counts = np.bincount(places, learnt, len(classes))
         return Tally(number, _plain(classes), counts.astype(np.int64))
 
     def state(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> MergeState | None:
@@ -88,12 +89,7 @@ def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any
     """A new estimator that has learnt all partitions of an engine."""
     plan = _plan(estimator)
     job = Job(_seeded(estimator))
-    counts = None
-    if classes is None or plan.class_weight == "balanced":
-        tally = engine.tally(job)
-        found = Tally(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
-        classes, counts = _declared(classes, found)
-    known = np.unique(as_labels(classes, "classes"))
+    known, counts = _classes(plan, engine, job, classes)
     _check.two_classes(known, "fit")
     model: E | None = None
     for _ in range(n_rounds(estimator)):
@@ -131,16 +127,29 @@ def _added(one: Tally, other: Tally) -> Tally:
     return Tally(min(one.number, other.number), classes, counts)
 
 
-def _declared(classes: Any, tally: Tally) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Classes as given, or those found, with the rows of each."""
+def _classes(
+    plan: Plan, engine: Engine, job: Job, classes: Any
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Classes as declared, or those found, with the rows of each where these matter."""
     if classes is None:
-        return tally.classes, tally.counts
+        tally = _tally(engine, job)
+        check_weighted(plan.class_weight, tally.classes)
+        return tally.classes[tally.counts > 0], tally.counts[tally.counts > 0]
     known = np.unique(as_labels(classes, "classes"))
-    _check.one_kind(known, tally.classes)
-    places = _check.known_labels(tally.classes, known, len(tally.classes), "y")
+    plan.check_declared(known)
+    if plan.class_weight != "balanced":
+        return known, None
+    tally = _tally(engine, job)
+    found = tally.classes[tally.counts > 0]
+    _check.one_kind(known, found)
     counts = np.zeros(len(known), dtype=np.int64)
-    counts[places] = tally.counts
+    counts[_check.known_labels(found, known, len(found), "y")] = tally.counts[tally.counts > 0]
     return known, counts
+
+
+def _tally(engine: Engine, job: Job) -> Tally:
+    tally = engine.tally(job)
+    return Tally(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
 
 
 def _plan(estimator: Any) -> Plan:

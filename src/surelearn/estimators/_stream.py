@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _check
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._blocks import Features, Learner, Prepared
 from surelearn.estimators._course import Course, Options
@@ -45,6 +46,7 @@ class Training(Course[Prepared]):
         self, estimator: SureClassifier, source: Source, plan: Plan, options: Options
     ) -> None:
         self._labels: dict[Any, int] = {}  # of rows in the cache, in the order they are met
+        self._met: set[Any] = set()  # labels, those of rows that are left out too
         self._shards: StreamShards | None = None
         super().__init__(estimator, source, plan, options)
 
@@ -86,6 +88,23 @@ class Training(Course[Prepared]):
             super()._close_pass()
         else:
             self._shards.end_pass()
+        if self.position.number == 1 and self._source.can_restart:
+            self._check_class_weight()
+
+    def _check_class_weight(self) -> None:
+        """Refuse weights of what is no class, now that all records were read once."""
+        weights = self._plan.class_weight
+        if not isinstance(weights, dict):
+            return
+        known = self._met.copy()
+        if self._options.classes is not None:
+            known |= set(as_labels(self._options.classes, "classes").tolist())
+        if not self._estimator._fresh:
+            known |= set(self._estimator.classes_.tolist())
+        if self._before is not None:  # rows of weight 0 that were read before have left no trace
+            weights = {label: weight for label, weight in weights.items() if weight}
+        remedy = "Declare classes that come later with classes=."
+        _check.weighted_classes(weights, sorted(known), remedy)
 
     def _show_pass(self, goes_on: bool) -> None:
         if self._shards is None:
@@ -129,6 +148,7 @@ class Training(Course[Prepared]):
     def _given_weight(
         self, labels: Labels, weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64] | None:
+        self._met.update(labels.values.tolist())
         by_class = given_weight(self._plan.class_weight, labels.values, None)
         return weight if by_class is None else times(by_class[labels.codes], weight)
 

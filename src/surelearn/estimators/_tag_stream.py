@@ -258,7 +258,7 @@ class Streamed(Ruled[TagModel]):
         self
             On an error in the first block the model is as it was; later, what was learnt is kept.
         """
-        before = None if self._fresh or not _check.flag("resume", resume) else self
+        before = self if _check.flag("resume", resume) and not self._fresh else None
         found = opened_sentences(source, reading, model=before)
         if passes is None:
             passes = self.passes if found.can_restart else 1

@@ -241,6 +241,7 @@ random_state, verbose
         self, X: Any, y: Any, sample_weight: Any, plan: Plan
     ) -> tuple[list[Shard], NDArray[Any]]:
         """Shards that have each met the words of their own texts, as they would anywhere else."""
+        self._check_class_weight(y)
         texts, labels, weight, kept = self._weighty(X, y, sample_weight)
         _check.some_rows(len(labels))
         classes, counts = np.unique(labels, return_counts=True)

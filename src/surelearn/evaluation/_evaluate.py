@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators import StreamProgress
 from surelearn.estimators._base import as_labels
-from surelearn.estimators._judge import Judgement, judge, why_unsure
+from surelearn.estimators._judge import Judgement, check_fitted, judge, why_unsure
 from surelearn.estimators._reading import opened
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._result import Evaluation
@@ -91,7 +90,7 @@ def evaluate(
         raise TypeError(f"rows in memory need no reading, got {sorted(reading)}.")
     models = [model] if rival is None else [model, rival]
     for name, classifier in zip(("model", "rival"), models, strict=False):
-        _check_fitted(name, classifier)
+        check_fitted(name, classifier)
     columns = ("text", "features", "label")
     source = None if y is not None else opened(X, reading, model=model, columns=columns)
     total = None if source is None else source.n_bytes
@@ -107,11 +106,6 @@ def evaluate(
         if progress is not None:
             progress(tally.progress(total))
     return tally.result(None if rival is None else _comparison(duel))
-
-
-def _check_fitted(name: str, model: Any) -> None:
-    if not hasattr(model, "classes_"):
-        raise NotFittedError(f"{name} must be a fitted classifier, got {model!r}.")
 
 
 def _comparison(duel: NDArray[np.int64]) -> Comparison:

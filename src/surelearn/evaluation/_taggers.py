@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from surelearn.estimators import StreamProgress
+from surelearn.estimators._judge import check_fitted_tagger
 from surelearn.estimators._reading import opened_sentences
 from surelearn.evaluation._chunks import ChunkScores, are_chunk_tags, chunk_scores
 from surelearn.read import BadInput, Source
@@ -45,6 +46,7 @@ def evaluate_tagger(
     >>> evaluate_tagger(SureTagger(random_state=0).fit(X, y), X, y).f1
     1.0
     """
+    check_fitted_tagger("tagger", tagger)
     raw = not are_chunk_tags(map(str, tagger.classes_.tolist()))
     if y is not None:
         if reading:

@@ -53,7 +53,6 @@ class Plan:
             _check_reduced(scheme, covariance=covariance, cost=cost)
         dtype = _check.storage(params["dtype"])
         threads = _check.threads("n_jobs", params["n_jobs"])
-        verbose = params["verbose"]
         return cls(
             rule=rule,
             constraints=scheme,
@@ -70,7 +69,7 @@ class Plan:
             averaged=_check.flag("average", params["average"]),
             initial_variance=_check.prior(params["initial_variance"], dtype),
             class_weight=_check.class_weight(params["class_weight"]),
-            verbose=int(verbose) if verbose in (True, False) else _check.count("verbose", verbose),
+            verbose=_check.verbosity(params["verbose"]),
             **_sharding(params, rule),
         )
 
@@ -99,6 +98,16 @@ class Plan:
         _check.cost_fits(self.how.cost, classes)
         reductions.check_classes(self.multiclass, model.classes, classes)
         fits(model.layout, n_columns_of(len(classes), None))
+
+    def check_declared(self, classes: NDArray[Any]) -> None:
+        """Refuse weights of what is not among the classes that are declared for a stream.
+
+        Rows of weight 0 are left out, so their label need not be one of these.
+        """
+        if isinstance(self.class_weight, dict):
+            weights = {label: weight for label, weight in self.class_weight.items() if weight}
+            remedy = "Declare those that come later as well."
+            _check.weighted_classes(weights, classes.tolist(), remedy)
 
     def resolved(self, is_sparse: bool) -> str:
         """The projection for a first input of this kind.
@@ -192,8 +201,15 @@ def given_weight(
     if not isinstance(class_weight, dict):
         return sample_weight
     labels, places = np.unique(y, return_inverse=True)
+    _check.weighted_kind(class_weight, labels.tolist())
     of_class = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
     return times(np.asarray(of_class)[places], sample_weight)
+
+
+def check_weighted(class_weight: dict[Any, float] | str | None, classes: NDArray[Any]) -> None:
+    """Refuse weights of what is no class, where `classes` are all that there are."""
+    if isinstance(class_weight, dict):
+        _check.weighted_classes(class_weight, classes.tolist(), "Classes without a key weigh 1.")
 
 
 def times(weight: NDArray[np.float64], other: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -51,7 +51,7 @@ class TagPlan:
                 f"paths, of which there are too many, got {params['constraints']!r}."
             )
         rule = rules.get(params["rule"])
-        dtype, verbose = _check.storage(params["dtype"]), params["verbose"]
+        dtype = _check.storage(params["dtype"])
         return cls(
             rule=rule,
             constraints=scheme,
@@ -64,7 +64,7 @@ class TagPlan:
             shuffle=_check.flag("shuffle", params["shuffle"]),
             averaged=_check.flag("average", params["average"]),
             initial_variance=_check.prior(params["initial_variance"], dtype),
-            verbose=int(verbose) if verbose in (True, False) else _check.count("verbose", verbose),
+            verbose=_check.verbosity(params["verbose"]),
         )
 
     def blank(self, tagger: Any) -> TagModel:

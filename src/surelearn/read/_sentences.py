@@ -78,10 +78,11 @@ def sentences(
     """
     if isinstance(source, Source):
         return source
+    skip_bad = _check.flag("skip_bad", skip_bad)
     files = files_of(source, filesystem)
     names = None if columns is None else _names(columns)
     read = FORMATS[_format(files, format)](names, label)
-    make = partial(Reader, read, skip_bad=_check.flag("skip_bad", skip_bad))
+    make = partial(Reader, read, skip_bad=skip_bad)
     return SentenceSource(files, make, partial(whole_sentences, read))
 
 

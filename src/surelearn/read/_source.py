@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
+from surelearn import _check
 from surelearn._check import BadInput
 from surelearn.read._batch import Source
 from surelearn.read._columns import Wanted
@@ -96,6 +97,8 @@ def batches(
     """
     if isinstance(source, Source):
         return source
+    skip_bad = _check.flag("skip_bad", skip_bad)
+    zero_based = _check.flag("zero_based", zero_based)
     wanted = Wanted(text, label, weight, None if features is None else tuple(features), label_type)
     if not isinstance(source, str | os.PathLike | list | tuple):
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)

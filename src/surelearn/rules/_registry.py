@@ -87,6 +87,7 @@ def register(
         raise TypeError(f"name must be a text, got {name!r}.")
     if name in RULES:
         raise ValueError(f"name must not be that of a built-in rule, got {name!r}.")
+    _check.flag("replace", replace)
     known = registered.get(name)
     if known is not None and known != rule and not replace:
         raise ValueError(

@@ -127,6 +127,7 @@ def tune(
     if not isinstance(estimator, SureClassifier):
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
     threads = _check.threads("n_jobs", n_jobs)
+    verbose = _check.verbosity(verbose)
     _check_decoding(estimator.decoding)
     _check_whole(estimator.n_shards)
     best: SureClassifier = clone(estimator)

@@ -1,0 +1,157 @@
+"""Weights of classes: keys that are no class are refused wherever all classes are known."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from surelearn import SureClassifier, SureTextClassifier, tune
+from surelearn.estimators import _partitions as partitions
+from test_classifier import X4, Y4, fingerprint
+
+TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
+UNKNOWN = r"class_weight must have classes as keys, which are 'no', 'yes', got 'yess'"
+OTHER_KIND = r"class_weight must have keys of the kind of the labels, such as 'no', got 1\."
+
+
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_a_key_that_is_no_class_is_refused(n_shards):
+    clf = SureClassifier(n_shards=n_shards).fit(X4, Y4)
+    before = fingerprint(clf)
+    with pytest.raises(ValueError, match=UNKNOWN):
+        clf.set_params(class_weight={"yess": 2.0}).fit(X4, Y4)
+    with pytest.raises(ValueError, match=r"are 'no', 'yes', got 1, 'maybe'\."):
+        clf.set_params(class_weight={"yes": 2.0, 1: 3.0, "maybe": 1.0}).fit(X4, Y4)
+    assert fingerprint(clf) == before
+    texts = SureTextClassifier(n_shards=n_shards, class_weight={"yess": 2.0})
+    with pytest.raises(ValueError, match=UNKNOWN):
+        texts.fit(TEXTS, Y4)
+
+
+def test_a_weight_for_every_class_may_have_more_than_these():
+    """As in scikit-learn: a fold may lack a rare class, and every class has what it was given."""
+    some = SureClassifier(class_weight={"no": 2.0, "yes": 3.0}, random_state=0).fit(X4, Y4)
+    more = SureClassifier(class_weight={"no": 2.0, "yes": 3.0, "rare": 9.0}, random_state=0)
+    assert fingerprint(more.fit(X4, Y4)) == fingerprint(some)
+
+
+def test_a_class_of_weight_0_is_a_class():
+    X, y = np.vstack([X4, X4[:1]]), [*Y4, "ad"]
+    for n_shards in (1, 2):
+        params = {"random_state": 0, "n_shards": n_shards}
+        clf = SureClassifier(class_weight={"ad": 0.0}, **params).fit(X, y)
+        assert fingerprint(clf) == fingerprint(SureClassifier(**params).fit(X4, Y4))
+
+
+def test_tune_refuses_it_as_fit_does():
+    with pytest.raises(ValueError, match=UNKNOWN):
+        tune(SureClassifier(class_weight={"yess": 2.0}), X4, Y4)
+
+
+def test_classes_may_come_later_in_a_stream_unless_they_are_declared():
+    weights = {"no": 2.0, "later": 3.0}
+    clf = SureClassifier(class_weight=weights).partial_fit(X4, Y4).learn_one(X4[0], "later")
+    assert clf.classes_.tolist() == ["later", "no", "yes"]
+    declared = SureClassifier(class_weight=weights)
+    with pytest.raises(ValueError, match=r"which are 'no', 'yes', got 'later'"):
+        declared.partial_fit(X4, Y4, classes=["no", "yes"])
+    assert declared._fresh
+    declared.partial_fit(X4, Y4, classes=["no", "yes", "later"]).partial_fit(X4, Y4)
+
+
+def test_keys_of_another_kind_are_refused_at_once():
+    for clf in (SureClassifier(class_weight={1: 2.0}), SureTextClassifier(class_weight={1: 2.0})):
+        X = X4 if type(clf) is SureClassifier else TEXTS
+        with pytest.raises(TypeError, match=OTHER_KIND):
+            clf.partial_fit(X, Y4)
+        with pytest.raises(TypeError, match=OTHER_KIND):
+            clf.learn_one(X[0], "no")
+        assert clf._fresh
+    numbers = SureClassifier(class_weight={"1": 2.0})
+    with pytest.raises(TypeError, match=r"such as 0, got '1'\."):
+        numbers.partial_fit(X4, [0, 1, 0, 1])
+    truth = SureClassifier(class_weight={1: 2.0})  # True is 1
+    truth.partial_fit(X4, [True, False, True, False])
+
+
+# ------------------------------------------------------------------------------ files
+
+
+def written(path, labels):
+    rows = [{"x": i % 5, "z": -i % 3, "label": label} for i, label in enumerate(labels)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_file_has_all_its_classes_after_one_pass(tmp_path, n_shards):
+    path = written(tmp_path / "a.jsonl", ["no", "yes", "ad"] * 20)
+    params = {"random_state": 0, "n_shards": n_shards, "passes": 3}
+    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'\. Declare"):
+        SureClassifier(class_weight={"yess": 2.0}, **params).fit_stream(path)
+    SureClassifier(class_weight={"yes": 2.0, "ad": 0.0}, **params).fit_stream(path)
+    classes = ["ad", "later", "no", "yes"]
+    SureClassifier(class_weight={"later": 2.0}, **params).fit_stream(path, classes=classes)
+    with pytest.raises(ValueError, match="got 'yess'"):
+        SureClassifier(class_weight={"yess": 2.0}, **params).fit_stream(path, classes=classes)
+
+
+def test_a_file_that_is_refused_is_read_once(tmp_path):
+    path = written(tmp_path / "a.jsonl", ["no", "yes"] * 20)
+    passes = []
+    clf = SureClassifier(class_weight={"yess": 2.0}, passes=5)
+    with pytest.raises(ValueError, match=UNKNOWN):
+        clf.fit_stream(path, progress=lambda step: passes.append(step.number))
+    assert set(passes) == {1}
+
+
+def test_a_file_of_another_kind_is_refused_before_it_is_learnt(tmp_path):
+    path = written(tmp_path / "a.jsonl", ["no", "yes"] * 20)
+    clf = SureClassifier(class_weight={1: 2.0})
+    with pytest.raises(TypeError, match=OTHER_KIND):
+        clf.fit_stream(path)
+    assert clf._fresh
+
+
+def test_what_was_known_before_counts_in_a_file(tmp_path):
+    clf = SureClassifier(class_weight={"old": 2.0})
+    clf.fit_stream(written(tmp_path / "a.jsonl", ["old", "no"] * 20))
+    clf.fit_stream(written(tmp_path / "b.jsonl", ["no", "yes"] * 20), resume=True)
+    assert clf.classes_.tolist() == ["no", "old", "yes"]
+
+
+# ------------------------------------------------------------------------- partitions
+
+
+class Parts:
+    """An engine that holds its partitions in a list."""
+
+    def __init__(self, *parts):
+        self._parts = parts
+
+    def tally(self, job):
+        parts = enumerate(self._parts)
+        return partitions.together([job.tally(y, number=i) for i, (_, y) in parts])
+
+    def total(self, job):
+        parts = enumerate(self._parts)
+        return partitions.summed([job.state(X, y, number=i) for i, (X, y) in parts])
+
+
+def test_partitions_have_all_classes_together():
+    parts = Parts((X4, Y4), (X4, ["ad", "no", "ad", "no"]))
+    for weights in ({"ad": 0.0, "yes": 2.0}, {"no": 3.0}):
+        clf = SureClassifier(class_weight=weights, random_state=0, n_shards=2)
+        want = clf.fit(np.vstack([X4, X4]), [*Y4, "ad", "no", "ad", "no"])
+        if 0.0 not in weights.values():  # rows of weight 0 are dropped before a fit is cut
+            assert fingerprint(partitions.fit(clf, parts)) == fingerprint(want)
+        assert partitions.fit(clf, parts).classes_.tolist() == want.classes_.tolist()
+    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
+        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts)
+    classes = ["ad", "no", "yes"]
+    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
+        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts, classes=classes)
+    with pytest.raises(TypeError, match=r"partition 0: class_weight must have keys of the kind"):
+        partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)
