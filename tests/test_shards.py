@@ -408,7 +408,7 @@ def test_work_that_nobody_waits_for_is_told_to_stop():
         return stop.wait(10)
 
     with pytest.raises(ValueError, match="first"):
-        list(ahead([0, 1], work, 2, stop))
+        list(ahead([0, 1], work, 2, stop.set))
     assert stop.is_set()
 
 

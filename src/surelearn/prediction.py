@@ -203,7 +203,7 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
         _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
     ]
     threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
-    yield from ahead(source.blocks(), work, threads)
+    yield from ahead(source.blocks(), work, threads, source.cancel)
 
 
 def _nothing(model: Any, X: Any) -> Judgement:

@@ -22,4 +22,6 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     app()

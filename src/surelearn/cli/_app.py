@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from surelearn import __version__
+from surelearn.cli._stopping import stoppable
 from surelearn.cli.demo import demo
 from surelearn.cli.evaluate import evaluate
 from surelearn.cli.explain import explain
@@ -38,7 +39,8 @@ class _Commands(TyperGroup):
         if hasattr(sys.stdout, "reconfigure"):  # letters that a terminal lacks are spelled out
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            return super().invoke(ctx)
+            with stoppable():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise typer.Exit(_NOBODY_READS) from None
         except (ImportError, OSError, TypeError, ValueError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -17,9 +16,6 @@ from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
     from surelearn.estimators import StreamProgress
-
-#: What a shell says of a process that Ctrl-C has ended.
-_INTERRUPTED = 128 + 2
 
 #: Of many passes so many are told from the begin, and as many from the end.
 _ENDS = 5
@@ -58,7 +54,6 @@ def learn(
 
     Gives how many rows were learnt, in all passes.
     """
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         with warnings_shown(), progress_bar(quiet=quiet) as shown:
             counted = _Counted(shown)
@@ -68,7 +63,7 @@ def learn(
         return counted.learnt
     except KeyboardInterrupt:
         _say_interrupted(model, output)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise
 
 
 class _Counted:

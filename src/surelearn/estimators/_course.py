@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -66,8 +66,8 @@ class Options:
 def train(training: Course[Any], checkpoint: Checkpoint) -> None:
     """All passes over a source, or what is left of them; the model is written in the end."""
     try:
-        with checkpoint.watching():
-            for rows in training.steps(checkpoint.waiting):
+        with checkpoint.watching(), closing(training.steps(checkpoint.waiting)) as steps:
+            for rows in steps:
                 checkpoint.step(rows)
         training.check_end()
     except BaseException:
@@ -77,6 +77,7 @@ def train(training: Course[Any], checkpoint: Checkpoint) -> None:
     finally:
         training.close()
     checkpoint.write()
+    checkpoint.end_if_interrupted()
 
 
 class Piece(Protocol):
@@ -189,21 +190,24 @@ class Course(ABC, Generic[P]):
 
     # ------------------------------------------------------------------ passes
 
-    def steps(self, waiting: Callable[[], AbstractContextManager[None]]) -> Iterator[int]:
+    def steps(
+        self, waiting: Callable[[], AbstractContextManager[None]]
+    ) -> Generator[int, None, None]:
         """Learn block after block; gives the rows learnt so far wherever the model can be written.
 
         The next block is waited for within the context of `waiting`.
         """
         while True:
-            feed = self._feed()
-            while True:
-                with waiting():
-                    piece = next(feed, None)
-                if piece is None:
-                    break
-                self._step(piece)
-                if self._shows_blocks:
-                    yield self._learnt
+            # However it ends, no thread goes on reading.
+            with closing(self._feed()) as feed:
+                while True:
+                    with waiting():
+                        piece = next(feed, None)
+                    if piece is None:
+                        break
+                    self._step(piece)
+                    if self._shows_blocks:
+                        yield self._learnt
             goes_on = self._end_pass()
             if not self._shows_blocks and self._is_shown:
                 yield self._learnt
@@ -221,13 +225,13 @@ class Course(ABC, Generic[P]):
         """Whether it is what was learnt up to here."""
         return self._estimator.__dict__.get("stream_") is self.position
 
-    def _feed(self) -> Iterator[P]:
+    def _feed(self) -> Generator[P, None, None]:
         """The blocks of this pass that are left."""
         if self.cache.is_whole:
             return ahead(self.cache.blocks(), self._cached, self._threads)
         return self._read()
 
-    def _read(self) -> Iterator[P]:
+    def _read(self) -> Generator[P, None, None]:
         blocks = iter(self._source.blocks(self.position.place))
         if self._first_decides:
             for block in blocks:
@@ -235,7 +239,7 @@ class Course(ABC, Generic[P]):
                 yield piece
                 if piece.size:
                     break
-        yield from ahead(blocks, self._prepare, self._threads)
+        yield from ahead(blocks, self._prepare, self._threads, self._source.cancel)
 
     @property
     def _first_decides(self) -> bool:

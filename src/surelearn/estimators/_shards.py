@@ -197,7 +197,7 @@ def fit_shards(shell: SureClassifier, plan: Plan, shards: Sequence[Shard], start
 
     while len(start.mistakes) < plan.passes:
         stop = Event()
-        states = spread(shards, work, n_jobs, stop)
+        states = spread(shards, work, n_jobs, stop.set)
         # While shards are being learnt all cores are taken.
         merging = n_jobs if len(shards) <= n_jobs else 1
         total = MergeState.combined(states, threads=merging)
@@ -208,7 +208,10 @@ def fit_shards(shell: SureClassifier, plan: Plan, shards: Sequence[Shard], start
 
 
 def spread(
-    items: Sequence[T], work: Callable[[T], R], threads: int, stop: Event | None = None
+    items: Sequence[T],
+    work: Callable[[T], R],
+    threads: int,
+    stop: Callable[[], object] | None = None,
 ) -> Iterator[R]:
     """``map(work, items)`` in threads; in the caller's own where one is enough."""
     threads = min(threads, len(items))

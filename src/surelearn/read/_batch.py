@@ -231,6 +231,11 @@ class Source(ABC):
     def blocks(self, start: Place | None = None) -> Iterator[Block]:
         """What there is to read, from a place on."""
 
+    def cancel(self) -> None:
+        """End the wait of another thread for the next block of standard input or a pipe."""
+        for file in self.files:
+            file.cancel()
+
     def __iter__(self) -> Iterator[Batch]:
         for block in self.blocks():
             yield block.parse()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import lzma
 import os
@@ -18,6 +19,9 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".xz"
 #: Standard input, as users write it.
 STDIN = "-"
 STDIN_NAME = "standard input"
+
+#: Seconds after which who waits for bytes looks whether they are still wanted.
+_PATIENCE = 0.1
 
 
 class File:
@@ -38,6 +42,7 @@ class File:
         #: Whether it is a pipe or a device, such as /dev/stdin: its bytes arrive once.
         self.is_pipe = filesystem is None and not self.is_stdin and _is_pipe(path)
         self.can_restart = not (self.is_stdin or self.is_pipe)
+        self._arriving: Arriving | None = None
         self.compression = COMPRESSED.get(os.path.splitext(path)[1].lower())
 
     @property
@@ -73,7 +78,7 @@ class File:
     def open(self) -> Stream:
         """The bytes of the text."""
         if not self.can_restart:
-            return Arriving(self.name, sys.stdin.buffer if self.is_stdin else open(self.path, "rb"))
+            return self.arriving(Arriving)
         raw = self.raw()
         if self.compression is None:
             return Stream(self.name, raw, raw)
@@ -82,6 +87,17 @@ class File:
         import pyarrow
 
         return Stream(self.name, pyarrow.CompressedInputStream(raw, self.compression), raw)
+
+    def arriving(self, kind: type[Arriving]) -> Arriving:
+        """Standard input or a pipe."""
+        stream = sys.stdin.buffer if self.is_stdin else _pipe(self.path)
+        self._arriving = kind(self.name, stream)
+        return self._arriving
+
+    def cancel(self) -> None:
+        """End the wait of another thread for bytes of standard input or a pipe."""
+        if self._arriving is not None:
+            self._arriving.cancel()
 
 
 class Stream:
@@ -137,13 +153,21 @@ class Stream:
 
 
 class Arriving(Stream):
-    """Standard input or a pipe: gives what is there without waiting for a whole block of it."""
+    """Standard input or a pipe: gives what is there without waiting for a whole block of it.
+
+    Bytes are read from the descriptor, and not before they are there: a thread that waits within a
+    buffer of Python's holds its lock, and the interpreter aborts where it needs it at its end.
+    """
 
     is_patient = False
 
     def __init__(self, name: str, stream: Any) -> None:
         super().__init__(name, stream, None)
+        self._descriptor = _descriptor(stream)
+        # Who has read a line of standard input before has left bytes in its buffer.
+        self._is_buffered = hasattr(stream, "read1")
         self._consumed = 0
+        self._cancelled = False
 
     @property
     def consumed(self) -> int:
@@ -151,26 +175,69 @@ class Arriving(Stream):
 
     def read(self, size: int) -> bytes:
         parts: list[bytes] = []
-        while size > 0 and (not parts or self._more()):
-            part = self._stream.read1(size)
-            if not part:
-                break
+        while size > 0 and (not parts or self._has_more(0)) and (part := self._some(size)):
             parts.append(part)
             size -= len(part)
-        read = b"".join(parts)
-        self._consumed += len(read)
-        return read
+        return b"".join(parts)
 
-    def _more(self) -> bool:
-        """Whether bytes are there already."""
+    def cancel(self) -> None:
+        """Let `read`, in whatever thread, raise an `InterruptedError` rather than wait."""
+        self._cancelled = True
+
+    def _some(self, size: int) -> bytes:
+        """What is there, at least a byte; none at the end."""
+        while True:
+            while not self._has_more(_PATIENCE):
+                if self._cancelled:
+                    raise InterruptedError(f"{self.name} is not read any further.")
+            with contextlib.suppress(BlockingIOError):  # another process was faster
+                part = self._read(size)
+                self._consumed += len(part)
+                return part
+
+    def _has_more(self, seconds: float) -> bool:
+        """Whether bytes are there, or the end is, before some seconds are over."""
+        if self._descriptor is None:
+            return seconds > 0
         try:
-            return bool(select.select([self._stream], [], [], 0)[0])
+            return bool(select.select([self._descriptor], [], [], seconds)[0])
         except (OSError, ValueError):  # not a thing that can be waited for
-            return False
+            return seconds > 0
+
+    def _read(self, size: int) -> bytes:
+        if self._descriptor is not None and not self._is_buffered:
+            return os.read(self._descriptor, size)
+        part = bytes(self._stream.read1(size))
+        self._is_buffered = len(part) == size  # else it is empty now
+        return part
 
     def close(self) -> None:
         if self._stream is not sys.stdin.buffer:  # which is not ours
             self._stream.close()
+
+
+class Patient(Arriving):
+    """Standard input or a pipe, for who asks for as many bytes as are needed."""
+
+    is_patient = True
+    read = Stream.read
+
+
+def _descriptor(stream: Any) -> int | None:
+    """The number that the system knows a stream by; None for one in memory."""
+    try:
+        return int(stream.fileno())
+    except (AttributeError, OSError):  # io.UnsupportedOperation is an OSError
+        return None
+
+
+def _pipe(path: str) -> Any:
+    """An open pipe or device."""
+    flags = os.O_RDONLY
+    if sys.platform == "linux":
+        # A named pipe without a writer is waited for when it is read, where that can be ended.
+        flags |= os.O_NONBLOCK
+    return open(os.open(path, flags), "rb", buffering=0)
 
 
 def files_of(source: Any, filesystem: Any = None) -> list[File]:

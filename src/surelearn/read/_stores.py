@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from surelearn._check import BadInput
-from surelearn.read._files import File, Stream
+from surelearn.read._files import File, Patient, Stream
 
 if TYPE_CHECKING:
     import pyarrow
@@ -55,6 +54,9 @@ class Store(ABC):
     @abstractmethod
     def schema(self) -> pyarrow.Schema:
         """Names and types of all columns."""
+
+    def cancel(self) -> None:  # noqa: B027 - most stores never wait
+        """As that of a `Source`."""
 
     @abstractmethod
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
@@ -173,14 +175,10 @@ class ArrowStream(Store):
         raise AssertionError
 
     def _opened(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Stream]]:
-        import pyarrow
-        from pyarrow import ipc
-
         stream = self._file.open()
         try:
             with _no_damage(self.name):
-                handle = pyarrow.PythonFile(stream, "r")
-                yield ipc.open_stream(handle, options=_only(names, self)), stream
+                yield _stream_of(stream, _only(names, self)), stream
         finally:
             stream.close()
 
@@ -200,14 +198,17 @@ class Once(Store):
     name : str
     begin : function
         Gives the reader of pyarrow that they come from.
+    file : File, optional
+        What that one reads.
     """
 
     can_restart = False
     size = None
 
-    def __init__(self, name: str, begin: Callable[[], Any]) -> None:
+    def __init__(self, name: str, begin: Callable[[], Any], file: File | None = None) -> None:
         self.name = name
         self._begin = begin
+        self._file = file
 
     @cached_property
     def _reader(self) -> Any:
@@ -218,6 +219,10 @@ class Once(Store):
     def schema(self) -> pyarrow.Schema:
         with _no_damage(self.name):
             return _readable(self._reader.schema)
+
+    def cancel(self) -> None:
+        if self._file is not None:
+            self._file.cancel()
 
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
         row = 0
@@ -246,10 +251,8 @@ class Held(Store):
 
 def arrow(file: File) -> Store:
     """What there is in a file of Arrow's: a file proper or a stream."""
-    from pyarrow import ipc
-
     if file.is_stdin:
-        return Once(file.name, lambda: ipc.open_stream(sys.stdin.buffer))
+        return Once(file.name, lambda: _stream_of(file.arriving(Patient)), file)
     if file.is_pipe:
         raise BadInput(
             f"{file.name} must be a file, got a pipe. Use - to read a stream of Arrow's."
@@ -263,6 +266,14 @@ def arrow(file: File) -> Store:
         return ArrowStream(file)
     _refuse_packed(file, "an Arrow file that is not a stream")
     return ArrowFile(file)
+
+
+def _stream_of(stream: Stream, options: Any = None) -> Any:
+    """The batches of a stream of Arrow's."""
+    import pyarrow
+    from pyarrow import ipc
+
+    return ipc.open_stream(pyarrow.PythonFile(stream, "r"), options=options)
 
 
 def parquet(file: File) -> Store:

@@ -65,6 +65,10 @@ class TableSource(Source):
     def end_of(self, file: int) -> int | None:
         return self._stores[file].n_rows
 
+    def cancel(self) -> None:
+        for store in self._stores:
+            store.cancel()
+
     @property
     def columns(self) -> dict[str, Any]:
         return {} if self._columns is None else self._columns.plain()

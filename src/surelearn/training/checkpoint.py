@@ -1,4 +1,4 @@
-"""When a model that is being trained is written to its file, and what Ctrl-C does meanwhile."""
+"""When a model that is being trained is written to its file, and what signals do meanwhile."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from surelearn import _check
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -44,41 +45,51 @@ class Checkpoint:
             )
         self._rows, self._seconds = _interval(every)
         self._written = 0, time.monotonic()
-        self._interrupted = False
+        self._handlers: dict[int, Callable[..., Any]] = {}
+        self._interrupted: int | None = None
         self._waits = False
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """While it lasts, Ctrl-C ends training between two blocks, so that what is written is one
-        place in the source."""
-        here = threading.current_thread() is threading.main_thread()
-        if self._path is None or not here:
-            yield
-            return
-        before = signal.signal(signal.SIGINT, self._interrupt)
+        """While it lasts, Ctrl-C and a SIGTERM that a program handles end training between two
+        blocks, so that what is written is one place in the source."""
+        before = {} if self._path is None else self._heard()
+        self._handlers.update(before)
+        for number in before:
+            signal.signal(number, self._interrupt)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _heard(self) -> dict[int, Callable[..., Any]]:
+        """Handlers of the signals that are not put off already."""
+        if threading.current_thread() is not threading.main_thread():
+            return {}
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        return {n: h for n, h in handlers.items() if callable(h) and h != self._interrupt}
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While it lasts nothing is being learnt, and Ctrl-C ends training at once."""
+        """While it lasts nothing is being learnt, and signals are handled at once."""
         self._waits = True
         try:
-            self._end_if_interrupted()
+            self.end_if_interrupted()
             yield
         finally:
             self._waits = False
 
     def _interrupt(self, number: int, frame: Any) -> None:
-        self._interrupted = True
+        self._interrupted = number
         if self._waits:
-            raise KeyboardInterrupt
+            self.end_if_interrupted()
 
-    def _end_if_interrupted(self) -> None:
-        if self._interrupted:
-            raise KeyboardInterrupt
+    def end_if_interrupted(self) -> None:
+        """Handle a signal that was put off, as it would have been: Ctrl-C raises."""
+        if self._interrupted is not None:
+            number, self._interrupted = self._interrupted, None
+            self._handlers[number](number, None)
 
     def step(self, rows: int) -> None:
         """After each block, with the rows learnt so far: write if it is time."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from threading import Event, Semaphore, Thread
+from threading import Semaphore, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -14,15 +14,22 @@ R = TypeVar("R")
 #: Results that may wait, for each thread: enough that none is idle, few enough to be small.
 _WAITING = 2
 
+#: How often, and for how many seconds each time, a thread that is not needed any more is stopped.
+_TRIES = 5
+_PATIENCE = 0.2
+
 
 def ahead(
-    items: Iterable[T], work: Callable[[T], R], threads: int, stop: Event | None = None
-) -> Iterator[R]:
+    items: Iterable[T],
+    work: Callable[[T], R],
+    threads: int,
+    stop: Callable[[], object] | None = None,
+) -> Generator[R, None, None]:
     """``map(work, items)``, where items are drawn by one thread and worked on by several.
 
     What an item or its work raises comes out in its turn. Items are drawn while results are
-    waited for, so a source that is slow to give the next one holds nobody up. `stop` is set when
-    no more results are wanted: work that takes long may look at it.
+    waited for, so a source that is slow to give the next one holds nobody up. `stop` is called when
+    no more results are wanted: it may end what takes long, and may be called more than once.
     """
     room = Semaphore(_WAITING * threads)
     queue: SimpleQueue[Future[R] | None] = SimpleQueue()
@@ -42,15 +49,25 @@ def ahead(
             queue.put(failed)
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="surelearn")
-    # A daemon: it may be waiting for standard input when everything else is over.
-    Thread(target=draw, daemon=True).start()
+    # A daemon: what it draws from may keep it waiting when everything else is over.
+    drawing = Thread(target=draw, daemon=True, name="surelearn-draw")
     try:
+        drawing.start()
         while (future := queue.get()) is not None:
             yield future.result()
             room.release()
     finally:
         stopped = True
-        if stop is not None:
-            stop.set()
         room.release()
+        _end(drawing, stop)
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end(drawing: Thread, stop: Callable[[], object] | None) -> None:
+    """Stop a thread, which may begin to wait at this very moment, unless that takes long."""
+    for _ in range(_TRIES):
+        if stop is not None:
+            stop()
+        if not drawing.is_alive():
+            return
+        drawing.join(_PATIENCE)
