@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,6 +49,27 @@ def no_room():
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
     return limited
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Counts the calls of some methods of a class, which do what they did."""
+
+    def counted(kind, *names):
+        made = Counter()
+
+        def counting(name, method):
+            def call(*arguments, **keywords):
+                made[name] += 1
+                return method(*arguments, **keywords)
+
+            return call
+
+        for name in names:
+            monkeypatch.setattr(kind, name, counting(name, getattr(kind, name)))
+        return made
+
+    return counted
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from surelearn import SureClassifier, SureTextClassifier, __version__, evaluate, load
 from surelearn.cli import _app, _options, info
+from surelearn.text import HashingVectorizer
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "fine cast", "dull, dull cast"]
 LABELS = ["good", "good", "bad", "bad", "good", "bad"]
@@ -181,6 +182,13 @@ def test_one_text() -> None:
     assert plain["probabilities"][label] == p
     assert plain["shares"][-1]["feature"] == "(others)"
     assert plain["shares"][-1]["mean"] is None
+
+
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=str)
+def test_one_text_is_hashed_for_its_shares_and_its_probability(how: Any, calls: Any) -> None:
+    made = calls(HashingVectorizer, "_hashed")
+    assert run("explain", "two.sure", "--text", "great, not dull", *how).exit_code == 0
+    assert made["_hashed"] == 2
 
 
 def test_one_text_of_a_first_order_rule() -> None:

@@ -12,7 +12,8 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from surelearn import SureClassifier, SureTextClassifier, evaluate, predict, read
-from surelearn.estimators._judge import judge
+from surelearn.estimators._judge import judge, lead
+from surelearn.weights import Diagonal
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
 LABELS = ["good", "good", "bad", "bad", "odd", "odd"]
@@ -103,6 +104,40 @@ def test_a_judgement_is_what_the_methods_say(settings):
     judged = judge(clf, X[300:])
     np.testing.assert_array_equal(judged.labels, clf.predict(X[300:]))
     np.testing.assert_array_equal(judged.probabilities, clf.predict_proba(X[300:]))
+
+
+#: What goes through rows in the core.
+PASSES = ("leads", "margin", "scores", "winners")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"multiclass": "ovr"},
+        {"multiclass": "ecoc"},
+        {"multiclass": "ecoc", "decoding": "probability"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_judgement_goes_through_the_rows_once(settings, n_classes, calls):
+    X, y = load_digits(n_class=n_classes, return_X_y=True)
+    clf = SureClassifier(random_state=0, passes=1, **settings).fit(X[:200], y[:200])
+    made = calls(Diagonal, *PASSES)
+    judge(clf, X[200:])
+    assert made == {"margin": 1}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+@pytest.mark.parametrize("average", [False, True])
+def test_sureness_is_that_of_the_core(n_classes, average):
+    X, y = load_digits(n_class=n_classes, return_X_y=True)
+    clf = SureClassifier("stdev", average=average, random_state=0).fit(X[:200], y[:200])
+    X = np.vstack([X[200:], np.zeros_like(X[:1]), 1e150 * X[:5]])
+    judged, found = judge(clf, X), lead(clf, clf._fitted(), clf._rows(X))
+    assert judged.sureness.tobytes() == found.sureness.tobytes()
+    np.testing.assert_array_equal(judged.labels, clf.classes_[found.best])
 
 
 # ------------------------------------------------------------------------- files

@@ -161,6 +161,16 @@ def test_what_words_say_adds_up_to_the_margin(settings, n_classes, multiclass):
         assert table.verdict.margin >= 0
 
 
+@pytest.mark.parametrize("text", ["good film", "naïve İ", ""])
+def test_a_text_is_hashed_once_to_be_explained(text, calls):
+    clf = SureTextClassifier(random_state=0).fit(*corpus())
+    made = calls(HashingVectorizer, "_row", "_hashed", "transform", "build_preprocessor")
+    clf.explain(text)
+    assert made["_row"] == made["_hashed"] == 1
+    assert made["transform"] == 0
+    assert made["build_preprocessor"] <= 2  # for its places; where it is not ASCII, for the row
+
+
 def test_the_words_of_a_text_are_its_own():
     clf = SureTextClassifier(n_features=1, random_state=0).fit(["one", "two"], [0, 1])
     assert clf.explain().feature[0] in ("one", "intercept")

@@ -49,7 +49,7 @@ def explain(
         _options.print_json(_plain(loaded, found, text))
         return
     if text is not None:
-        typer.echo(f"{_verdict(loaded, text)}\n")
+        typer.echo(f"{_verdict(loaded, found, text)}\n")
         found = _narrow(found)
     typer.echo(str(found))
 
@@ -76,19 +76,19 @@ def _check_reads_texts(model: Any) -> None:
         )
 
 
-def _verdict(model: Any, text: str) -> str:
-    label = model.predict([text])[0]
+def _verdict(model: Any, found: Any, text: str) -> str:
+    label = found.verdict.label
     if not hasattr(model, "predict_proba"):
         return str(label)
     p = model.predict_proba([text])[0]
     return f"{label}, with probability {p[model.classes_ == label][0]:.4f}"
 
 
-def _plain(model: Any, found: Explanation, text: str | None) -> dict[str, Any]:
+def _plain(model: Any, found: Any, text: str | None) -> dict[str, Any]:
     lines = [{k: _or_none(v) for k, v in line._asdict().items()} for line in found]
     if text is None:
         return {"weights": lines}
-    plain: dict[str, Any] = {"label": model.predict([text])[0].item()}
+    plain: dict[str, Any] = {"label": found.verdict.label.item()}
     if hasattr(model, "predict_proba"):
         p = model.predict_proba([text])[0].tolist()
         plain["probabilities"] = dict(zip(map(str, model.classes_.tolist()), p, strict=True))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check, _core, rules
-from surelearn.estimators._proba import Array, Certain, probabilities
+from surelearn.estimators._proba import Array, Certain, moments, probabilities
 from surelearn.models.rows import Model
 from surelearn.weights import Leads
 
@@ -51,8 +51,14 @@ def judge(estimator: Any, X: Any) -> Judgement:
     rows = estimator._rows(X)
     if not model.layout.second_order:
         return Judgement(model.classes[estimator._winners(model, rows)], None, None)
-    found = lead(estimator, model, rows)
-    p = probabilities(model.code, *estimator._spread(model, rows))
+    mean, spread = moments(model, rows)
+    if model.code is not None:
+        found = _coded(estimator, model, mean, spread)
+    elif spread.ndim == 2:
+        found = _noisy(estimator, _top_two(mean, spread), np.ones(1))
+    else:  # the core knows how much of a difference of covariances is rounding
+        found = lead(estimator, model, rows)
+    p = probabilities(model.code, *estimator._noisy(model, mean, spread))
     return Judgement(model.classes[found.best], p, found.sureness)
 
 
@@ -99,15 +105,42 @@ def lead(
 ) -> Lead:
     """The lead of the labels that `predict` gives, or of those in these places.
 
-    Of the rows of these `numbers`, where there are some; with a code their places must be given.
+    Of the rows of these `numbers`, where there are some.
     """
     weights = _check.trained(model.weights, "sureness")
     if model.code is None:
         threads = _check.threads("n_jobs", estimator.n_jobs)
         found = weights.leads(rows, numbers, threads=threads)
         return _noisy(estimator, found, np.ones(1))
-    mean, own = weights.margin(rows, numbers)
-    places = estimator._winners(model, rows) if places is None else places
+    return _coded(estimator, model, *weights.margin(rows, numbers), places=places)
+
+
+def _top_two(mean: Array, own: Array) -> Leads:
+    """The two best of the scores of classes, as the core has them; of one margin by its sign."""
+    row = np.arange(len(mean))
+    if mean.shape[1] == 1:
+        best = (mean[:, 0] > 0).astype(np.int64)
+        return Leads(best, 1 - best, np.abs(mean[:, 0]), own[:, 0])
+    best = mean.argmax(axis=1)
+    others = mean.copy()
+    others[row, best] = -np.inf
+    next_ = others.argmax(axis=1)
+    gap = mean[row, best] - mean[row, next_]
+    return Leads(best, next_, gap, own[row, best] + own[row, next_])
+
+
+def _coded(
+    estimator: Certain,
+    model: Model,
+    mean: Array,
+    own: Array,
+    *,
+    places: NDArray[np.int64] | None = None,
+) -> Lead:
+    """The lead of labels that were learnt as problems."""
+    assert model.code is not None
+    if places is None:
+        places = estimator._decoded(model, mean, own).argmax(axis=1)
     code = model.code.matrix.astype(np.float64)
     scores = np.where(np.arange(len(code)) == places[:, None], -np.inf, mean @ code.T)
     others = scores.argmax(axis=1)

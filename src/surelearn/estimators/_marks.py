@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any, NamedTuple
 
@@ -48,7 +48,8 @@ class Pieces(NamedTuple):
 
 def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
     """The n-grams of a text with their places; the same as the vectorizer's, one text at a time."""
-    clean = vectorizer.build_preprocessor()(text)
+    preprocess = vectorizer.build_preprocessor()
+    clean = preprocess(text)
     if vectorizer.analyzer == "word":
         units = _words(vectorizer, clean)
         found = _word_grams(vectorizer, clean, units)
@@ -66,14 +67,12 @@ def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
     names: dict[int, str] = {}
     for (_, _, gram), j in zip(spelled, features, strict=True):
         names.setdefault(j, gram)
-    return Pieces(
-        text if _letter_by_letter(vectorizer, text, clean) else clean, units, grams, names
-    )
+    shown = text if _letter_by_letter(preprocess, text, clean) else clean
+    return Pieces(shown, units, grams, names)
 
 
-def _letter_by_letter(vectorizer: HashingVectorizer, text: str, clean: str) -> bool:
+def _letter_by_letter(preprocess: Callable[[str], str], text: str, clean: str) -> bool:
     """Whether a place in one is the same in the other: small letters may be more, or fewer."""
-    preprocess = vectorizer.build_preprocessor()
     return len(text) == len(clean) and all(map(str.__eq__, map(preprocess, text), clean))
 
 

@@ -96,7 +96,7 @@ n_problems)
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return self._proba(self._fitted(), X)
+        return self._proba(self._fitted(), self._rows(X))
 
     @available_if(second_order)
     def predict_log_proba(self, X: Any) -> Array:
@@ -106,7 +106,7 @@ n_problems)
         mean, spread = self._spread(model, self._rows(X))
         if spread.ndim == 3:
             with np.errstate(divide="ignore"):
-                return np.asarray(np.log(self._proba(model, X)))
+                return np.asarray(np.log(probabilities(model.code, mean, spread)))
         return _label_probabilities(model.code, mean, spread, log=True)
 
     @available_if(second_order)
@@ -198,9 +198,10 @@ n_problems)
             Dredze & Kulesza 2009, sec. 7; predictions are those of `predict`.
         """
         model = self._fitted()  # one model for all, whatever another thread learns meanwhile
-        p = self._proba(model, X)
+        rows = self._rows(X)
+        p = self._proba(model, rows)
         truth = self._places(model, y, len(p))
-        predicted = self._winners(model, self._rows(X))
+        predicted = self._winners(model, rows)
         every = np.arange(len(model.classes))
         return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
 
@@ -211,8 +212,8 @@ n_problems)
         _check.one_kind(model.classes, labels)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
-    def _proba(self, model: Model, X: Any) -> Array:
-        return probabilities(model.code, *self._spread(model, self._rows(X)))
+    def _proba(self, model: Model, rows: _core.Rows) -> Array:
+        return probabilities(model.code, *self._spread(model, rows))
 
     def _winners(self, model: Model, rows: _core.Rows) -> NDArray[np.int64]:
         """The place of the class with the largest score of each row; the first of equals."""
@@ -228,11 +229,19 @@ n_problems)
         weights = _check.trained(model.weights, "prediction")
         if model.code is None:
             return weights.scores(rows)
+        if self._decoder(model.code) is None:
+            return self._decoded(model, *moments(model, rows))
+        return self._decoded(model, weights.scores(rows))
+
+    def _decoded(self, model: Model, mean: Array, own: Array | None = None) -> Array:
+        """Scores of the classes from the margins of problems and, where they count, variances."""
+        assert model.code is not None
         decoder = self._decoder(model.code)
-        if decoder is None:
-            # As it was learnt: a label must not change when probabilities are calibrated.
-            return decode.probability(model.code, *self._spread(model, rows, tau=1.0))
-        return decoder(model.code, weights.scores(rows))
+        if decoder is not None:
+            return decoder(model.code, mean)
+        assert own is not None
+        # As it was learnt: a label must not change when probabilities are calibrated.
+        return decode.probability(model.code, *self._noisy(model, mean, own, tau=1.0))
 
     def _decoder(self, code: decode.Code) -> reductions.Decoder | None:
         name = reductions.decoding(
@@ -243,19 +252,29 @@ n_problems)
     def _spread(
         self, model: Model, rows: _core.Rows, *, tau: float | None = None
     ) -> tuple[Array, Array]:
-        """Mean scores and their variances, or covariances where scores depend on each other."""
-        weights = _check.trained(model.weights, "probability")
+        """What `moments` gives, with the noise of the labels and the temperature."""
+        return self._noisy(model, *moments(model, rows), tau=tau)
+
+    def _noisy(
+        self, model: Model, mean: Array, spread: Array, *, tau: float | None = None
+    ) -> tuple[Array, Array]:
         tau = self.__dict__.get("temperature_", 1.0) if tau is None else tau
         noise = rules.get(self.rule).label_noise
-        if isinstance(weights, Full) and weights.n_columns > 1:
-            mean, spread = weights.joint_moments(rows)
-            spread += 0.5 * noise * np.eye(weights.n_columns)
-            return _sound(mean, spread * tau**2)
-        mean, spread = map(one_or_many, weights.margin(rows))
+        if spread.ndim == 3:
+            return _sound(mean, (spread + 0.5 * noise * np.eye(mean.shape[1])) * tau**2)
+        mean, spread = one_or_many(mean), one_or_many(spread)
         # The noise is that of a margin, so each of two scores has half of it.
         is_margin = spread.ndim == 1 or model.code is not None
         spread = spread + (noise if is_margin else 0.5 * noise)
         return mean, np.minimum(spread * tau**2, np.finfo(np.float64).max)
+
+
+def moments(model: Model, rows: _core.Rows) -> tuple[Array, Array]:
+    """Mean scores and their variances, or covariances where scores depend on each other."""
+    weights = _check.trained(model.weights, "probability")
+    if isinstance(weights, Full) and weights.n_columns > 1:
+        return weights.joint_moments(rows)
+    return weights.margin(rows)
 
 
 def probabilities(code: decode.Code | None, mean: Array, spread: Array) -> Array:

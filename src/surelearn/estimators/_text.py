@@ -35,6 +35,9 @@ _VECTORIZER = (
     "keep_names",
 )
 
+#: One text as a row: where it starts and ends, features, values.
+_Hashed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
 
 class SureTextClassifier(SureClassifier):
     r"""A `SureClassifier` over hashed words that takes texts and explains itself in words.
@@ -200,8 +203,9 @@ random_state, verbose
         text = _check.one_text("row", row)
         pieces = pieces_of(self._reading(), text)
         named = _Words(pieces.names) if names is None else names
-        table = super().explain(text, label=label, top=top, names=named)
-        return TextExplanation(table, pieces, self._verdict(text))
+        hashed = self._reading()._row(text)
+        table = super().explain(hashed, label=label, top=top, names=named)
+        return TextExplanation(table, pieces, self._verdict(hashed))
 
     # ---------------------------------------------------------------- internals
 
@@ -313,17 +317,18 @@ random_state, verbose
             return _Words(self.vectorizer_ if self.vectorizer_.keep_names else {})
         return super()._feature_names(names, n_features)
 
-    def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        _, features, values = self._reading()._row(_check.one_text("row", row))
+    def _entries(self, row: _Hashed) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        _, features, values = row
         return features.astype(np.int64), values.astype(np.float64)
 
-    def _verdict(self, text: str) -> Verdict:
+    def _verdict(self, row: _Hashed) -> Verdict:
         """What the features of a text say for its label rather than the next best one."""
         model = self._fitted()
-        features, values = self._entries(text)
+        features, values = self._entries(row)
         means = _check.trained(model.weights, "explain").means
         shares = means[:, features].astype(np.float64) * values
-        scores = self._class_scores(model, self._one(text)[0])[0]
+        rows = _core.Rows.csr(*row, self.vectorizer_.n_features)
+        scores = self._class_scores(model, rows)[0]
         if len(model.classes) == 2:
             shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
         elif model.code is not None and model.code.kind != "ovr":
@@ -356,8 +361,8 @@ random_state, verbose
         text = _check.one_text(name, x)
         if self._fresh and learning:
             self._validated([text], reset=True, learning=True)
-        starts, features, values = self._reading(learning=learning)._row(text)
-        rows = _core.Rows.csr(starts, features, values, self.vectorizer_.n_features)
+        hashed = self._reading(learning=learning)._row(text)
+        rows = _core.Rows.csr(*hashed, self.vectorizer_.n_features)
         return rows, self.vectorizer_.n_features, True
 
     def __getstate__(self) -> dict[str, Any]:
