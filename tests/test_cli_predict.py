@@ -84,6 +84,64 @@ def test_all_probabilities_and_a_column_that_is_kept(folder: Path, clf: SureText
         assert list(line["probabilities"].values()) == pytest.approx(row.tolist(), rel=1e-5)
 
 
+def keys(line: str) -> list[str]:
+    """The keys of a line of JSON as they are written, also those that are there twice."""
+    pairs: list[tuple[str, Any]] = json.loads(line, object_pairs_hook=list)
+    return [key for key, _ in pairs]
+
+
+def test_columns_that_are_called_as_what_is_predicted(folder: Path, tmp_path: Path) -> None:
+    names = ["label", "probability", "sureness", "probabilities"]
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"text": "great", **dict.fromkeys(names, "mine")}) + "\n")
+    more = [word for name in names for word in ("--keep", name)]
+    result = run("predict", folder / "model.sure", path, "--proba", *more)
+    assert result.exit_code == 0, result.output
+    assert keys(result.stdout) == [*(f"kept_{name}" for name in names), *names]
+    (found,) = lines(result.stdout)
+    assert found["label"] == "good"
+    assert [found[f"kept_{name}"] for name in names] == ["mine"] * 4
+
+
+def test_several_columns_are_kept_in_order(folder: Path, tmp_path: Path) -> None:
+    command = ("predict", folder / "model.sure")
+    more = ("--keep", "text", "--keep", "id", "--keep", "n")
+    expected = ["text", "id", "n", "label", "probability", "sureness"]
+    (tmp_path / "r.csv").write_text("n,id,text\n1,r0,great\n2,r1,dull\n")
+    (tmp_path / "r.jsonl").write_text('{"n": 1, "id": "r0", "text": "great"}\n')
+    for path in ("r.csv", "r.jsonl"):
+        result = run(*command, tmp_path / path, *more)
+        assert result.exit_code == 0, result.output
+        assert all(keys(line) == expected for line in result.stdout.splitlines())
+        assert lines(result.stdout)[0].items() >= {"text": "great", "id": "r0", "n": 1}.items()
+
+
+def test_values_that_are_kept_are_sound_json(folder: Path, tmp_path: Path) -> None:
+    values = [[1, {"a": None}], float("nan"), [float("inf")], "\ud800", 10**30, {"a": float("nan")}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({"text": "a", "v": v}) + "\n" for v in values))
+    result = run("predict", folder / "model.sure", path, "--keep", "v")
+    assert [line["v"] for line in lines(result.stdout)] == [
+        [1, {"a": None}], None, [None], "\ud800", 10**30, {"a": None},
+    ]  # fmt: skip
+    assert "NaN" not in result.stdout
+    assert "Infinity" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        (["id", "id"], "keep must name columns that differ, got 'id', 'id', of which each would"),
+        (["label", "kept_label"], "got 'label', 'kept_label', of which each would be 'kept_label'"),
+    ],
+)
+def test_columns_of_one_key_are_refused(keep: list[str], message: str, folder: Path) -> None:
+    more = [word for name in keep for word in ("--keep", name)]
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl", *more)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
 def test_labels_that_are_numbers(folder: Path) -> None:
     result = run("predict", folder / "numbers.sure", folder / "numbers.jsonl", "--proba")
     found = lines(result.stdout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,8 +35,8 @@ class Prediction(NamedTuple):
         the probability is ``normal_cdf(sureness)``. None where the model has no variances.
     probabilities : ndarray of shape (n, n_classes) or None
         Of all labels, in the order of ``classes_``.
-    kept : ndarray of shape (n,) or None
-        The column that was asked for.
+    kept : ndarray of shape (n,), dict of {str: ndarray} or None
+        The column that was asked to be carried along; by its name if a list of them was.
     n_bytes, n_bad : int
         Bytes of the source that went into the batch, and rows left out since they cannot be read.
     """
@@ -45,13 +45,13 @@ class Prediction(NamedTuple):
     probability: NDArray[np.float64] | None
     sureness: NDArray[np.float64] | None
     probabilities: NDArray[np.float64] | None
-    kept: NDArray[Any] | None
+    kept: NDArray[Any] | Mapping[str, NDArray[Any]] | None
     n_bytes: int
     n_bad: int
 
 
 def predict(
-    model: Any, source: Any, *, keep: str | None = None, **reading: Any
+    model: Any, source: Any, *, keep: str | Sequence[str] | None = None, **reading: Any
 ) -> Iterator[Prediction]:
     """Label every row of a file, batch by batch, in constant memory.
 
@@ -60,8 +60,9 @@ def predict(
     model : fitted classifier
     source : path, list of paths, glob, frame, table or `read.Source`
         As `read.batches` takes it.
-    keep : str, optional
-        A column to carry along, such as one of names or numbers of rows.
+    keep : str or list of str, optional
+        A column to carry along, such as one of names or numbers of rows, or several. Those that are
+        read, such as the text, can be kept as well.
     **reading
         Further keywords of `read.batches`, such as `text` and `format`. The columns are those that
         were learnt, if the model knows their names, where nothing else is said.
@@ -82,12 +83,14 @@ def predict(
     """
     check_fitted("model", model)
     if keep is not None:
-        reading["label"] = keep  # any column can be read as labels are
+        reading["keep"] = [keep] if isinstance(keep, str) else keep
     found = opened(source, reading, model=model, columns=("text", "features"))
     return _predictions(model, found, keep)
 
 
-def _predictions(model: Any, source: Source, keep: str | None) -> Iterator[Prediction]:
+def _predictions(
+    model: Any, source: Source, keep: str | Sequence[str] | None
+) -> Iterator[Prediction]:
     for judged in judged_batches([model], source):
         (own,) = judged.judgements
         yield Prediction(
@@ -95,10 +98,19 @@ def _predictions(model: Any, source: Source, keep: str | None) -> Iterator[Predi
             of_label(model, own),
             own.sureness,
             own.probabilities,
-            judged.batch.y if keep is not None else None,
+            _kept(judged.batch, keep),
             judged.n_bytes,
             judged.batch.n_bad,
         )
+
+
+def _kept(
+    batch: Batch, keep: str | Sequence[str] | None
+) -> NDArray[Any] | Mapping[str, NDArray[Any]] | None:
+    """What is carried along, in the way it was asked for."""
+    if keep is None:
+        return None
+    return batch.kept[keep] if isinstance(keep, str) else batch.kept
 
 
 class Tagged(NamedTuple):

@@ -71,6 +71,18 @@ def listing(names: Iterable[object]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
+def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...]:
+    """Names of which none is there twice, `but` for one that stands for no name."""
+    is_list = isinstance(value, Iterable) and not isinstance(value, str)
+    found = tuple(value) if is_list else ()
+    if not is_list or not all(isinstance(each, str) for each in found):
+        raise TypeError(f"{name} must be a list of names, got {value!r}.")
+    named = [each for each in found if each != but]
+    if len(set(named)) < len(named):
+        raise ValueError(f"{name} must be different names, got {list(found)!r}.")
+    return found
+
+
 def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
     """`value` as an array of doubles, rows one after the other."""
     try:

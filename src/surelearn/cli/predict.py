@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: What a line says of a row.
+_PREDICTED = ("label", "probability", "sureness", "probabilities")
+
 
 def predict(
     model: Model,
@@ -30,8 +34,8 @@ def predict(
     text: Text = None,
     features: Features = None,
     keep: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Carry a column along, such as a row's name."),
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Carry a column along; repeat it for several."),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Give the probabilities of all labels.")
@@ -47,7 +51,8 @@ def predict(
     """Label every row of a file, one line of JSON each.
 
     A line has the label, its probability, and the sureness: the margin between the two best labels
-    in its standard deviations. Models of first-order rules give the label only.
+    in its standard deviations. Models of first-order rules give the label only. Columns that are
+    carried along come first; one that is called as something the line has is kept_label and so on.
 
     \b
     Examples:
@@ -57,6 +62,7 @@ def predict(
     """
     import surelearn
 
+    _check_keys(keep or [])
     if output is not None:
         _options.check_apart(output, [str(model), *files])
     loaded = _options.classifier_in(model)
@@ -67,9 +73,9 @@ def predict(
         zero_based=zero_based,
         skip_bad=skip_bad,
     )
-    lines = _Lines(loaded.classes_, keep, proba)
+    lines = _Lines(loaded.classes_, proba)
     n_bad = 0
-    batches = begun(surelearn.predict(loaded, files, keep=keep, **asked))
+    batches = begun(surelearn.predict(loaded, files, keep=keep or None, **asked))
     with opened(output) as out:
         for batch in batches:
             out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
@@ -100,15 +106,16 @@ def opened(output: Path | None) -> Iterator[IO[bytes]]:
 class _Lines:
     """Predictions as lines of JSON, made in bulk: labels are spelled once for all rows."""
 
-    def __init__(self, classes: NDArray[Any], keep: str | None, proba: bool) -> None:
+    def __init__(self, classes: NDArray[Any], proba: bool) -> None:
         self._spelled = {label: _json(label) for label in classes.tolist()}
-        self._keep = None if keep is None else _json(keep)
         self._proba = proba
 
     def of(self, batch: Prediction) -> list[str]:
         parts = []
-        if self._keep is not None and batch.kept is not None:
-            parts.append([f"{self._keep}: {_json(value)}" for value in batch.kept.tolist()])
+        kept = batch.kept if isinstance(batch.kept, Mapping) else {}
+        for name, values in kept.items():
+            key = _json(_key(name))
+            parts.append([f"{key}: {_json(value)}" for value in values.tolist()])
         parts.append([f'"label": {self._spelled[label]}' for label in batch.label.tolist()])
         for name in ("probability", "sureness"):
             values = getattr(batch, name)
@@ -125,8 +132,37 @@ class _Lines:
         return f'"probabilities": {{{inner}}}'
 
 
+def _key(column: str) -> str:
+    """What a column that is carried along is called beside what is predicted."""
+    return f"kept_{column}" if column in _PREDICTED else column
+
+
+def _check_keys(keep: list[str]) -> None:
+    """Refuse columns that a line would have under one name."""
+    keys = [_key(column) for column in keep]
+    for key in keys:
+        if keys.count(key) > 1:
+            named = ", ".join(repr(column) for column in keep if _key(column) == key)
+            raise typer.BadParameter(
+                f"keep must name columns that differ, got {named}, of which each would be {key!r}.",
+                param_hint="--keep",
+            )
+
+
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """A value as JSON has it; numbers that are not finite are null, what JSON lacks is a text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _as_key(spelled: str) -> str:

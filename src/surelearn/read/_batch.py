@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surelearn.read._files import File
+from surelearn.read._kept import Kept, joined_kept
 
 
 class Labels(NamedTuple):
@@ -68,12 +69,15 @@ class Batch:
     weight : ndarray of float64 of shape (n_rows,) or None
     n_bad : int
         Records that were left out because they could not be read.
+    kept : dict of {str: ndarray}
+        The columns that were asked to be carried along, in their order.
     """
 
     X: Any
     labels: Labels | None = None
     weight: NDArray[np.float64] | None = None
     n_bad: int = 0
+    kept: Kept = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.X.shape[0] if hasattr(self.X, "shape") else len(self.X))
@@ -82,7 +86,8 @@ class Batch:
         """Some of the records."""
         labels = None if self.labels is None else self.labels.take(rows)
         weight = None if self.weight is None else self.weight[rows]
-        return Batch(self.X[rows], labels, weight, self.n_bad)
+        kept = {name: values[rows] for name, values in self.kept.items()}
+        return Batch(self.X[rows], labels, weight, self.n_bad, kept)
 
     @cached_property
     def y(self) -> NDArray[Any] | None:
@@ -261,6 +266,7 @@ def joined(parts: Sequence[Batch]) -> Batch:
         _coded(np.concatenate(y)) if y else None,
         np.concatenate(weights) if weighted else None,
         sum(part.n_bad for part in parts),
+        joined_kept([part.kept for part in filled]),
     )
 
 

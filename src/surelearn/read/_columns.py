@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surelearn._check import BadInput, is_utf8
 from surelearn.read._batch import Batch, Labels
+from surelearn.read._kept import Kept
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,6 +38,7 @@ class Wanted:
     weight: str | None = None
     features: tuple[str, ...] | None = None
     label_type: type | None = None  # for formats that do not tell texts from numbers
+    keep: tuple[str, ...] = ()
 
     def among(self, names: Sequence[str], numbers: Iterable[str], where: str) -> Columns:
         """The columns to read of those that there are, `numbers` being the ones of numbers."""
@@ -47,15 +49,16 @@ class Wanted:
             )
         text = self.text or (_default("text", names, given) if self.features is None else None)
         label = self.label or _default("label", names, given)
-        taken = {text, label, self.weight}  # labels that are not read are no features either
+        taken = {text, label, self.weight, *self.keep}  # labels that are not read are no features
         features = self.features or tuple(name for name in numbers if name not in taken)
         if text is None and not features:
             listed = ", ".join(map(repr, names)) or "none"
             raise BadInput(f"{where} must have a column 'text', or name another, got {listed}.")
         if self.label is False:
             label = None
-        columns = Columns(text, label, self.weight, () if text is not None else features)
-        there(columns.names, names, where)
+        read = () if text is not None else features
+        columns = Columns(text, label, self.weight, read, keep=dict.fromkeys(self.keep))
+        there(columns.all_names, names, where)
         return columns
 
     def _given(self) -> list[str]:
@@ -82,6 +85,8 @@ class Columns:
     weight: str | None
     features: tuple[str, ...]
     kind: str = "a text"  # of the labels
+    #: Carried along, perhaps besides being read for something, with their kinds where known.
+    keep: Mapping[str, str | None] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """As keywords of `batches`."""
@@ -91,14 +96,22 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """Of all of them."""
+        """Of all that are looked into."""
         return [name for name in (self.text, self.label, self.weight) if name] + [*self.features]
 
-    def schema(self) -> pyarrow.Schema:
-        """Their types."""
+    @property
+    def all_names(self) -> list[str]:
+        """With those that are carried along."""
+        return list(dict.fromkeys([*self.names, *self.keep]))
+
+    def schema(self, *, kept: bool = False) -> pyarrow.Schema:
+        """Their types, perhaps with those that are carried along and whose kind is known."""
         import pyarrow
 
         fields: dict[str, Any] = {name: pyarrow.float64() for name in self.features}
+        for name, kind in self.keep.items() if kept else ():
+            if kind is not None:
+                fields[name] = getattr(pyarrow, _KINDS[kind][1])()
         if self.text is not None:
             fields[self.text] = pyarrow.string()
         if self.label is not None:
@@ -172,7 +185,7 @@ def shown(value: Any, *, there: bool = True) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def batch_of(table: Any, columns: Columns, *, n_bad: int = 0) -> Batch:
+def batch_of(table: Any, columns: Columns, *, n_bad: int = 0, kept: Kept | None = None) -> Batch:
     """The batch of a table that has no faults, in the types of the schema."""
     if columns.text is not None:
         X: Any = one_piece(table.column(columns.text))
@@ -180,7 +193,7 @@ def batch_of(table: Any, columns: Columns, *, n_bad: int = 0) -> Batch:
         X = np.column_stack([_numbers(table, name) for name in columns.features])
     label = None if columns.label is None else labels_of(one_piece(table.column(columns.label)))
     weight = None if columns.weight is None else _numbers(table, columns.weight)
-    return Batch(X, label, weight, n_bad)
+    return Batch(X, label, weight, n_bad, kept or {})
 
 
 def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from surelearn.read import _lines
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
 from surelearn.read._files import File, Stream
+from surelearn.read._kept import Kept, values_of
 from surelearn.read._lines import BOM, Lines, lines_of
 
 #: A whole number that is written in the one way there is for it: others stay apart as texts.
@@ -59,7 +60,7 @@ class CsvSource(Source):
             for names, block in self._rows_of(file, place):
                 if self._columns is None:
                     self._columns = self._look(names, block)
-                there(self._columns.names, names, file.name)
+                there(self._columns.all_names, names, file.name)
                 rows = Rows(names, self._columns, self._layout, skip_bad=self._skip_bad)
                 yield replace(block, reader=rows)
         if self._columns is None:
@@ -106,14 +107,14 @@ class CsvSource(Source):
             if all(map(_NUMBER.fullmatch, column))
         ]
         columns = self._wanted.among(names, numbers, block.name)
+        kinds = {name: _kind([row[names.index(name)] for row in rows]) for name in columns.keep}
+        columns = replace(columns, keep=kinds)
         if columns.label is None or self._wanted.label_type is str:
             return columns
         if self._wanted.label_type is int:
             return replace(columns, kind="a whole number")
         at = names.index(columns.label)
-        labels = {row[at].decode(errors="replace") for row in rows} - {""}
-        whole = all(_kept(label, "a whole number") is not None for label in labels)
-        return replace(columns, kind="a whole number") if labels and whole else columns
+        return replace(columns, kind=_kind([row[at] for row in rows]))
 
 
 class Layout:
@@ -212,16 +213,28 @@ class Rows:
         self._layout = layout
         self._skip_bad = skip_bad
         self._n_columns = len(names)
-        self._places = {name: names.index(name) for name in columns.names}
+        self._places = {name: names.index(name) for name in columns.all_names}
 
     def __call__(self, data: bytes, name: str, first: int) -> Batch:
-        table = self._table(data)
-        if table is None or faulty(table, self._columns).any():
+        texts = self._texts(data)
+        table = None if texts is None else self._table(texts)
+        if texts is None or table is None or faulty(table, self._columns).any():
             return self._one_by_one(data, name, first)
-        return batch_of(table, self._columns)
+        kept = {name: texts[name].to_pylist() for name in self._columns.keep}
+        return batch_of(table, self._columns, kept=self._carried(kept))
 
-    def _table(self, data: bytes) -> Any:
-        """What pyarrow makes of the rows; None: it cannot."""
+    def _carried(self, texts: dict[str, list[str]]) -> Kept:
+        """Columns that are carried along: a whole number stays a text if it is spelled oddly."""
+        kept: dict[str, Any] = {}
+        for name, kind in self._columns.keep.items():
+            values: list[Any] = texts[name]
+            if kind == "a whole number":
+                values = [_whole_or_text(text) for text in texts[name]]
+            kept[name] = values_of(values)
+        return kept
+
+    def _texts(self, data: bytes) -> dict[str, Any] | None:
+        """The columns that pyarrow finds, as texts; None: it cannot."""
         import pyarrow
         from pyarrow import csv
 
@@ -240,19 +253,25 @@ class Rows:
                 csv.ParseOptions(delimiter=self._layout.delimiter, newlines_in_values=True),
                 csv.ConvertOptions(column_types=types, include_columns=list(types)),
             )
-            return pyarrow.table(
-                {
-                    name: self._cast(name, read.column(str(place)))
-                    for name, place in self._places.items()
-                }
-            )
+            return {
+                name: read.column(str(place)).cast(pyarrow.string())  # says so if it is not UTF-8
+                for name, place in self._places.items()
+            }
         except pyarrow.ArrowInvalid:
             return None
 
-    def _cast(self, name: str, column: Any) -> Any:
+    def _table(self, texts: dict[str, Any]) -> Any:
+        """The columns that are looked into, in their types; None: some values are of others."""
         import pyarrow
 
-        texts = column.cast(pyarrow.string())  # says so if it is not UTF-8
+        try:
+            return pyarrow.table({n: self._cast(n, texts[n]) for n in self._columns.names})
+        except pyarrow.ArrowInvalid:
+            return None
+
+    def _cast(self, name: str, texts: Any) -> Any:
+        import pyarrow
+
         if name == self._columns.text:
             return texts
         if name != self._columns.label:
@@ -265,34 +284,44 @@ class Rows:
         import pyarrow
 
         records: list[dict[str, Any]] = []
+        kept: list[dict[str, str]] = []
         n_bad = 0
         for begin, end in self._layout.rows(data):
-            record = self._record(data[begin:end])
+            texts = self._fields(data[begin:end])
+            record = texts if isinstance(texts, str) else self._record(texts)
             wrong = record if isinstance(record, str) else self._columns.fault(record)
-            if not isinstance(record, str) and wrong is None:
+            if not isinstance(texts, str) and not isinstance(record, str) and wrong is None:
                 records.append(record)
+                kept.append(texts)
             elif self._skip_bad:
                 n_bad += 1
             else:
                 line = first + data.count(b"\n", 0, begin)
                 raise BadInput(f"{name}, line {line}: {wrong}.")
         table = pyarrow.Table.from_pylist(records, schema=self._columns.schema())
-        return batch_of(table, self._columns, n_bad=n_bad)
+        carried = self._carried(
+            {name: [texts[name] for texts in kept] for name in self._columns.keep}
+        )
+        return batch_of(table, self._columns, n_bad=n_bad, kept=carried)
 
-    def _record(self, row: bytes) -> dict[str, Any] | str:
-        """The columns of a row that are read, or what is wrong with it."""
+    def _fields(self, row: bytes) -> dict[str, str] | str:
+        """The columns of a row that are read, as texts, or what is wrong with it."""
         fields = self._layout.fields(row)
         if len(fields) != self._n_columns:
             begin = shown(row.decode(errors="replace"))
             return f"expected {self._n_columns} columns, got {len(fields)} in {begin}"
-        record: dict[str, Any] = {}
+        texts: dict[str, str] = {}
         for name, place in self._places.items():
             text = _text(fields[place])
             if isinstance(text, bytes):
                 return _not_utf8(text)
-            if text or name != self._columns.label:
-                record[name] = self._value(name, text)
-        return record
+            texts[name] = text
+        return texts
+
+    def _record(self, texts: dict[str, str]) -> dict[str, Any]:
+        """The columns that are looked into; a label that is empty is none."""
+        names = [name for name in self._columns.names if texts[name] or name != self._columns.label]
+        return {name: self._value(name, texts[name]) for name in names}
 
     def _value(self, name: str, text: str) -> Any:
         if name == self._columns.label:
@@ -318,6 +347,19 @@ def _not_utf8(value: bytes) -> str:
     except UnicodeDecodeError as error:
         return f"expected UTF-8, got byte 0x{value[error.start]:02x} in {shown(value)}"
     raise AssertionError(value)
+
+
+def _kind(values: Iterable[bytes]) -> str:
+    """What a column holds, by its first values: whole numbers if all that are there are."""
+    texts = {value.decode(errors="replace") for value in values} - {""}
+    whole = all(_kept(text, "a whole number") is not None for text in texts)
+    return "a whole number" if texts and whole else "a text"
+
+
+def _whole_or_text(text: str) -> int | str | None:
+    """A value of a column whose first ones are whole numbers."""
+    whole = _WHOLE.fullmatch(text)
+    return int(text) if whole else text or None
 
 
 def _kept(text: str, kind: str) -> str | int | None:

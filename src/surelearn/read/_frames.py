@@ -44,7 +44,8 @@ def _of_pandas(frame: Any, wanted: Wanted, skip_bad: bool) -> Any:
     ]
     columns = wanted.among(names, numbers, _NAME)
     made = {
-        name: _column(frame.iloc[:, names.index(name)], name, skip_bad) for name in columns.names
+        name: _column(frame.iloc[:, names.index(name)], name, skip_bad)
+        for name in columns.all_names
     }
     return pyarrow.table(made)
 

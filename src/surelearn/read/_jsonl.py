@@ -7,15 +7,20 @@ lines for granted; so what it refuses, and what it counts otherwise than lines, 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surelearn._check import BadInput
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, kind_of, shown
+from surelearn.read._kept import kept_column, values_of
 from surelearn.read._lines import Lines
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _NEWLINE, _OPEN, _CLOSE = b"\n{}"
 
@@ -34,8 +39,10 @@ class JsonLines:
 
     def __init__(self, wanted: Wanted, head: Lines, *, skip_bad: bool) -> None:
         self._skip_bad = skip_bad
-        self.columns = self._found(wanted, head)
+        columns = self._found(wanted, head)
+        self.columns = replace(columns, keep=_kinds(columns.keep, head))
         self._schema = self.columns.schema()
+        self._with_kept = self._readable()
 
     def _found(self, wanted: Wanted, head: Lines) -> Columns:
         columns: Columns | None = None
@@ -57,11 +64,20 @@ class JsonLines:
             raise BadInput(f"{head.name} must have at least one record, got none.")
         return columns
 
+    def _readable(self) -> pyarrow.Schema | None:
+        """The types with those of columns that are carried along; None: pyarrow would not give
+        their values as they are."""
+        columns = self.columns
+        others = [name for name in columns.keep if name != columns.text]
+        as_they_are = all(columns.keep[n] is not None and n not in columns.names for n in others)
+        return columns.schema(kept=True) if as_they_are else None
+
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
         table = self._table(lines)
         if table is None or faulty(table, self.columns).any():
             return self._one_by_one(lines, name, first)
-        return batch_of(table, self.columns)
+        kept = {column: kept_column(table.column(column)) for column in self.columns.keep}
+        return batch_of(table, self.columns, kept=kept)
 
     def _table(self, lines: bytes) -> Any:
         """What pyarrow makes of the lines; None: it cannot, or not a record of each."""
@@ -71,7 +87,7 @@ class JsonLines:
         # Looked at first: pyarrow ends the process where the first value is null
         # (https://github.com/apache/arrow/issues/47409).
         n = _n_objects(lines)
-        if n == 0:
+        if n == 0 or self._with_kept is None:
             return None
         try:
             _as_text(lines).validate(full=True)
@@ -79,7 +95,7 @@ class JsonLines:
                 pyarrow.BufferReader(lines),
                 arrow.ReadOptions(use_threads=False, block_size=len(lines) + 1),
                 arrow.ParseOptions(
-                    explicit_schema=self._schema, unexpected_field_behavior="ignore"
+                    explicit_schema=self._with_kept, unexpected_field_behavior="ignore"
                 ),
             )
         except pyarrow.ArrowInvalid:
@@ -112,7 +128,11 @@ class JsonLines:
             for record in records
         ]
         table = pyarrow.Table.from_pylist(plain, schema=self._schema)
-        return batch_of(table, self.columns, n_bad=n_bad)
+        kept = {
+            column: values_of([record.get(column) for record in records])
+            for column in self.columns.keep
+        }
+        return batch_of(table, self.columns, n_bad=n_bad, kept=kept)
 
     def _record(self, line: bytes) -> dict[str, Any] | str:
         """The object of a line, or what is wrong with it.
@@ -124,6 +144,21 @@ class JsonLines:
         record = _record(line)
         table = self._table(line) if isinstance(record, str) else None
         return record if table is None else dict(table.to_pylist()[0])
+
+
+def _kinds(keep: Iterable[str], head: Lines) -> dict[str, str | None]:
+    """The kinds of columns by their first values; None: there are none, or they have no kind."""
+    kinds: dict[str, str | None] = dict.fromkeys(keep)
+    missing = set(kinds)
+    for line in head.data.split(b"\n"):
+        if not missing:
+            break
+        found = _record(line)
+        record = found if isinstance(found, dict) else {}
+        for name in [name for name in missing if record.get(name) is not None]:
+            kinds[name] = kind_of(record[name])
+            missing.remove(name)
+    return kinds
 
 
 def _record(line: bytes) -> dict[str, Any] | str:

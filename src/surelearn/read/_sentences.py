@@ -137,12 +137,10 @@ def _last_end(data: bytes) -> int:
 
 
 def _names(columns: Any) -> tuple[str, ...]:
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
-        raise TypeError(f"columns must be a list of names, got {columns!r}.")
-    read = [name for name in columns if name != NOT_READ]
-    if not read or len(set(read)) < len(read):
-        raise ValueError(f"columns must be different names, got {list(columns)!r}.")
-    return tuple(columns)
+    names = _check.distinct("columns", columns, but=NOT_READ)
+    if set(names) <= {NOT_READ}:
+        raise ValueError(f"columns must be different names, got {list(names)!r}.")
+    return names
 
 
 def _format(files: Sequence[File], given: str | None) -> str:

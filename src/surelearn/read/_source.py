@@ -39,6 +39,7 @@ def batches(
     label: str | Literal[False] | None = None,
     weight: str | None = None,
     features: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
     label_type: type | None = None,
     format: str | None = None,
     n_features: int | None = None,
@@ -60,6 +61,11 @@ def batches(
     features : list of str, optional
         Columns of numbers, in place of a text. Default where there is no text: all columns of
         numbers but label and weight.
+    keep : list of str, optional
+        Columns to carry along, whatever is in them, in ``kept`` of each batch; also those that are
+        read for something. svmlight and Vowpal Wabbit text have one, ``"label"``. Values of csv and
+        tsv are texts, or whole numbers if those of the first block all are. Dates and times are
+        texts.
     label_type : {str, int}, optional
         What labels of csv and tsv are, which do not tell texts from numbers. Default: whole numbers
         if those of the first block all are.
@@ -99,7 +105,9 @@ def batches(
         return source
     skip_bad = _check.flag("skip_bad", skip_bad)
     zero_based = _check.flag("zero_based", zero_based)
-    wanted = Wanted(text, label, weight, None if features is None else tuple(features), label_type)
+    kept = _check.distinct("keep", keep)
+    read = None if features is None else tuple(features)
+    wanted = Wanted(text, label, weight, read, label_type, kept)
     if not isinstance(source, str | os.PathLike | list | tuple):
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem)
@@ -114,13 +122,14 @@ def batches(
         return TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
     if kind == "vw":
         return vowpal_wabbit(
-            files, n_features=n_features, labelled=label is not False, skip_bad=skip_bad
+            files, n_features=n_features, labelled=label is not False, keep=kept, skip_bad=skip_bad
         )
     return svmlight(
         files,
         n_features=n_features,
         zero_based=zero_based,
         labelled=label is not False,
+        keep=kept,
         skip_bad=skip_bad,
     )
 

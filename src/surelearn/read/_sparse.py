@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from surelearn._check import BadInput, bad_line
 from surelearn.read import _svmlight, _vw
 from surelearn.read._batch import Batch, Labels
+from surelearn.read._columns import there
 from surelearn.read._files import File
+from surelearn.read._kept import values_of
 from surelearn.read._lines import Lines, LineSource, lines_of
 from surelearn.read._parsed import Parsed
 
@@ -26,6 +30,7 @@ def svmlight(
     n_features: int | None,
     zero_based: bool,
     labelled: bool,
+    keep: Sequence[str],
     skip_bad: bool,
 ) -> LineSource:
     """Files of svmlight text; how many features there are is found by looking at all of it."""
@@ -33,18 +38,24 @@ def svmlight(
 
     def make_reader(head: Lines) -> Sparse:
         known = _widest(files, zero_based=zero_based) if n_features is None else n_features
-        return Sparse(parse, known, head, labelled=labelled, skip_bad=skip_bad)
+        return Sparse(parse, known, head, labelled=labelled, keep=keep, skip_bad=skip_bad)
 
     return LineSource(files, make_reader)
 
 
 def vowpal_wabbit(
-    files: Sequence[File], *, n_features: int | None, labelled: bool, skip_bad: bool
+    files: Sequence[File],
+    *,
+    n_features: int | None,
+    labelled: bool,
+    keep: Sequence[str],
+    skip_bad: bool,
 ) -> LineSource:
     """Files of Vowpal Wabbit text."""
     places = HASHED if n_features is None else n_features
     parse = partial(_vw.parse, n_features=places, alternate_sign=False, skip_bad=skip_bad)
-    return LineSource(files, partial(Sparse, parse, places, labelled=labelled, skip_bad=skip_bad))
+    make_reader = partial(Sparse, parse, places, labelled=labelled, keep=keep, skip_bad=skip_bad)
+    return LineSource(files, make_reader)
 
 
 def _widest(files: Sequence[File], *, zero_based: bool) -> int:
@@ -74,6 +85,8 @@ class Sparse:
         The first lines of the source: if all their labels are whole numbers, all must be.
     labelled : bool
         Whether labels are read, if there are any.
+    keep : list of str
+        Columns to carry along; there is one, "label".
     skip_bad : bool
     """
 
@@ -86,11 +99,14 @@ class Sparse:
         head: Lines,
         *,
         labelled: bool,
+        keep: Sequence[str],
         skip_bad: bool,
     ) -> None:
+        there(keep, ["label"], head.name)
         self._parse = parse
         self._n_features = n_features
         self._labelled = labelled
+        self._keep = keep
         self._skip_bad = skip_bad
         labels = parse(head.data, first_line=head.first, name=head.name).labels
         self._whole = bool((labels == np.floor(labels))[np.isfinite(labels)].all())
@@ -110,12 +126,22 @@ class Sparse:
 
     def _batch(self, found: Parsed, kept: Any, *, labelled: bool) -> Batch:
         labels = _labels(found.labels, kept, whole=self._whole) if labelled else None
-        whole = Batch(self._matrix(found), labels, found.weights, found.n_bad)
+        carried = {name: self._carried(found.labels) for name in self._keep}
+        whole = Batch(self._matrix(found), labels, found.weights, found.n_bad, carried)
         if kept.all():
             return whole
         rows = whole[np.flatnonzero(kept)]
         n_bad = found.n_bad + int(np.count_nonzero(~kept))
-        return Batch(rows.X, rows.labels, rows.weight, n_bad)
+        return replace(rows, n_bad=n_bad)
+
+    def _carried(self, labels: NDArray[np.float64]) -> NDArray[Any]:
+        """Labels as they are written, None where there is none."""
+        as_whole = self._whole & (labels == np.floor(labels)) & ~_too_large(labels)
+        values = [
+            int(x) if whole else x if x == x else None
+            for x, whole in zip(labels.tolist(), as_whole.tolist(), strict=True)
+        ]
+        return values_of(values)
 
     def _matrix(self, found: Parsed) -> csr_array:
         width = max(self._n_features, found.n_features)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surelearn._check import BadInput, is_utf8
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
+from surelearn.read._kept import kept_column
 from surelearn.read._stores import Store
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class TableSource(Source):
         for number, store in enumerate(self._stores[start.file :], start=start.file):
             _fits(columns, store)
             row = start.at if number == start.file else 0
-            for table, n_bytes in store.pieces(columns.names, row):
+            for table, n_bytes in store.pieces(columns.all_names, row):
                 end = row + table.num_rows
                 place = Place(number, end, end)
                 rows = Rows(table, store.name, row + 1, place, n_bytes, columns)
@@ -112,17 +113,25 @@ class Rows:
 
         bad = np.zeros(self.table.num_rows, bool)
         made: dict[str, Any] = {}
-        for name in self.columns.names:
+        for name in self.columns.all_names:
             made[name], not_text = self._sound(name)
             bad |= not_text
         table = pyarrow.table(made)
         bad |= faulty(table, self.columns)
-        if not bad.any():
-            return batch_of(table, self.columns)
-        if not self.skip_bad:
+        if bad.any() and not self.skip_bad:
             row = int(np.flatnonzero(bad)[0])
             raise BadInput(f"{self.name}, row {self.first + row}: {self._wrong(table, row)}.")
-        return batch_of(table.filter(pyarrow.array(~bad)), self.columns, n_bad=int(bad.sum()))
+        kept = {name: self._carried(name, table)[~bad] for name in self.columns.keep}
+        if bad.any():
+            table = table.filter(pyarrow.array(~bad))
+        return batch_of(table, self.columns, n_bad=int(bad.sum()), kept=kept)
+
+    def _carried(self, name: str, made: pyarrow.Table) -> NDArray[Any]:
+        """A column that is carried along, as it was stored; texts as they were made sound."""
+        return kept_column((made if self._is_text(name) else self.table).column(name))
+
+    def _is_text(self, name: str) -> bool:
+        return _kind_of(self.table.schema.field(name).type) == "a text"
 
     def _sound(self, name: str) -> tuple[Any, NDArray[np.bool_]]:
         """A column in the type it is learnt from, and which of its rows are not UTF-8."""
@@ -161,15 +170,20 @@ class Rows:
             raise BadInput(f"{self.name} must be a sound table, got {error}") from None
         return [value for chunk in chunks for value in chunk.to_pylist()]
 
-    def _kind(self, name: str) -> str:
+    def _kind(self, name: str) -> str | None:
+        """What the values of a column must be; None: whatever they are."""
         if name == self.columns.text:
             return "a text"
-        return self.columns.kind if name == self.columns.label else "a number"
+        if name == self.columns.label:
+            return self.columns.kind
+        if name in self.columns.names:
+            return "a number"
+        return "a text" if self._is_text(name) else None
 
     def _wrong(self, table: pyarrow.Table, row: int) -> str:
         """What is wrong with a row, told by what was stored where nothing could be made of it."""
         record = {}
-        for name in self.columns.names:
+        for name in self.columns.all_names:
             value, stored = table.column(name)[row].as_py(), self.table.column(name).slice(row, 1)
             if value is None and not stored.null_count:
                 if self._kind(name) == "a text":
@@ -199,7 +213,7 @@ def _found(wanted: Wanted, store: Store) -> Columns:
 def _fits(columns: Columns, store: Store) -> None:
     """Refuse a table whose columns are others, or of other types."""
     schema = store.schema
-    there(columns.names, schema.names, store.name)
+    there(columns.all_names, schema.names, store.name)
     for name in columns.names:
         type_ = schema.field(name).type
         kind = "a number"
@@ -226,11 +240,13 @@ def _is_coded(type_: Any) -> bool:
     return str(type_).startswith("dictionary<")
 
 
-def _cast(column: Any, kind: str) -> Any:
+def _cast(column: Any, kind: str | None) -> Any:
     """A column in the type that is learnt from; texts that are not UTF-8 are refused."""
     import pyarrow
     from pyarrow import compute
 
+    if kind is None:
+        return column
     if _is_coded(column.type):
         chunks = [_cast(chunk.dictionary, kind).take(chunk.indices) for chunk in column.chunks]
         return pyarrow.chunked_array(chunks)
