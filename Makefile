@@ -5,8 +5,9 @@ CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CXX_FILES := $(shell find cpp -name '*.[ch]pp')
 # A file stays on one worker: what it makes once is made once, and it has its own cluster.
 PYTEST := $(PY) -m pytest -q -n 2 --dist loadfile
+HOUSE := PYTHONPATH=tests $(PY) -m house
 
-.PHONY: demo test test-all lint properties fuzz sanitize bench stub format clean
+.PHONY: demo test test-all lint budgets properties fuzz sanitize bench stub format clean
 
 demo: .venv/demo.stamp          ## the main job on data that is on every machine
 	.venv/bin/surelearn demo
@@ -18,13 +19,17 @@ test-all: .venv/test.stamp sanitize properties   ## what is slow: sanitizers, fu
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
 	$(PYTEST) --dist load -m slow   # few tests, some of them long
 
-lint: .venv/test.stamp          ## looks, types, import contract, spelling
+lint: .venv/test.stamp          ## looks, types, import contract, spelling, budgets
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/clang-format --dry-run --Werror $(CXX_FILES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/codespell src cpp tests docs benchmarks experiments *.md
+	$(HOUSE)
+
+budgets: .venv/test.stamp       ## write anew what is over the budgets of size, names and imports
+	$(HOUSE) --write
 
 sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
