@@ -126,7 +126,11 @@ def test_a_picture(tmp_path: Path) -> None:
         (("numbers.sure", "test.jsonl"), 1, "source must hold rows of numbers for a SureClassif"),
         (("two.sure", "test.jsonl", "--label", "body"), 1, "must have a column 'body'"),
         (("two.sure", "test.jsonl", "--against", "no.sure"), 1, "no.sure: No such file"),
-        (("two.sure", "unlabelled.jsonl"), 1, "source must have labels, got none."),
+        (
+            ("two.sure", "unlabelled.jsonl"),
+            1,
+            "unlabelled.jsonl must have labels, got none. Name their column by --label.",
+        ),
         (("two.sure", "counted.jsonl"), 1, "labels of the kind known so far, such as 'bad', got 3"),
     ],
 )

@@ -194,7 +194,8 @@ def test_bad_rows_are_left_out_on_request(folder: Path) -> None:
     result = run("predict", folder / "model.sure", folder / "bad.jsonl")
     assert result.exit_code == 1
     assert result.stderr == (
-        f"surelearn: {folder / 'bad.jsonl'}, line 7: expected a JSON object, got 'no json'.\n"
+        f"surelearn: {folder / 'bad.jsonl'}, line 7: expected a JSON object, got 'no json'. With "
+        "--skip-bad such records are left out.\n"
     )
     result = run("predict", folder / "model.sure", folder / "bad.jsonl", "--skip-bad")
     assert (result.exit_code, len(lines(result.stdout))) == (0, 6)

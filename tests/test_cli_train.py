@@ -241,7 +241,8 @@ def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
         file.write(b'{"text": "caf\xe9", "label": "pos"}\n')
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert (done.exit_code, done.output) == (
-        1, "surelearn: r.jsonl, line 101: expected UTF-8, got byte 0xe9 at position 13.\n"
+        1, "surelearn: r.jsonl, line 101: expected UTF-8, got byte 0xe9 at position 13. With "
+        "--skip-bad such records are left out.\n"
     )  # fmt: skip
     Path("e.jsonl").write_text("")
     done = run("train", "e.jsonl", "-o", "m.sure")

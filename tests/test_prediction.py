@@ -269,7 +269,9 @@ def test_evaluation_of_a_file_is_that_of_its_rows(clf, jsonl, monkeypatch):
 
 def test_evaluation_needs_labels(clf, jsonl):
     path = jsonl([{"text": "great"}])
-    with pytest.raises(ValueError, match=r"source must have labels, got none\. Name their column"):
+    with pytest.raises(
+        ValueError, match=r"must have labels, got none\. Name their column by label\."
+    ):
         evaluate(clf, path)
 
 

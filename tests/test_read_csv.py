@@ -161,7 +161,7 @@ def test_the_first_rows_decide_the_kind_of_label(tmp_path):
 def test_columns_of_numbers(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,name,b,w,label\n1,x,+.5,1,u\n-2e3,y,7,0,v\n")
-    (batch,) = read.batches(path, weight="w")
+    (batch,) = read.batches(path, weight="w", features=["*"])
     np.testing.assert_array_equal(batch.X, [[1, 0.5], [-2000, 7]])
     assert (batch.weight.tolist(), batch.y.tolist()) == ([1.0, 0.0], ["u", "v"])
     (batch,) = read.batches(path, features=["b"], label="a")
@@ -197,7 +197,7 @@ def test_files_may_have_their_columns_in_another_order(tmp_path):
         (b"text,label\n\n", "a.csv must have at least one record, got none."),
         (b"text,text,label\na,b,x\n", "a.csv must have one column 'text', got 2."),
         (b"\xff,label\na,x\n", "a.csv, line 1: expected UTF-8, got byte 0xff"),
-        (b"body,label\na,x\n", "a.csv must have a column 'text', .* got 'body', 'label'."),
+        (b"body,label\na,x\n", r"a.csv must have a column 'text', got texts in 'body' \(such as"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_named(tmp_path, data, message):

@@ -16,7 +16,7 @@ import pytest
 from pyarrow import feather, parquet
 from typer.testing import CliRunner
 
-from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, predict
+from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, predict, read
 from surelearn.cli import _app
 from surelearn.read import _lines, _stores
 
@@ -228,3 +228,100 @@ def test_the_command_explains_by_the_names_of_columns(
     run("train", "t.csv", "-o", "m.sure", "--label", "kind")
     features = [line.split()[0] for line in run("explain", "m.sure").splitlines()[1:]]
     assert sorted(features) == ["age", "height", "intercept", "x1"]
+
+
+# ------------------------------------------------------------------ texts or numbers
+
+
+@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
+def test_texts_that_nobody_has_chosen_are_not_passed_over(kind: str, tmp_path: Path) -> None:
+    rows = {**TEXTS, "id": list(range(40)), "label": TEXTS["stars"]}
+    rows.pop("stars")
+    source = stored(kind, tmp_path, rows)
+    message = (
+        r"(frame|t\.\w+).* must have a column 'text', got texts in 'body'.* such as text='body', "
+        r"or the numbers by features=\['id', 'votes'\]\."
+    )
+    model = numbers().fit([[0.0, 1.0], [1.0, 0.0]], [1, 5])
+    for go in (
+        lambda: list(read.batches(source)),
+        lambda: numbers().fit_stream(source),
+        lambda: SureTextClassifier().fit_stream(source),
+        lambda: list(predict(model, source)),
+        lambda: evaluate(model, source),
+    ):
+        with pytest.raises(read.BadInput, match=message):
+            go()
+    assert evaluate(model, source, features=["id", "votes"]).n == 40
+    (batch,) = read.batches(source, features="*")
+    assert batch.X.shape == (40, 2)
+    (batch,) = read.batches(source, text="body")
+    assert batch.X.to_pylist() == rows["body"]
+
+
+@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
+def test_columns_that_are_not_read_are_told(kind: str, tmp_path: Path) -> None:
+    source = read.batches(stored(kind, tmp_path, {**NUMBERS, "name": NUMBERS["kind"]}),
+                          features=["height"], label="kind")  # fmt: skip
+    source.first(1)
+    assert source.ignored == ["age", "name"]
+    assert source.columns == {"features": ["height"], "label": "kind"}
+
+
+def test_a_column_with_one_value_that_is_no_number_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,size,label\n3,1,x\nn/a,2,y\n")
+    with pytest.raises(read.BadInput, match=r"got texts in 'age' \(such as 'n/a'\)\."):
+        read.batches(tmp_path / "a.csv").first(1)
+    (tmp_path / "a.jsonl").write_text(
+        '{"body": null, "size": 1, "label": 1}\n{"body": "a good film, a very good one"}\n'
+    )
+    with pytest.raises(read.BadInput, match=r"'body' \(such as 'a good film, a v \.\.\.'\)"):
+        read.batches(tmp_path / "a.jsonl").first(1)
+
+
+def test_of_many_columns_all_are_proposed() -> None:
+    frame = pandas.DataFrame({f"x{i}": [1.0, 2.0] for i in range(20)})
+    frame["name"], frame["label"] = ["a", "b"], [0, 1]
+    with pytest.raises(read.BadInput, match=r"or the numbers by features=\['\*'\]\."):
+        numbers().fit_stream(frame)
+    assert numbers().fit_stream(frame, features=["*"]).n_features_in_ == 20
+    with pytest.raises(read.BadInput, match=r"Name the one to learn from, such as text='name'\.$"):
+        numbers().fit_stream(frame[["name", "label"]])
+    with pytest.raises(read.BadInput, match=r"or name another by text, got 'name', 'label'\."):
+        numbers().fit_stream(frame[["name", "label"]], features="*")
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        ("ab", TypeError, "features must be a list of names of columns, got 'ab'"),
+        ([0, 1], TypeError, r"features must be a list of names of columns, got \[0, 1\]"),
+        ([], ValueError, "features must be at least one column, got none"),
+    ],
+)
+def test_features_are_names(features: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        numbers().fit_stream(pandas.DataFrame(NUMBERS), label="kind", features=features)
+
+
+def test_the_command_says_what_was_learnt_and_what_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stored("csv", tmp_path, {**NUMBERS, "name": NUMBERS["kind"]})
+    done = CliRunner().invoke(_app.app, ["train", "t.csv", "-o", "m.sure", "--label", "kind"])
+    assert done.exit_code == 1
+    assert done.output.endswith("such as --text name, or the numbers by --features age,height.\n")
+    done = CliRunner().invoke(_app.app, ["simulate", "t.csv", "--label", "kind"])
+    assert "or the numbers by --features age,height." in done.output
+    options = ["-o", "m.sure", "--label", "kind"]
+    said = run("train", "t.csv", *options, "--features", "age,height")
+    assert "\nFeatures: age, height.\n" in said
+    said = run("train", "t.csv", *options, "--features", "*", "--json")
+    assert json.loads(said)["features"] == ["age", "height"]
+    stored("parquet", tmp_path, {**NUMBERS, "ok": [True] * 60})
+    said = run("train", "t.parquet", *options)
+    assert "\nFeatures: age, height. Not read: ok.\n" in said
+    stored("csv", tmp_path, {f"x{i}": [0, 1] for i in range(12)} | {"label": ["a", "b"]}, "wide")
+    said = run("train", "wide.csv", *options[:2])
+    assert "Features: x0, x1, x2, x3, x4, x5, x6, x7, x8, x9 and 2 more.\n" in said

@@ -151,7 +151,9 @@ def test_the_old_model_is_left_if_the_first_block_is_refused(reviews, tmp_path):
     before = bits(fitted)
     with pytest.raises(read.BadInput, match=r"must have a column 'body', got 'text', 'label'"):
         fitted.fit_stream(reviews, text="body")
-    with pytest.raises(read.BadInput, match=r"must have a column of labels, got none"):
+    with pytest.raises(
+        read.BadInput, match=r"must have labels, got none\. Name their column by label\."
+    ):
         fitted.fit_stream(write(tmp_path / "b.jsonl", [{"text": "a"}]))
     assert bits(fitted) == before
 

@@ -4,8 +4,17 @@ Pattern of a message: *who* must be *what*, got *value*. Then, if it helps, one 
 remedy.
 """
 
+from surelearn._check._columns import (
+    chosen,
+    feature_names,
+    no_labels,
+    text_and_features,
+    too_wide,
+    width_unknown,
+)
 from surelearn._check._labels import (
     class_weight,
+    is_missing,
     kind_of,
     known_labels,
     labels,
@@ -19,7 +28,7 @@ from surelearn._check._labels import (
     weighted_classes,
     weighted_kind,
 )
-from surelearn._check._lines import BadInput, bad_line, is_utf8, unlike
+from surelearn._check._lines import BadInput, bad_line, bad_record, is_utf8, unlike
 from surelearn._check._models import (
     agree,
     classifier,
@@ -60,6 +69,7 @@ from surelearn._check._rows import (
     text,
     texts,
 )
+from surelearn._check._said import Keyword, Said
 from surelearn._check._tags import not_a_chunk_tag, tag_pairs
 from surelearn._check._tokens import (
     chain,
@@ -100,10 +110,14 @@ from surelearn._check._values import (
 __all__ = [
     "BadInput",
     "FormatError",
+    "Keyword",
+    "Said",
     "agree",
     "bad_line",
+    "bad_record",
     "chain",
     "choice",
+    "chosen",
     "class_weight",
     "classifier",
     "collapse",
@@ -114,6 +128,7 @@ __all__ = [
     "covariance",
     "distinct",
     "enough_rivals",
+    "feature_names",
     "features_in_order",
     "finite_sums",
     "finite_weights",
@@ -122,6 +137,7 @@ __all__ = [
     "function",
     "generator",
     "inverted",
+    "is_missing",
     "is_utf8",
     "kind_of",
     "known_labels",
@@ -134,6 +150,7 @@ __all__ = [
     "mixing",
     "n_features",
     "names",
+    "no_labels",
     "no_nulls",
     "no_surrogates",
     "no_templates",
@@ -173,10 +190,12 @@ __all__ = [
     "tagger",
     "tags_in",
     "text",
+    "text_and_features",
     "texts",
     "threads",
     "token_kind",
     "too_large",
+    "too_wide",
     "top",
     "trained",
     "two_classes",
@@ -184,4 +203,5 @@ __all__ = [
     "verbosity",
     "weighted_classes",
     "weighted_kind",
+    "width_unknown",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from surelearn._check._said import Keyword, Said
+
 _SHOWN = 40
 
 
@@ -20,6 +22,19 @@ def is_utf8(value: str | bytes) -> bool:
 
 def bad_line(name: str, line: int, reason: str) -> BadInput:
     return BadInput(f"{name}, line {line}: {reason}")
+
+
+def bad_record(where: str, reason: str, records: str = "records") -> BadInput:
+    """A record at a place cannot be read, for a reason that is a whole sentence."""
+    return BadInput(
+        Said(
+            "{where}: {reason} With {skip_bad} such {records} are left out.",
+            where=where,
+            reason=reason,
+            skip_bad=Keyword("skip_bad", True),
+            records=records,
+        )
+    )
 
 
 def unlike(expected: str, got: bytes) -> str:

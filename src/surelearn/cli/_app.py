@@ -44,16 +44,18 @@ class _Commands(TyperGroup):
         except BrokenPipeError:
             raise typer.Exit(_NOBODY_READS) from None
         except (ImportError, OSError, TypeError, ValueError) as error:
-            line = _line(error)
+            line = _line(error, self)
             if line is None:
                 raise
             typer.echo(f"surelearn: {line}", err=True)
             raise typer.Exit(1) from None
 
 
-def _line(error: Exception) -> str | None:
+def _line(error: Exception, commands: TyperGroup) -> str | None:
     """An error in one line; None if it is a fault of ours."""
-    text = str(error)
+    from surelearn.cli._wording import in_options
+
+    text = in_options(error, commands)
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         name = error.name.partition(".")[0]
         if name not in _EXTRAS:

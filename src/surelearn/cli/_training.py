@@ -17,6 +17,9 @@ from surelearn.cli._progress import progress_bar, share, warnings_shown
 if TYPE_CHECKING:
     from surelearn.estimators import StreamProgress
 
+#: Of many columns so many are told.
+_MOST = 10
+
 #: Of many passes so many are told from the begin, and as many from the end.
 _ENDS = 5
 
@@ -125,6 +128,8 @@ def in_words(
     source = "standard input" if files == ["-"] else ", ".join(files)
     lines = _learnt(report, source, what, classes) if report["learnt"] else []
     lines = lines or [f"Nothing was new in {source}: the model is as it was."]
+    if report.get("features"):
+        lines.append(_columns(report["features"], report.get("ignored", [])))
     if report["skipped"]:
         lines.append(f"Left out because they could not be read: {report['skipped']:,} {what}.")
     lines.append(f"The model is in {report['model']} ({_options.size(report['bytes'])}).")
@@ -139,6 +144,18 @@ def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> lis
         f"Learnt {rows} from {source} in {passes}{taken}.",
         f"Progressive validation error: {_errors(report['mistakes'], report[what])}.",
     ]
+
+
+def _columns(features: list[str], ignored: list[str]) -> str:
+    """Which columns were learnt, and which were not."""
+    besides = f" Not read: {_named(ignored)}." if ignored else ""
+    return f"Features: {_named(features)}.{besides}"
+
+
+def _named(columns: list[str]) -> str:
+    more = len(columns) - _MOST
+    named = ", ".join(columns[:_MOST])
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _errors(mistakes: list[int], rows: int) -> str:

@@ -83,7 +83,7 @@ def simulate(
     if output is not None:
         _options.check_folder(output, "--output")
         _options.check_apart(output, files)
-    from surelearn import active, read
+    from surelearn import _check, active, read
 
     reading = _options.reading(
         text=text, label=label, features=features, format=format,
@@ -91,7 +91,7 @@ def simulate(
     )  # fmt: skip
     records = read.batches(files, **reading).first(sys.maxsize)
     if records.y is None:
-        raise ValueError("files must have labels, got none.")
+        raise _check.no_labels(", ".join(files))
     with warnings_shown(), count_bar("Curves", quiet=quiet) as progress:
         found = active.simulate(
             records.X,

@@ -81,7 +81,8 @@ def train(
         rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
         jobs=jobs,
     )  # fmt: skip
-    model, going_on = _prepared(files, output, reading, asked, resume=resume)
+    model, ignored = _prepared(files, output, reading, asked, resume=resume)
+    going_on = ignored is None
     if going_on and tune:
         raise typer.BadParameter(
             f"--tune chooses settings of a new model, got --resume with {output}.",
@@ -96,10 +97,19 @@ def train(
         **reading,
     )  # fmt: skip
     report = _training.report(model, output, learnt, begin)
+    report |= _columns(model, ignored)
     if as_json:
         _options.print_json(report)
     else:
         typer.echo(_training.in_words(report, files))
+
+
+def _columns(model: SureClassifier, ignored: list[str] | None) -> dict[str, list[str]]:
+    """Which columns of numbers were learnt, and which were there besides, if that is known."""
+    features = model.stream_.columns.get("features")
+    if features is None:
+        return {}
+    return {"features": features} | ({"ignored": ignored} if ignored else {})
 
 
 # -------------------------------------------------------------------- what is learnt
@@ -130,19 +140,19 @@ def _prepared(
     asked: dict[str, Any],
     *,
     resume: bool,
-) -> tuple[SureClassifier, bool]:
-    """The model, and whether it goes on with what it knows."""
+) -> tuple[SureClassifier, list[str] | None]:
+    """The model, and columns that it will not read; None: it goes on with those it knows."""
     import surelearn
 
-    going_on = resume and output.exists()
-    if going_on:
+    if resume and output.exists():
         model = _options.classifier_in(output)
         model.set_params(**_that_fit(model, asked))
-        return model, True
-    texts = _has_texts(surelearn.read.batches(files, **reading), reading)
+        return model, None
+    source = surelearn.read.batches(files, **reading)
+    texts = _has_texts(source, reading)
     model = surelearn.SureTextClassifier() if texts else surelearn.SureClassifier()
     model.set_params(**_that_fit(model, asked))
-    return model, False
+    return model, source.ignored
 
 
 def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:

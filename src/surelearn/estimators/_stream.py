@@ -13,7 +13,7 @@ from surelearn.estimators._blocks import Features, Learner, Prepared
 from surelearn.estimators._course import Course, Options
 from surelearn.estimators._stream_shards import StreamShards
 from surelearn.models.row_settings import Plan, given_weight, times
-from surelearn.read import BadInput, Labels, Place, Source
+from surelearn.read import Labels, Place, Source
 from surelearn.training.cache import Kept
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Training(Course[Prepared]):
         """A block as rows; in any thread."""
         batch = block.parse()
         if batch.labels is None:
-            raise BadInput(f"{self._source.name} must have a column of labels, got none.")
+            raise _check.no_labels(self._source.name)
         X, labels, weight = batch.X, batch.labels, batch.weight
         as_labels(labels.values)
         weight = self._given_weight(labels, weight)

@@ -120,7 +120,7 @@ def _of_source(models: list[Any], source: Source) -> Iterator[_Piece]:
     for judged in judged_batches(models, source):
         labels = judged.batch.labels
         if labels is None:
-            raise ValueError("source must have labels, got none. Name their column with label=.")
+            raise _check.no_labels(source.name)
         values = as_labels(labels.values)
         yield _Piece(values, labels.codes, judged.judgements, judged.n_bytes, judged.batch.n_bad)
 

@@ -224,6 +224,11 @@ class Source(ABC):
         return {}
 
     @property
+    def ignored(self) -> list[str]:
+        """Names of columns that are there and not read; known after the first block."""
+        return []
+
+    @property
     def feature_names(self) -> list[str] | None:
         """Names of the columns of numbers; None where they have none, and of texts."""
         return self.columns.get("features")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check import BadInput, is_utf8
+from surelearn import _check
+from surelearn._check import BadInput, is_utf8, listing
 from surelearn.read._batch import Batch, Labels
 from surelearn.read._kept import Kept
 
@@ -24,6 +25,10 @@ _KINDS: dict[str, tuple[type, str]] = {
     "a whole number": (int, "int64"),
     "a number": (float, "float64"),
 }
+
+
+#: Features that stand for all columns of numbers.
+ALL = ("*",)
 
 
 @dataclass(frozen=True)
@@ -40,29 +45,48 @@ class Wanted:
     label_type: type | None = None  # for formats that do not tell texts from numbers
     keep: tuple[str, ...] = ()
 
-    def among(self, names: Sequence[str], numbers: Iterable[str], where: str) -> Columns:
-        """The columns to read of those that there are, `numbers` being the ones of numbers."""
+    def among(
+        self,
+        names: Sequence[str],
+        where: str,
+        *,
+        numbers: Iterable[str],
+        texts: Mapping[str, Any],
+    ) -> Columns:
+        """The columns to read of those that there are.
+
+        Parameters
+        ----------
+        names : list of str
+            Of all columns.
+        where : str
+            How errors call what has them.
+        numbers : list of str
+            The columns of numbers.
+        texts : dict
+            The columns of texts, with a value of each or None.
+        """
         given = self._given()
-        if self.text is not None and self.features is not None:
-            raise BadInput(
-                f"text or features must be named, not both, got {self.text!r} and features."
-            )
         text = self.text or (_default("text", names, given) if self.features is None else None)
         label = self.label or _default("label", names, given)
         taken = {text, label, self.weight, *self.keep}  # labels that are not read are no features
-        features = self.features or tuple(name for name in numbers if name not in taken)
-        if text is None and not features:
-            listed = ", ".join(map(repr, names)) or "none"
-            raise BadInput(f"{where} must have a column 'text', or name another, got {listed}.")
+        free = tuple(name for name in numbers if name not in taken)
+        if text is None and self.features in (None, ALL):
+            left = {name: value for name, value in texts.items() if name not in taken}
+            _check.chosen(where, names, texts={} if self.features else left, numbers=free)
+        features = free if self.features in (None, ALL) else self.features
         if self.label is False:
             label = None
-        read = () if text is not None else features
+        read = () if text is not None else features or ()
         columns = Columns(text, label, self.weight, read, keep=dict.fromkeys(self.keep))
         there(columns.all_names, names, where)
-        return columns
+        others = tuple(name for name in names if name not in columns.all_names)
+        return replace(columns, others=others)
 
     def _given(self) -> list[str]:
         """The columns that are named."""
+        if self.text is not None and self.features is not None:
+            raise _check.text_and_features(self.text)
         names = [self.text, self.label, self.weight, *(self.features or ())]
         given = [name for name in names if name]
         for name in given:
@@ -87,6 +111,7 @@ class Columns:
     kind: str = "a text"  # of the labels
     #: Carried along, perhaps besides being read for something, with their kinds where known.
     keep: Mapping[str, str | None] = field(default_factory=dict)
+    others: tuple[str, ...] = ()  # those that are there and not read
 
     def plain(self) -> dict[str, Any]:
         """As keywords of `batches`."""
@@ -121,22 +146,22 @@ class Columns:
         return pyarrow.schema(fields)
 
     def fault(self, record: Mapping[str, Any]) -> str | None:
-        """What is wrong with a record, in the words of an error; None: nothing."""
+        """What is wrong with a record, in a sentence; None: nothing."""
         if self.text is not None and (found := _not(record, self.text, str)) is not None:
-            return f"{self.text!r} must be a text, got {found}"
+            return f"{self.text!r} must be a text, got {found}."
         if self.label is not None:
             found = _not(record, self.label, _KINDS[self.kind][0])
             if found is not None:
                 large = type(record.get(self.label)) is int and self.kind == "a whole number"
                 kind = f"{self.kind} that fits int64" if large else self.kind
-                return f"{self.label!r} must be {kind}, got {found}"
+                return f"{self.label!r} must be {kind}, got {found}."
         if self.weight is not None:
             found = _not_number(record, self.weight, low=0.0)
             if found is not None:
-                return f"{self.weight!r} must be a number of at least 0, got {found}"
+                return f"{self.weight!r} must be a number of at least 0, got {found}."
         for name in self.features:
             if (found := _not_number(record, name)) is not None:
-                return f"{name!r} must be a number, got {found}"
+                return f"{name!r} must be a number, got {found}."
         return None
 
 
@@ -144,8 +169,7 @@ def there(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
     """Refuse columns that are not there, or twice."""
     for name in wanted:
         if name not in names:
-            listed = ", ".join(map(repr, names)) or "none"
-            raise BadInput(f"{where} must have a column {name!r}, got {listed}.")
+            raise BadInput(f"{where} must have a column {name!r}, got {listing(names) or 'none'}.")
         if names.count(name) > 1:
             raise BadInput(f"{where} must have one column {name!r}, got {names.count(name)}.")
 

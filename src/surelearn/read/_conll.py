@@ -252,6 +252,8 @@ class Reader:
         """Tells them, as it does with readers of other formats."""
         return self
 
+    others: tuple[str, ...] = ()  # columns without names cannot be told
+
     def plain(self) -> dict[str, Any]:
         """Which columns are read, by the keywords of `sentences`."""
         return self._format.plain(self._layout)
@@ -272,7 +274,8 @@ class Reader:
             elif self._skip_bad:
                 bad.append(stretch)
             else:
-                raise _check.bad_line(name, first + wrong[0], wrong[1])
+                where = f"{name}, line {first + wrong[0]}"
+                raise _check.bad_record(where, wrong[1], "sentences")
         good = [words for words in good if words]
         label = self._layout.label_at
         return Sentences(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from surelearn._check import BadInput
+from surelearn._check import BadInput, bad_record
 from surelearn.read import _lines
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
@@ -50,6 +50,10 @@ class CsvSource(Source):
     def columns(self) -> dict[str, Any]:
         return {} if self._columns is None else self._columns.plain()
 
+    @property
+    def ignored(self) -> list[str]:
+        return [] if self._columns is None else list(self._columns.others)
+
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._columns is None:
@@ -85,7 +89,7 @@ class CsvSource(Source):
             for name in fields:
                 if isinstance(name, bytes):
                     line = block.first + block.data.count(b"\n", 0, begin)
-                    raise BadInput(f"{block.name}, line {line}: {_not_utf8(name)}.")
+                    raise BadInput(f"{block.name}, line {line}: {_not_utf8(name)}")
             # The newline that ends the names is left: it is an empty line, and counts as one.
             first = block.first + block.data.count(b"\n", 0, end)
             return names, replace(block, data=block.data[end:], first=first)
@@ -101,12 +105,13 @@ class CsvSource(Source):
         """Which columns there are, and the kind of label, from the first rows."""
         split = [self._layout.fields(block.data[a:b]) for a, b in self._layout.rows(block.data)]
         rows = [row for row in split if len(row) == len(names)]
-        numbers = [
-            name
+        texts = {
+            name: odd.decode(errors="replace")
             for name, column in zip(names, zip(*rows, strict=True), strict=False)
-            if all(map(_NUMBER.fullmatch, column))
-        ]
-        columns = self._wanted.among(names, numbers, block.name)
+            if (odd := next((x for x in column if not _NUMBER.fullmatch(x)), None)) is not None
+        }
+        numbers = [name for name in names if name not in texts] if rows else []
+        columns = self._wanted.among(names, block.name, numbers=numbers, texts=texts)
         kinds = {name: _kind([row[names.index(name)] for row in rows]) for name in columns.keep}
         columns = replace(columns, keep=kinds)
         if columns.label is None or self._wanted.label_type is str:
@@ -297,7 +302,7 @@ class Rows:
                 n_bad += 1
             else:
                 line = first + data.count(b"\n", 0, begin)
-                raise BadInput(f"{name}, line {line}: {wrong}.")
+                raise bad_record(f"{name}, line {line}", wrong or "")
         table = pyarrow.Table.from_pylist(records, schema=self._columns.schema())
         carried = self._carried(
             {name: [texts[name] for texts in kept] for name in self._columns.keep}
@@ -309,7 +314,7 @@ class Rows:
         fields = self._layout.fields(row)
         if len(fields) != self._n_columns:
             begin = shown(row.decode(errors="replace"))
-            return f"expected {self._n_columns} columns, got {len(fields)} in {begin}"
+            return f"expected {self._n_columns} columns, got {len(fields)} in {begin}."
         texts: dict[str, str] = {}
         for name, place in self._places.items():
             text = _text(fields[place])
@@ -345,7 +350,7 @@ def _not_utf8(value: bytes) -> str:
     try:
         value.decode()
     except UnicodeDecodeError as error:
-        return f"expected UTF-8, got byte 0x{value[error.start]:02x} in {shown(value)}"
+        return f"expected UTF-8, got byte 0x{value[error.start]:02x} in {shown(value)}."
     raise AssertionError(value)
 
 

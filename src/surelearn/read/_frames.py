@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surelearn._check import BadInput
+from surelearn._check import bad_record, is_missing
 from surelearn.read._columns import Wanted, kind_of, shown
 from surelearn.read._stores import Held, Once, Store
 
@@ -42,12 +42,22 @@ def _of_pandas(frame: Any, wanted: Wanted, skip_bad: bool) -> Any:
         for name, type_ in zip(names, frame.dtypes, strict=True)
         if is_numeric_dtype(type_) and not is_bool_dtype(type_)
     ]
-    columns = wanted.among(names, numbers, _NAME)
-    made = {
-        name: _column(frame.iloc[:, names.index(name)], name, skip_bad)
-        for name in columns.all_names
+    texts = {
+        name: value
+        for i, name in enumerate(names)
+        if name not in numbers and isinstance(value := _first(frame.iloc[:, i]), str)
     }
+    columns = wanted.among(names, _NAME, numbers=numbers, texts=texts)
+    # What is not read is known by its name alone.
+    made = dict.fromkeys(names, pyarrow.nulls(len(frame)))
+    for name in columns.all_names:
+        made[name] = _column(frame.iloc[:, names.index(name)], name, skip_bad)
     return pyarrow.table(made)
+
+
+def _first(series: Any) -> Any:
+    """The first value that is not missing."""
+    return next((value for value in series if not is_missing(value)), None)
 
 
 def _column(series: Any, name: str, skip_bad: bool) -> Any:
@@ -69,5 +79,5 @@ def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
         row = int(misfit.argmax())
         what = first or "a text or a number"
         value = shown(series.iloc[row])
-        raise BadInput(f"{_NAME}, row {row + 1}: {name!r} must be {what}, got {value}.")
+        raise bad_record(f"{_NAME}, row {row + 1}", f"{name!r} must be {what}, got {value}.")
     return series.where(~misfit, None)

@@ -7,13 +7,14 @@ lines for granted; so what it refuses, and what it counts otherwise than lines, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surelearn._check import BadInput
+from surelearn._check import BadInput, bad_record
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, kind_of, shown
 from surelearn.read._kept import kept_column, values_of
@@ -21,6 +22,9 @@ from surelearn.read._lines import Lines
 
 if TYPE_CHECKING:
     import pyarrow
+
+#: Records that tell what is in a column: the first may have null there.
+_LOOKED = 100
 
 _NEWLINE, _OPEN, _CLOSE = b"\n{}"
 
@@ -45,24 +49,37 @@ class JsonLines:
         self._with_kept = self._readable()
 
     def _found(self, wanted: Wanted, head: Lines) -> Columns:
-        columns: Columns | None = None
-        for number, line in enumerate(head.data.split(b"\n"), start=head.first):
-            if not line.strip():
-                continue
-            record = _record(line)
-            if isinstance(record, str):
-                if self._skip_bad:
-                    continue
-                raise BadInput(f"{head.name}, line {number}: {record}.")
-            if columns is None:
-                numbers = [k for k, v in record.items() if type(v) in (int, float)]
-                columns = wanted.among(list(record), numbers, f"{head.name}, line {number},")
-            kind = None if columns.label is None else kind_of(record.get(columns.label))
-            if columns.label is None or kind is not None:
-                return columns if kind is None else replace(columns, kind=kind)
-        if columns is None:
+        """The columns of the first record, and of what kind they are, from the ones after it."""
+        records = self._records_of(head)
+        first = list(islice(records, _LOOKED))
+        if not first:
             raise BadInput(f"{head.name} must have at least one record, got none.")
-        return columns
+        number, names = first[0][0], list(first[0][1])
+        values = {name: _known(record.get(name) for _, record in first) for name in names}
+        columns = wanted.among(
+            names,
+            f"{head.name}, line {number},",
+            numbers=[name for name in names if type(values[name]) in (int, float)],
+            texts={name: value for name, value in values.items() if isinstance(value, str)},
+        )
+        if columns.label is None:
+            return columns
+        label = columns.label
+        kind = kind_of(_known(record.get(label) for _, record in chain(first, records)))
+        return columns if kind is None else replace(columns, kind=kind)
+
+    def _records_of(self, head: Lines) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Good records and the numbers of their lines, up to a bad one unless they are skipped."""
+        some = False
+        for number, line in enumerate(head.data.split(b"\n"), start=head.first):
+            record = _record(line) if line.strip() else ""
+            if isinstance(record, dict):
+                some = True
+                yield number, record
+            elif record and not self._skip_bad:
+                if some:
+                    return
+                raise bad_record(f"{head.name}, line {number}", record)
 
     def _readable(self) -> pyarrow.Schema | None:
         """The types with those of columns that are carried along; None: pyarrow would not give
@@ -117,7 +134,7 @@ class JsonLines:
             elif self._skip_bad:
                 n_bad += 1
             else:
-                raise BadInput(f"{name}, line {number}: {wrong}.")
+                raise bad_record(f"{name}, line {number}", wrong or "")
         # pyarrow refuses whole numbers too large for an integer, or for a double's digits, there.
         doubles = {field.name for field in self._schema if str(field.type) == "double"}
         plain = [
@@ -161,18 +178,23 @@ def _kinds(keep: Iterable[str], head: Lines) -> dict[str, str | None]:
     return kinds
 
 
+def _known(values: Iterable[Any]) -> Any:
+    """The first that is a text, a number or true or false; None: none is."""
+    return next((value for value in values if kind_of(value) is not None), None)
+
+
 def _record(line: bytes) -> dict[str, Any] | str:
     """The object of a line, or what is wrong with it."""
     try:
         record = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         byte = line[error.start]
-        return f"expected UTF-8, got byte 0x{byte:02x} at position {error.start}"
+        return f"expected UTF-8, got byte 0x{byte:02x} at position {error.start}."
     except (ValueError, RecursionError):
         record = None
     if isinstance(record, dict):
         return record
-    return f"expected a JSON object, got {shown(line.decode().strip())}"
+    return f"expected a JSON object, got {shown(line.decode().strip())}."
 
 
 def _as_text(lines: bytes) -> Any:

@@ -81,6 +81,11 @@ class LineSource(Source):
         columns = None if self._reader is None else self._reader.columns
         return {} if columns is None else columns.plain()
 
+    @property
+    def ignored(self) -> list[str]:
+        columns = None if self._reader is None else self._reader.columns
+        return [] if columns is None else list(columns.others)
+
     def end_of(self, file: int) -> int | None:
         found = self.files[file]
         return found.size if found.compression is None else None

@@ -106,8 +106,7 @@ def batches(
     skip_bad = _check.flag("skip_bad", skip_bad)
     zero_based = _check.flag("zero_based", zero_based)
     kept = _check.distinct("keep", keep)
-    read = None if features is None else tuple(features)
-    wanted = Wanted(text, label, weight, read, label_type, kept)
+    wanted = Wanted(text, label, weight, _check.feature_names(features), label_type, kept)
     if not isinstance(source, str | os.PathLike | list | tuple):
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem)

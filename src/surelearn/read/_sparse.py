@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from surelearn._check import BadInput, bad_line
+from surelearn import _check
+from surelearn._check import bad_record
 from surelearn.read import _svmlight, _vw
 from surelearn.read._batch import Batch, Labels
 from surelearn.read._columns import there
@@ -63,10 +64,7 @@ def _widest(files: Sequence[File], *, zero_based: bool) -> int:
     widest = 1
     for file in files:
         if not file.can_restart:
-            raise BadInput(
-                f"n_features must be given for svmlight from {file.name}, which cannot be read "
-                "twice."
-            )
+            raise _check.width_unknown(file.name)
         for block in lines_of(file):
             found = _svmlight.parse(block.data, zero_based=zero_based, skip_bad=True)
             widest = max(widest, found.n_features)
@@ -163,17 +161,17 @@ class Sparse:
             found = self._parse(line, first_line=number, name=name)
             if found.n_rows == 0:
                 continue
+            where = f"{name}, line {number}"
             label = float(found.labels[0]) if labelled else 0.0
             if not np.isfinite(label):
-                raise bad_line(name, number, "expected a label, got none.")
+                raise bad_record(where, "expected a label, got none.")
             if self._whole and label != np.floor(label):
-                raise bad_line(name, number, f"expected a whole number as label, got {label}.")
+                raise bad_record(where, f"expected a whole number as label, got {label}.")
             if self._whole and _too_large(label):
-                raise bad_line(name, number, f"expected a label of 53 bits at most, got {label}.")
+                raise bad_record(where, f"expected a label of 53 bits at most, got {label}.")
             if self._too_wide(found).any():
-                most = self._n_features
                 largest = int(found.features.max()) + 1
-                raise bad_line(name, number, f"expected at most {most} features, got {largest}.")
+                raise bad_record(where, _check.too_wide(self._n_features, largest))
 
 
 def _too_large(labels: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check import BadInput, is_utf8
+from surelearn._check import BadInput, bad_record, is_utf8
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
 from surelearn.read._kept import kept_column
@@ -75,6 +75,10 @@ class TableSource(Source):
         return {} if self._columns is None else self._columns.plain()
 
     @property
+    def ignored(self) -> list[str]:
+        return [] if self._columns is None else list(self._columns.others)
+
+    @property
     def feature_names(self) -> list[str] | None:
         return super().feature_names if self._stores[0].has_names else None
 
@@ -120,7 +124,7 @@ class Rows:
         bad |= faulty(table, self.columns)
         if bad.any() and not self.skip_bad:
             row = int(np.flatnonzero(bad)[0])
-            raise BadInput(f"{self.name}, row {self.first + row}: {self._wrong(table, row)}.")
+            raise bad_record(f"{self.name}, row {self.first + row}", self._wrong(table, row))
         kept = {name: self._carried(name, table)[~bad] for name in self.columns.keep}
         if bad.any():
             table = table.filter(pyarrow.array(~bad))
@@ -187,7 +191,7 @@ class Rows:
             value, stored = table.column(name)[row].as_py(), self.table.column(name).slice(row, 1)
             if value is None and not stored.null_count:
                 if self._kind(name) == "a text":
-                    return f"{name!r} must be UTF-8, got {shown(self._bytes(stored)[0])}"
+                    return f"{name!r} must be UTF-8, got {shown(self._bytes(stored)[0])}."
                 value = stored[0].as_py()
             record[name] = value
         return str(self.columns.fault(record))
@@ -196,8 +200,13 @@ class Rows:
 def _found(wanted: Wanted, store: Store) -> Columns:
     """The columns to read, and the kind of label, from the types of a table."""
     schema = store.schema
-    numbers = [field.name for field in schema if _kind_of(field.type) in _NUMBERS]
-    columns = wanted.among(schema.names, numbers, store.name)
+    kinds = {field.name: _kind_of(field.type) for field in schema}
+    columns = wanted.among(
+        schema.names,
+        store.name,
+        numbers=[name for name, kind in kinds.items() if kind in _NUMBERS],
+        texts={name: None for name, kind in kinds.items() if kind == "a text"},
+    )
     if columns.label is None:
         return columns
     type_ = schema.field(columns.label).type

@@ -1,0 +1,117 @@
+"""What columns of a source must be, and which have to be named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from surelearn._check._lines import BadInput
+from surelearn._check._said import Keyword, Said
+from surelearn._check._values import listing
+
+#: Columns of numbers that an error lists by name; more are all of them.
+_LISTED = 10
+
+#: Letters of a value that an error shows.
+_SHOWN = 20
+
+
+def chosen(
+    where: str, names: Sequence[str], *, texts: Mapping[str, Any], numbers: Sequence[str]
+) -> None:
+    """Refuse to choose between texts and numbers: nothing was named, no column is called 'text'.
+
+    Parameters
+    ----------
+    where : str
+    names : list of str
+        Of all columns.
+    texts : dict
+        Columns of texts that are not read for anything else, with a value of each or None.
+    numbers : list of str
+        Columns of numbers that are not read for anything else.
+    """
+    if not texts and numbers:
+        return
+    if not texts:
+        raise BadInput(
+            Said(
+                "{where} must have a column 'text', or name another by {text}, got {names}.",
+                where=where,
+                text=Keyword("text"),
+                names=listing(names) or "none",
+            )
+        )
+    by_text = Keyword("text", next(iter(texts)))
+    by_numbers = Keyword("features", list(numbers) if len(numbers) <= _LISTED else ["*"])
+    remedy = Said("Name the one to learn from, such as {text}", text=by_text)
+    if numbers:
+        remedy = Said("{first}, or the numbers by {them}", first=remedy, them=by_numbers)
+    raise BadInput(
+        Said(
+            "{where} must have a column 'text', got texts in {found}. {remedy}.",
+            where=where,
+            found=", ".join(_example(name, value) for name, value in texts.items()),
+            remedy=remedy,
+        )
+    )
+
+
+def _example(name: str, value: Any) -> str:
+    if value is None:
+        return repr(name)
+    shown = repr(value if len(value) <= _SHOWN else f"{value[: _SHOWN - 4]} ...")
+    return f"{name!r} (such as {shown})"
+
+
+def text_and_features(text: str) -> BadInput:
+    keywords = {name: Keyword(name) for name in ("text", "features")}
+    return BadInput(
+        Said(
+            "{text} or {features} must be named, not both, got {column!r} and features.",
+            column=text,
+            **keywords,
+        )
+    )
+
+
+def no_labels(where: str) -> BadInput:
+    return BadInput(
+        Said(
+            "{where} must have labels, got none. Name their column by {label}.",
+            where=where,
+            label=Keyword("label"),
+        )
+    )
+
+
+def feature_names(value: Any) -> tuple[str, ...] | None:
+    """The names of columns of numbers; ``"*"`` stands for all."""
+    if value is None:
+        return None
+    listed = [value] if value == "*" else value
+    if isinstance(listed, str) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"features must be a list of names of columns, got {value!r}.")
+    if not listed:
+        raise ValueError("features must be at least one column, got none.")
+    return tuple(listed)
+
+
+def too_wide(most: int, found: int) -> Said:
+    """What is wrong with a sparse row."""
+    return Said(
+        "expected at most {most} features, got {found}. Train with {n_features} to have room.",
+        most=most,
+        found=found,
+        n_features=Keyword("n_features", found),
+    )
+
+
+def width_unknown(name: str) -> BadInput:
+    return BadInput(
+        Said(
+            "{n_features} must be given for svmlight from {name}, which cannot be read twice.",
+            n_features=Keyword("n_features"),
+            name=name,
+        )
+    )
