@@ -7,7 +7,8 @@ array([1])
 """
 
 from surelearn.active._curves import Simulation
-from surelearn.active._pool import Answer, Pool
+from surelearn.active._history import Answer
+from surelearn.active._pool import Pool
 from surelearn.active._query import STRATEGIES, query, scores
 from surelearn.active._simulate import simulate
 from surelearn.active._stopping import Budget, EstimatedError, Progress, Stable, Stopping

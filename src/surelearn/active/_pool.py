@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,41 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from surelearn import _check
+from surelearn.active._history import Answer, History, Step, mark_of
 from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._stopping import Progress, Stopping
-from surelearn.active._teach import Pupil
+from surelearn.active._teach import Lesson, Pupil
 from surelearn.active._view import Foreign, Own
 from surelearn.estimators._base import as_labels
 from surelearn.estimators._proba import Certain
+from surelearn.estimators._text import taken
 
 Rows = NDArray[np.int64]
-
-
-class Answer(NamedTuple):
-    """A label that was told.
-
-    Parameters
-    ----------
-    row : int
-    label : label
-    predicted : label or None
-        What the model said before it learnt it; None where it did not know two classes yet, and
-        for labels of the start.
-    at_random : bool
-        Whether the question was drawn at random, by `explore` or the strategy ``"random"``.
-    """
-
-    row: int
-    label: Any
-    predicted: Any
-    at_random: bool
-
-
-class _Step(NamedTuple):
-    """What `undo` takes back: the rows that were skipped, or those that were answered."""
-
-    rows: list[int]
-    skipped: bool
 
 
 class Pool:
@@ -69,7 +45,8 @@ class Pool:
     batch : bool, default False
         Whether several rows that are asked about together should differ, see `query`.
     labels : dict of {row: label}, optional
-        A start, such as one example of each class. It is not undone.
+        A start, such as one example of each class. It is not undone. For a model that has learnt
+        nothing yet; others are told such labels by `tell`.
     classes : array, optional
         Labels that may come, where the model must know them before: codes of ``"ecoc"`` and coding
         matrices need them.
@@ -79,6 +56,12 @@ class Pool:
         Share of questions in [0, 1) that are drawn at random, which `EstimatedError` is honest by.
     random_state : int, RandomState or None
         Of random questions, and of the rows that `Stable` watches.
+    history : dict, optional
+        That of an earlier pool, to go on where it ended: with its answers, skips, random order and
+        steps to undo, the same next question, and the model to the byte. `model` is one with the
+        settings of before, fitted or not: it starts anew and learns the answers again. One that was
+        fitted before the first question is handed in as it was then. `X` has the same rows in the
+        same order; more may have come at its end.
 
     Attributes
     ----------
@@ -86,6 +69,12 @@ class Pool:
     answers : list of Answer
         In the order they were told.
     skipped : list of int
+    history : dict
+        Everything that was told and skipped, as plain values that JSON can hold: ``random_state``;
+        ``steps``, a list of dicts of ``kind`` ("start", "tell" or "skip") and ``answers`` or
+        ``rows``; ``drawn``, rows of the last questions that were drawn at random; ``label_type``;
+        ``learnt_before``, how many rows the model had learnt. Only the first two must be there to
+        go on from it, and only ``row`` and ``label`` of each answer.
 
     Notes
     -----
@@ -120,6 +109,7 @@ class Pool:
         stop: Stopping | Iterable[Stopping] | None = None,
         explore: float = 0.0,
         random_state: Any = None,
+        history: Mapping[str, Any] | None = None,
     ) -> None:
         _check.classifier("model", model)
         self._strategy = _check.choice("strategy", strategy, STRATEGIES)
@@ -129,25 +119,33 @@ class Pool:
         self._X = _by_rows(X)
         self._n_rows = int(_num_samples(self._X))
         _check.some_rows(self._n_rows, "rows of X")
+        before = None if history is None else History.of(history)
+        self._seed = _seed(random_state, before)
         self._pupil = Pupil(model, self._X, classes)
         self._rows: Any = None  # read when they are first needed
-        random = check_random_state(random_state)
-        self._order: Rows = random.permutation(self._n_rows)
-        self._coins = random.random_sample(self._n_rows)
-        watched = min(self._n_rows, max((rule.watch for rule in self._stop), default=0))
-        self._watched: Rows = np.sort(random.permutation(self._n_rows)[:watched])
+        self._draw()
         self._places: dict[Any, int] = {}  # of labels in predictions
         self._predictions: list[NDArray[np.int32] | None] = []
         self._closed = np.zeros(self._n_rows, dtype=bool)
         self._drawn: frozenset[int] = frozenset()  # of the last questions those drawn at random
-        self._steps: list[_Step] = []
+        self._steps: list[Step] = []
         self.answers: list[Answer] = []
         self.skipped: list[int] = []
-        self._start(labels)
+        if before is not None:
+            _check.no_labels(labels)
+            self._go_on(before)
+        elif labels is not None:
+            self._start(labels)
 
     @property
     def model(self) -> Any:
         return self._pupil.model
+
+    @property
+    def history(self) -> dict[str, Any]:
+        drawn = sorted(self._drawn)
+        kind, before = self._pupil.label_type, self._pupil.learnt_before
+        return History(self._seed, before, kind, drawn, self._steps, self.answers).plain()
 
     def __len__(self) -> int:
         """Rows that are neither answered nor skipped."""
@@ -199,7 +197,7 @@ class Pool:
                 told.append(row)
         finally:  # what was learnt before a label that is refused stays
             if told:
-                self._steps.append(_Step(told, skipped=False))
+                self._steps.append(Step("tell", told))
 
     def skip(self, rows: Any) -> None:
         """Never ask about these rows again.
@@ -212,7 +210,7 @@ class Pool:
         self._closed[numbers] = True
         self.skipped.extend(numbers)
         if numbers:
-            self._steps.append(_Step(numbers, skipped=True))
+            self._steps.append(Step("skip", numbers))
 
     def undo(self) -> Rows:
         """Take back the last call of `tell` or `skip`, and before that the one before.
@@ -224,11 +222,11 @@ class Pool:
         ndarray of int64
             The rows that are open again.
         """
-        if not self._steps:
+        if not self._steps or self._steps[-1].kind == "start":
             raise ValueError("undo needs an answer or a skip to take back, got none.")
-        rows, skipped = self._steps.pop()
+        kind, rows = self._steps.pop()
         self._closed[rows] = False
-        if skipped:
+        if kind == "skip":
             del self.skipped[-len(rows) :]
         else:
             del self.answers[-len(rows) :]
@@ -257,13 +255,50 @@ class Pool:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_rows": None}  # of the core; read again
 
-    def _start(self, labels: Mapping[int, Any] | None) -> None:
-        if labels is None:
-            return
+    def _draw(self) -> None:
+        """All that is random: the order of random questions, when to ask one, rows to watch."""
+        random = check_random_state(self._seed)
+        self._order: Rows = random.permutation(self._n_rows)
+        self._coins = random.random_sample(self._n_rows)
+        watched = min(self._n_rows, max((rule.watch for rule in self._stop), default=0))
+        self._watched: Rows = np.sort(random.permutation(self._n_rows)[:watched])
+
+    def _start(self, labels: Mapping[int, Any]) -> None:
         if not isinstance(labels, Mapping):
             raise TypeError(f"labels must be a dict of rows and labels, got {labels!r}.")
-        for row, label in zip(self._open("labels", list(labels)), labels.values(), strict=True):
+        rows = self._open("labels", list(labels))
+        if not rows:
+            return
+        _check.not_learnt(self._pupil.learnt_before)
+        for row, label in zip(rows, labels.values(), strict=True):
             self._learn(row, label, judged=False)
+        self._steps.append(Step("start", rows))
+
+    def _go_on(self, history: History) -> None:
+        """Be the pool that this is the history of."""
+        for kind, rows in history.steps:
+            self._closed[self._open("history", rows)] = True
+            if kind == "skip":
+                self.skipped.extend(rows)
+        for answer in history.answers:
+            _check.same_row(answer.row, answer.mark, self._mark(answer.row))
+        labels = as_labels([answer.label for answer in history.answers], "labels of history")
+        labels = labels if history.label_type is None else labels.astype(history.label_type)
+        lessons = [
+            Lesson(answer.row, label) for answer, label in zip(history.answers, labels, strict=True)
+        ]
+        # Whoever watches predictions has to see the model after every label.
+        size = 1 if len(self._watched) else max(1, len(lessons))
+        with self._pupil.starting_over(history.learnt_before, len(lessons)):
+            for begin in range(0, len(lessons), size):
+                self._pupil.learn(*lessons[begin : begin + size])
+                if len(self._watched):
+                    self._predictions.append(self._watch())
+        self.answers, self._steps = list(history.answers), list(history.steps)
+        self._drawn = frozenset(history.drawn)
+
+    def _mark(self, row: int) -> int:
+        return mark_of(taken(self._X, [row]))
 
     def _open(self, name: str, rows: Any) -> list[int]:
         """Numbers of rows that can still be answered."""
@@ -284,11 +319,12 @@ class Pool:
         predicted = None
         if judged and self._pupil.decides:
             predicted = self._pupil.predict(np.array([row]))[0]
-        self._pupil.learn(row, label)
+        mark = self._mark(row)
+        self._pupil.learn(Lesson(row, label))
         self._closed[row] = True
         # Not those before two classes were known: with none after them they would stand for all.
         at_random = row in self._drawn and (self._explore > 0 or self._strategy == "random")
-        self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random))
+        self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random, mark))
         if len(self._watched):
             self._predictions.append(self._watch())
 
@@ -329,6 +365,16 @@ def _by_rows(X: Any) -> Any:
     if sparse.issparse(X):
         return X.tocsr()
     return X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+
+
+def _seed(random_state: Any, history: History | None) -> int:
+    """The seed of all that a pool draws, which its history has to tell."""
+    if history is not None:
+        _check.same_seed(random_state, history.random_state)
+        return history.random_state
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _plain(label: Any) -> Any:

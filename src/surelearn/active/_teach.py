@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -13,8 +15,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from surelearn import _check
 from surelearn.estimators._proba import Certain
-from surelearn.estimators._text import _taken
+from surelearn.estimators._text import taken
 
 #: Labels between two copies of the model.
 _EVERY = 32
@@ -79,6 +82,7 @@ class Pupil:
     def __init__(self, model: Any, X: Any, classes: Any) -> None:
         self.model, self._X = model, X
         self._classes = None if classes is None else list(classes)
+        self.learnt_before = rows_learnt(model)
         self._lessons: list[Lesson] = []
         self._copies = [_Copy.of(model, 0)]
 
@@ -90,16 +94,38 @@ class Pupil:
         """Whether the model can tell rows apart."""
         return decides(self.model)
 
-    def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        return np.asarray(self.model.predict(_taken(self._X, rows)))
+    @property
+    def label_type(self) -> str | None:
+        """The name of the numbers that labels are; None for texts."""
+        kind = _columns(self._lessons)[1].dtype
+        return kind.name if self._lessons and kind.kind in "biuf" else None
 
-    def learn(self, row: int, label: Any) -> None:
-        """Learn one label; where it is refused nothing changes."""
-        self._lessons.append(Lesson(row, label))
+    def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        return np.asarray(self.model.predict(taken(self._X, rows)))
+
+    @contextmanager
+    def starting_over(self, learnt_before: int | None, n_lessons: int) -> Iterator[None]:
+        """Be as before all lessons, to learn so many anew; on an error as before the call."""
+        _check.learnt_before(learnt_before, n_lessons, self.learnt_before)
+        given = self._copies[0]
+        if self.learnt_before != learnt_before:
+            _become(self.model, clone(self.model))
+            self._copies = [_Copy.of(self.model, 0)]
+            self.learnt_before = learnt_before
         try:
-            self._learn(len(self) - 1)
+            yield
         except BaseException:
-            self._lessons.pop()
+            _become(self.model, given.model())
+            raise
+
+    def learn(self, *lessons: Lesson) -> None:
+        """Learn labels; where one is refused nothing changes."""
+        before = len(self)
+        self._lessons += lessons
+        try:
+            self._learn(before)
+        except BaseException:
+            del self._lessons[before:]
             raise
         if len(self) - self._copies[-1].n_lessons >= _EVERY:
             self._copies.append(_Copy.of(self.model, len(self)))
@@ -130,7 +156,7 @@ class Pupil:
         """Learn all labels anew, once they are of two classes."""
         rows, labels = _columns(self._lessons)
         if len(np.unique(labels)) > 1:
-            _become(self.model, clone(self.model).fit(_taken(self._X, rows), labels))
+            _become(self.model, clone(self.model).fit(taken(self._X, rows), labels))
 
     def _learn_next(self, end: int) -> None:
         """Learn the last lesson before `end`; all of them anew where its label is new.
@@ -152,7 +178,14 @@ class Pupil:
     def _partial_fit(self, model: Any, lessons: list[Lesson], classes: Any) -> None:
         rows, labels = _columns(lessons)
         known = {} if classes is None else {"classes": classes}
-        model.partial_fit(_taken(self._X, rows), labels, **known)
+        model.partial_fit(taken(self._X, rows), labels, **known)
+
+
+def rows_learnt(model: Any) -> int | None:
+    """How many rows a model has learnt; None: another one than ours that is fitted."""
+    if isinstance(model, Certain):
+        return 0 if model._fresh else int(model._model.counts.sum())
+    return None if decides(model) else 0
 
 
 def decides(model: Any) -> bool:

@@ -239,7 +239,7 @@ random_state, verbose
         if weight is None or weight.all() or not weight.any():
             return X, labels, given, None
         kept = np.flatnonzero(weight)  # the words of others must not be met
-        return _taken(X, kept), labels[kept], None if given is None else given[kept], kept
+        return taken(X, kept), labels[kept], None if given is None else given[kept], kept
 
     def _cut(
         self, X: Any, y: Any, sample_weight: Any, plan: Plan
@@ -257,7 +257,7 @@ random_state, verbose
             rows = slice(*span)
             given = None if weight is None else weight[rows]
             with named(number):
-                part = _taken(texts, rows)
+                part = taken(texts, rows)
                 shard = read(shell, part, labels[rows], given, classes=classes, number=number)
             return shard._replace(batch=shard.batch._replace(numbers=numbers[rows]))
 
@@ -378,7 +378,7 @@ random_state, verbose
         return tags
 
 
-def _taken(texts: Any, rows: Any) -> Any:
+def taken(texts: Any, rows: Any) -> Any:
     """Some texts of a list or column, by numbers or a slice."""
     if not hasattr(texts, "to_pylist"):
         return _safe_indexing(texts, rows)

@@ -1,0 +1,109 @@
+"""What a pool was told, as plain values that JSON can hold, and back; must not know models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from scipy import sparse
+
+from surelearn import _check
+
+#: What is done with rows: labelled before the first question, answered, never asked about again.
+KINDS = ("start", "tell", "skip")
+
+
+class Answer(NamedTuple):
+    """A label that was told.
+
+    Parameters
+    ----------
+    row : int
+    label : label
+    predicted : label or None
+        What the model said before it learnt it; None where it did not know two classes yet, and
+        for labels of the start.
+    at_random : bool
+        Whether the question was drawn at random, by `explore` or the strategy ``"random"``.
+    mark : int or None
+        CRC-32 of the row, by which it is known again when a pool goes on.
+    """
+
+    row: int
+    label: Any
+    predicted: Any = None
+    at_random: bool = False
+    mark: int | None = None
+
+
+class Step(NamedTuple):
+    """What one call has done; `undo` takes back all but the labels of the start."""
+
+    kind: str
+    rows: list[int]
+
+
+class History(NamedTuple):
+    """What a pool was told; `Pool.history` describes it."""
+
+    random_state: int
+    learnt_before: int | None  # rows that the model had learnt; None: nobody knows how many
+    label_type: str | None  # numpy's name of it, which JSON does not tell
+    drawn: list[int]  # rows of the last questions that were drawn at random
+    steps: list[Step]
+    answers: list[Answer]  # of all steps
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        answers = iter(self.answers)
+        return {
+            "random_state": self.random_state,
+            "learnt_before": self.learnt_before,
+            "label_type": self.label_type,
+            "drawn": self.drawn,
+            "steps": [_plain_step(step, answers) for step in self.steps],
+        }
+
+    @classmethod
+    def of(cls, plain: Any) -> History:
+        """From what `plain` gave; ValueError or TypeError for anything else."""
+        _check.history(plain)
+        listed = [_step(i, one) for i, one in enumerate(plain["steps"])]
+        return cls(
+            plain["random_state"],
+            plain.get("learnt_before", 0),
+            plain.get("label_type"),
+            list(plain.get("drawn", [])),
+            [step for step, _ in listed],
+            [answer for _, answers in listed for answer in answers],
+        )
+
+
+def _plain_step(step: Step, answers: Iterator[Answer]) -> dict[str, Any]:
+    if step.kind == "skip":
+        return {"kind": "skip", "rows": list(step.rows)}
+    return {"kind": step.kind, "answers": [next(answers)._asdict() for _ in step.rows]}
+
+
+def _step(i: int, plain: Mapping[str, Any]) -> tuple[Step, list[Answer]]:
+    """A step, and the answers in it."""
+    name = f"history['steps'][{i}]"
+    kind = _check.history_step(name, plain, KINDS)
+    if kind == "skip":
+        return Step(kind, list(plain["rows"])), []
+    answers = []
+    for one in plain["answers"]:
+        _check.history_answer(f"{name}['answers']", one)
+        answers.append(Answer(**{key: one[key] for key in Answer._fields if key in one}))
+    return Step(kind, [answer.row for answer in answers]), answers
+
+
+def mark_of(row: Any) -> int:
+    """A number that another row has hardly ever; `row` is cut out of its matrix, frame or list."""
+    if sparse.issparse(row):
+        content: Any = [row.indices.tolist(), row.data.tolist()]
+    else:
+        content = row.to_pylist() if hasattr(row, "to_pylist") else np.asarray(row).tolist()
+    return crc32(repr(content).encode("utf-8", "surrogatepass"))
