@@ -70,7 +70,7 @@ def same_seed(random_state: object, seed: int) -> None:
         raise ValueError(f"random_state must be None or {seed} with history, got {random_state!r}.")
 
 
-def no_labels(labels: object) -> None:
+def no_start(labels: object) -> None:
     if labels is not None:
         raise ValueError(
             "labels must be None with history, which has those of the start, got "

@@ -132,7 +132,7 @@ class Pool:
         self.answers: list[Answer] = []
         self.skipped: list[int] = []
         if before is not None:
-            _check.no_labels(labels)
+            _check.no_start(labels)
             self._go_on(before)
         elif labels is not None:
             self._start(labels)
