@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
+from containers import with_settings
 from surelearn import SureClassifier, SureTextClassifier
 from surelearn.cli import _app, _options
 
@@ -290,9 +291,7 @@ def damaged(folder: Path, target: Path, how: str) -> Path:
     elif how == "foreign":
         save_file({"x": np.zeros(3)}, target)
     elif how == "newer":
-        settings = {"format": 99}
-        tensors = load_file(folder / "model.sure")
-        save_file(tensors, target, metadata={"surelearn": json.dumps(settings)})
+        target.write_bytes(with_settings((folder / "model.sure").read_bytes(), {"format": 99}))
     return target
 
 
@@ -303,7 +302,7 @@ def damaged(folder: Path, target: Path, how: str) -> Path:
         ("empty", "must be a safetensors file, got a damaged one"),
         ("text", "must be a safetensors file, got a damaged one"),
         ("foreign", "must be a surelearn model, got a safetensors file without one."),
-        ("newer", "must have format 1 or older, got 99. Update surelearn to read it."),
+        ("newer", "must have format 2 or older, got 99. Update surelearn to read it."),
         ("missing", "No such file or directory."),
     ],
 )

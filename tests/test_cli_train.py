@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 import surelearn
+from containers import change_settings
 from surelearn import SureTextClassifier, rules
 from surelearn.cli import _app, _options, _training
 from surelearn.cli._progress import _Shown, share
@@ -282,11 +283,10 @@ def test_a_model_that_cannot_be_gone_on_with_is_left_alone(folder: Path) -> None
 
 def test_a_newer_file_is_said_to_be_newer(folder: Path) -> None:
     run("train", "r.jsonl", "-o", "m.sure", "--passes", 1)
-    whole = Path("m.sure").read_bytes()
-    Path("m.sure").write_bytes(whole.replace(b'\\"format\\": 1', b'\\"format\\": 9'))
+    change_settings("m.sure", lambda settings: settings.update(format=9))
     done = run("train", "r.jsonl", "-o", "m.sure", "--resume")
     assert done.exit_code == 1
-    assert "m.sure must have format 1 or older, got 9. Update surelearn to read it." in done.output
+    assert "m.sure must have format 2 or older, got 9. Update surelearn to read it." in done.output
 
 
 def test_a_full_disk_leaves_the_old_model(folder: Path, no_room: Any) -> None:

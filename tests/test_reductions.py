@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
 import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
+from containers import change_settings
 from surelearn import FormatError, SureClassifier, decode, load, rules
 from surelearn.models.row_settings import Plan
 
@@ -326,11 +324,8 @@ def test_a_file_with_two_codes_is_damaged(tmp_path, digits):
     X, y = digits
     code = decode.error_correcting(10)
     learner(code).fit(X[:200], y[:200]).save(tmp_path / "m.sure")
-    with safe_open(tmp_path / "m.sure", "numpy") as file:
-        about = json.loads(file.metadata()["surelearn"])
-    about["code"]["matrix"] = (-code.matrix).tolist()
-    tensors = load_file(tmp_path / "m.sure")
-    save_file(tensors, tmp_path / "m.sure", metadata={"surelearn": json.dumps(about)})
+    other = (-code.matrix).tolist()
+    change_settings(tmp_path / "m.sure", lambda settings: settings["code"].update(matrix=other))
     with pytest.raises(FormatError, match="code must fit multiclass and the classes"):
         load(tmp_path / "m.sure")
 

@@ -321,3 +321,27 @@ def test_odd_rows_have_one_outcome_each():
         clf = SureClassifier().partial_fit(X, ["yes"], classes=["no", "yes"])
         assert clf.intercept_[0] > 0  # only the intercept learns
         assert not clf.coef_.any()
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        (
+            {"initial_variance": 10**400},
+            ValueError,
+            r"initial_variance must be in \(0, inf\), got 1",
+        ),
+        ({"class_weight": {0: 10**400}}, ValueError, r"class_weight\[0\] must be in \[0, inf\)"),
+        ({"cost": [[0, 10**400], [1, 0]]}, TypeError, "cost must be a square matrix of numbers"),
+    ],
+)
+def test_numbers_beyond_all_doubles_are_refused(params, error, message):
+    with pytest.raises(error, match=message):
+        SureClassifier("arow", **params).fit(X4, [0, 1, 0, 1])
+
+
+def test_weights_beyond_all_doubles_are_refused():
+    with pytest.raises(TypeError, match="sample_weight must be numbers, got"):
+        SureClassifier().fit(X4, Y4, sample_weight=[1, 2, 3, 10**400])
+    with pytest.raises(TypeError, match="mixing must be a list of numbers, got"):
+        constraints.Parallel(mixing=[1, 10**400])

@@ -12,28 +12,24 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import load as load_tensors
-from safetensors.numpy import save_file as save_tensors
 from scipy import sparse
 
 import strategies
-from surelearn import FormatError, SureClassifier, load, rules
+from containers import (
+    change_settings,
+    change_tensors,
+    put_together,
+    settings_of,
+    taken_apart,
+    tensors_of,
+    with_settings,
+)
+from surelearn import FormatError, SureClassifier, SureTagger, SureTextClassifier, load, rules
 from surelearn.constraints import Exact, Parallel, Sequential
+from surelearn.files import FORMAT_VERSION
 from test_classifier import X4, Y4, classifier, fingerprint, spread
 
 MODELS = Path(__file__).parent / "data" / "models"
-
-
-def parts(path):
-    """Header of a safetensors file and its tensors' bytes."""
-    whole = Path(path).read_bytes()
-    (length,) = struct.unpack("<Q", whole[:8])
-    return json.loads(whole[8 : 8 + length]), whole[8 + length :]
-
-
-def assemble(path, header, body):
-    text = json.dumps(header).encode()
-    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + body)
 
 
 @pytest.fixture
@@ -116,21 +112,14 @@ def saved_full(tmp_path):
     ],
 )
 def test_damaged_covariances_never_enter_a_model(saved_full, tensor, change, message):
-    header, _ = parts(saved_full)
-    tensors = {k: np.array(v) for k, v in load_tensors(saved_full.read_bytes()).items()}
-    change(tensors[tensor])
-    save_tensors(tensors, saved_full, metadata=header["__metadata__"])
+    change_tensors(saved_full, lambda tensors: change(tensors[tensor]))
     with pytest.raises(FormatError, match=message):
         load(saved_full)
 
 
 @pytest.mark.parametrize("value", [0, -1.0, "warm", None, True, 1e999, 1e200, 1e-200])
 def test_a_damaged_temperature_is_refused(saved, value):
-    header, body = parts(saved)
-    settings = json.loads(header["__metadata__"]["surelearn"])
-    settings["temperature"] = value
-    header["__metadata__"]["surelearn"] = json.dumps(settings)
-    assemble(saved, header, body)
+    change_settings(saved, lambda settings: settings.update(temperature=value))
     with pytest.raises(FormatError, match="temperature"):
         load(saved)
 
@@ -178,7 +167,7 @@ def test_only_touched_features_are_stored(tmp_path):
     clf = SureClassifier(fit_intercept=False).partial_fit(X, [0, 1])
     clf.save(tmp_path / "m.sure")
     assert (tmp_path / "m.sure").stat().st_size < 4000
-    assert load_tensors((tmp_path / "m.sure").read_bytes())["features"].tolist() == [900_000]
+    assert tensors_of((tmp_path / "m.sure").read_bytes())["features"].tolist() == [900_000]
     assert fingerprint(load(tmp_path / "m.sure")) == fingerprint(clf)
 
 
@@ -227,18 +216,15 @@ def test_missing_files_and_folders_are_plain_errors(tmp_path):
 
 
 def test_a_newer_file_is_named(saved):
-    header, body = parts(saved)
-    settings_ = json.loads(header["__metadata__"]["surelearn"])
-    header["__metadata__"]["surelearn"] = json.dumps({**settings_, "format": 99})
-    assemble(saved, header, body)
-    with pytest.raises(FormatError, match=r"must have format 1 or older, got 99. Update surelearn"):
+    change_settings(saved, lambda settings: settings.update(format=99))
+    with pytest.raises(FormatError, match=r"must have format 2 or older, got 99. Update surelearn"):
         load(saved)
 
 
 def test_a_foreign_safetensors_file_is_named(saved):
-    header, body = parts(saved)
+    header, body = taken_apart(saved.read_bytes())
     del header["__metadata__"]
-    assemble(saved, header, body)
+    saved.write_bytes(put_together(header, body))
     with pytest.raises(FormatError, match="must be a surelearn model"):
         load(saved)
 
@@ -246,24 +232,19 @@ def test_a_foreign_safetensors_file_is_named(saved):
 def test_memory_is_limited(saved):
     with pytest.raises(FormatError, match="must have at most max_bytes=100 bytes"):
         load(saved, max_bytes=100)
-    header, body = parts(saved)
-    settings_ = json.loads(header["__metadata__"]["surelearn"])
     for n_features in (2**31, 2**61, 2**62 + 1, 2**80, -1, 1.5, True, None, "9"):
-        settings_["layout"]["n_features"] = n_features
-        header["__metadata__"]["surelearn"] = json.dumps(settings_)
-        assemble(saved, header, body)
+        change_settings(
+            saved, lambda settings, n=n_features: settings["layout"].update(n_features=n)
+        )
         with pytest.raises(FormatError, match=r"max_bytes|n_features must be"):
             load(saved)
 
 
 def test_labels_cannot_take_more_memory_than_allowed(saved):
-    header, body = parts(saved)
-    settings_ = json.loads(header["__metadata__"]["surelearn"])
     for count, length in ((3000, 100_000), (200_000, 2_000_000)):
         labels = [*(f"{i:06}" for i in range(count)), "x" * length]
-        settings_["classes"] = {"kind": "str", "values": labels}
-        header["__metadata__"]["surelearn"] = json.dumps(settings_)
-        assemble(saved, header, body)
+        classes = {"kind": "str", "values": labels}
+        change_settings(saved, lambda settings, c=classes: settings.update(classes=c))
         with pytest.raises(FormatError, match="Pass a larger max_bytes"):
             load(saved, max_bytes=2**24)
 
@@ -281,11 +262,10 @@ def _places(settings_, at=()):
 
 
 def test_every_damaged_setting_gives_a_model_or_a_format_error(saved):
-    header, body = parts(saved)
-    original = header["__metadata__"]["surelearn"]
+    whole = saved.read_bytes()
     tried = 0
-    for place in list(_places(json.loads(original))):
-        settings_ = json.loads(original)
+    for place in list(_places(settings_of(whole))):
+        settings_ = settings_of(whole)
         inner = settings_
         for key in place[:-1]:
             inner = inner[key]
@@ -295,8 +275,7 @@ def test_every_damaged_setting_gives_a_model_or_a_format_error(saved):
                 del inner[place[-1]]
             else:
                 inner[place[-1]] = wrong
-            header["__metadata__"]["surelearn"] = json.dumps(settings_)
-            assemble(saved, header, body)
+            saved.write_bytes(with_settings(whole, settings_))
             loads_or_refuses(saved)
             tried += 1
     assert tried > 300
@@ -353,13 +332,7 @@ def test_any_bytes_give_a_format_error(tmp_path_factory, content):
     ],
 )
 def test_bad_numbers_never_enter_a_model(saved, name, change):
-    header, body = parts(saved)
-    body = bytearray(body)
-    begin, end = header[name]["data_offsets"]
-    dtype = {"F32": np.float32, "I64": np.int64}[header[name]["dtype"]]
-    array = np.frombuffer(memoryview(body)[begin:end], dtype).reshape(header[name]["shape"])
-    change(array)
-    assemble(saved, header, bytes(body))
+    change_tensors(saved, lambda tensors: change(tensors[name]))
     with pytest.raises(FormatError, match=r"features must|cells must"):
         load(saved)
 
@@ -370,16 +343,22 @@ def test_bad_numbers_never_enter_a_model(saved, name, change):
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.sure")), ids=lambda p: p.stem)
 def test_files_of_every_release_still_load(path):
     want = json.loads(path.with_suffix(".json").read_text())
-    clf = load(path)
-    assert clf.classes_.tolist() == want["classes"]
-    X = np.array(want["X"])
-    np.testing.assert_allclose(clf.decision_function(X), want["scores"], rtol=1e-12)
-    assert clf.predict(X).tolist() == want["predicted"]
-    assert repr(clf.get_params()["rule"]) == want["rule"]
+    model = load(path)
+    assert model.classes_.tolist() == want["classes"]
+    assert repr(model.get_params()["rule"]) == want["rule"]
+    if isinstance(model, SureTagger):
+        assert model.predict(want["X"]) == want["predicted"]
+        for x, scores in zip(want["X"], want["scores"], strict=True):
+            np.testing.assert_allclose(model.chain(x).U, scores["U"], rtol=1e-12)
+            np.testing.assert_allclose(model.chain(x).A, scores["A"], rtol=1e-12)
+    else:
+        np.testing.assert_allclose(model.decision_function(want["X"]), want["scores"], rtol=1e-12)
+        assert model.predict(want["X"]).tolist() == want["predicted"]
 
 
 def test_there_is_a_file_of_this_release():
-    assert list(MODELS.glob("0.1.0-*.sure"))
+    kinds = {type(load(path)) for path in MODELS.glob(f"0.1.0-format{FORMAT_VERSION}-*.sure")}
+    assert kinds == {SureClassifier, SureTextClassifier, SureTagger}
 
 
 def test_a_rule_by_name_keeps_the_parameters_it_had(tmp_path, monkeypatch):

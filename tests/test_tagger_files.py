@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from containers import settings_of, with_settings
 from surelearn import FormatError, SureClassifier, SureTagger, load, merge, rules
 from surelearn.constraints import Sequential
 from tagged import (
@@ -134,19 +133,11 @@ def test_too_little_memory_is_said(tmp_path):
         load(tmp_path / "m.sure", max_bytes=2**20)
 
 
-def settings_of(whole):
-    (length,) = struct.unpack("<Q", whole[:8])
-    header = json.loads(whole[8 : 8 + length])
-    return header, json.loads(header["__metadata__"]["surelearn"]), whole[8 + length :]
-
-
-def with_settings(whole, change):
+def changed(whole, change):
     """The file with other settings."""
-    header, settings, body = settings_of(whole)
+    settings = settings_of(whole)
     change(settings)
-    header["__metadata__"]["surelearn"] = json.dumps(settings, sort_keys=True)
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + body
+    return with_settings(whole, settings)
 
 
 def put(*path, value):
@@ -205,14 +196,14 @@ def put(*path, value):
 def test_files_that_contradict_themselves_are_refused(change):
     whole = content(tagger(templates=PAIRED).fit(*corpus(8)))
     with pytest.raises(FormatError, match=r"must|needs|damaged"):
-        opened(with_settings(whole, change))
+        opened(changed(whole, change))
 
 
 def test_a_classifiers_file_is_no_taggers(tmp_path):
     SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).save(tmp_path / "m.sure")
     whole = (tmp_path / "m.sure").read_bytes()
     with pytest.raises(FormatError, match="damaged"):
-        opened(with_settings(whole, put("kind", value="SureTagger")))
+        opened(changed(whole, put("kind", value="SureTagger")))
 
 
 def small_files():
@@ -243,17 +234,17 @@ def opens_or_is_refused(whole):
 
 @given(whole=st.sampled_from(SMALL), data=st.data())
 def test_damaged_files_give_a_model_or_a_clear_error(whole, data):
-    changed = bytearray(whole)
+    spoilt = bytearray(whole)
     for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
-        changed[place] ^= data.draw(st.integers(1, 255))
+        spoilt[place] ^= data.draw(st.integers(1, 255))
     cut = data.draw(st.one_of(st.none(), st.integers(0, len(whole))))
-    opens_or_is_refused(bytes(changed[:cut]))
+    opens_or_is_refused(bytes(spoilt[:cut]))
 
 
 @given(whole=st.sampled_from(SMALL), data=st.data())
 def test_damaged_settings_give_a_model_or_a_clear_error(whole, data):
     """Changes inside of the JSON, which those of single bytes seldom survive."""
-    _, settings, _ = settings_of(whole)
+    settings = settings_of(whole)
     odd = st.sampled_from(
         [None, True, -1, 0, 1, 3, 2**31, 2**63, 0.5, "", "x", "w", [], ["w"], {}, [1], 1e308]
     )
@@ -263,7 +254,7 @@ def test_damaged_settings_give_a_model_or_a_clear_error(whole, data):
         at = at[path[-1]]
         if data.draw(st.booleans()):
             break
-    opens_or_is_refused(with_settings(whole, put(*path, value=data.draw(odd))))
+    opens_or_is_refused(changed(whole, put(*path, value=data.draw(odd))))
 
 
 # ----------------------------------------------------------------------- merging

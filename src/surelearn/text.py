@@ -259,6 +259,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
     def _check(self, X: Any) -> None:
         _check.texts(X)
         self._validate_params()
+        _check.ngram_range(self.ngram_range)
         self._validate_ngram_range()
         if self.keep_names and not self._is_native():
             raise ValueError(

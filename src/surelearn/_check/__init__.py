@@ -12,6 +12,7 @@ from surelearn._check._columns import (
     too_wide,
     width_unknown,
 )
+from surelearn._check._files import is_open_file
 from surelearn._check._labels import (
     class_weight,
     is_missing,
@@ -108,6 +109,7 @@ from surelearn._check._values import (
     listing,
     missing,
     names,
+    ngram_range,
     number,
     numbers,
     positive,
@@ -151,6 +153,7 @@ __all__ = [
     "history_step",
     "inverted",
     "is_missing",
+    "is_open_file",
     "is_utf8",
     "kind_of",
     "known_labels",
@@ -165,6 +168,7 @@ __all__ = [
     "n_features",
     "names",
     "no_labels",
+    "ngram_range",
     "no_nulls",
     "no_start",
     "no_surrogates",

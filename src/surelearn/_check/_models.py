@@ -41,7 +41,7 @@ def mixing(value: object, k: int | None) -> tuple[float, ...]:
         if isinstance(value, str | Mapping):
             raise TypeError
         given = [float(x) for x in value]  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"mixing must be a list of numbers, got {value!r}.") from None
     if not given or not all(0 <= x < math.inf for x in given) or not 0 < sum(given) < math.inf:
         raise ValueError(f"mixing must hold finite numbers >= 0, not all 0, got {value!r}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -25,7 +25,10 @@ def number(name: str, value: object, where: str, *, low: float, high: float = ma
     """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}.")
-    x = float(value)
+    try:
+        x = float(value)
+    except OverflowError:  # a whole number beyond all doubles
+        x = math.inf
     above = x > low if where.startswith("(") else x >= low
     if not (math.isfinite(x) and above and x < high):
         raise ValueError(f"{name} must be in {where}, got {value!r}.")
@@ -45,6 +48,13 @@ def count(name: str, value: object, *, least: int = 1, most: int = 2**62) -> int
     if int(value) > most:
         raise ValueError(f"{name} must be at most {most}, got {value!r}.")
     return int(value)
+
+
+def ngram_range(value: object) -> None:
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        raise TypeError(f"ngram_range must be two whole numbers, got {value!r}.")
+    for n in value:
+        count("ngram_range", n, least=0)
 
 
 def flag(name: str, value: object) -> bool:
@@ -87,7 +97,7 @@ def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
     """`value` as an array of doubles, rows one after the other."""
     try:
         return np.asarray(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be {what}, got {value!r}.") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +107,9 @@ def _of_tagger(model: Any) -> dict[str, Any]:
 
 
 def _version(path: Path) -> str:
-    from safetensors import safe_open
+    from surelearn import files
 
-    with safe_open(path, framework="numpy") as file:
-        settings = json.loads((file.metadata() or {})["surelearn"])
-    return str(settings.get("version", "unknown"))
+    return files.settings(path).text("version", default="unknown")
 
 
 def _shown(name: str, value: Any) -> str:

@@ -1,11 +1,10 @@
-"""An estimator as one file and back; the container is `save`'s, the meaning is here.
+"""An estimator as one file and back; the container is `files`', the meaning is here.
 
 A file is somebody else's bytes: everything in it is checked before anything is made of it.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surelearn import _check, save
+from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.decode import Code
 from surelearn.estimators._base import Linear
@@ -25,7 +24,6 @@ from surelearn.estimators._file_parts import (
     labels_in,
     labels_out,
     layout_in,
-    naturals,
     params_in,
     plain,
     rule_must_be_known,
@@ -51,7 +49,12 @@ _KINDS: dict[str, type[Any]] = {
 }
 
 
-def write(estimator: Any, path: str | os.PathLike[str]) -> None:
+#: What the checks of users' input raise, and conversions of values of another kind: where settings
+#: and tensors of a file are not refused by kind and range, one of these says that they do not fit.
+_UNSOUND = (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError)
+
+
+def write(estimator: Any, path: files.File) -> None:
     """Write a fitted estimator; see docs/format.md."""
     check_is_fitted(estimator)
     tagger = isinstance(estimator, SureTagger)
@@ -73,7 +76,7 @@ def write(estimator: Any, path: str | os.PathLike[str]) -> None:
         settings["temperature"] = estimator.temperature_
     if hasattr(estimator, "stream_"):
         settings["stream"] = estimator.stream_.plain()
-    save.write(path, tensors, settings | more)
+    files.write(path, tensors, settings | more)
 
 
 def _classifier_out(estimator: Linear) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -103,12 +106,14 @@ def _checked(estimator: Linear) -> dict[str, Any]:
     return params
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
+def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
     """Read a model that `save` has written. Runs no code from the file.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or binary file
+        A file such as ``open(name, "rb")`` or `io.BytesIO` is read from where it stands to the end
+        of the model, and stays open.
     max_bytes : int, default 2**32
         A file that would need more memory, its own numbers included, is refused.
 
@@ -122,34 +127,52 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = 2**32) -> Any:
     FormatError
         If the file is damaged, foreign or newer, or its rule is a function that is not registered
         here.
+
+    Examples
+    --------
+    >>> import io
+    >>> from surelearn import SureClassifier, load
+    >>> file = io.BytesIO()
+    >>> SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]).save(file)
+    >>> load(io.BytesIO(file.getvalue())).predict([[3.0, 1.0]])
+    array(['yes'], dtype='<U3')
     """
-    fields, tensors = save.read(path, max_bytes)
+    fields, tensors = files.read(path, _check.count("max_bytes", max_bytes))
     budget = max_bytes - sum(tensor.nbytes for tensor in tensors.values())
     cls = _KINDS[fields.text("kind", list(_KINDS))]
-    rule_must_be_known(path, fields.object("params").get("rule"))
+    rule_must_be_known(fields.where, fields.object("params").get("rule"))
     try:
-        estimator = cls(**params_in(fields.object("params")))
-        take = take_tagger if cls is SureTagger else _take_classifier
-        take(estimator, fields, tensors, budget)
-        temperature = temperature_in(fields)
-        stream = StreamPosition.of(fields.inner("stream")) if fields.has("stream") else None
-    except (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError) as error:
-        raise FormatError(f"{path} must be a sound model, got a damaged one: {error}") from None
+        return _made(cls, fields, tensors, budget)
+    except FormatError:
+        raise
+    except _UNSOUND as error:
+        raise FormatError(
+            f"{fields.where} must be a sound model, got a damaged one: {error}"
+        ) from None
+
+
+def _made(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
+    """The estimator of a file."""
+    estimator = cls(**params_in(fields.object("params")))
+    take = take_tagger if cls is SureTagger else _take_classifier
+    take(estimator, fields, tensors, budget)
+    temperature = temperature_in(fields)
     if temperature is not None:
         estimator.temperature_ = temperature
-    if stream is not None:
-        estimator.stream_ = stream
+    if fields.has("stream"):
+        estimator.stream_ = StreamPosition.of(fields.inner("stream"))
     if isinstance(estimator, SureTextClassifier):
         _take_words(estimator, tensors)
     return estimator
 
 
 def _take_classifier(
-    estimator: Linear, fields: save.Fields, tensors: save.Tensors, budget: int
+    estimator: Linear, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new classifier."""
     plan = Plan.of(estimator.get_params(deep=False))
     model = _model(fields, tensors, budget, multiclass=plan.multiclass)
+    plan.check_fits(model)
     names = _names_in(tensors, model.layout.n_features)
     estimator._model = model
     estimator.n_features_in_ = model.layout.n_features
@@ -158,7 +181,7 @@ def _take_classifier(
 
 
 def _model(
-    fields: save.Fields, tensors: save.Tensors, budget: int, *, multiclass: reductions.Multiclass
+    fields: files.Fields, tensors: files.Tensors, budget: int, *, multiclass: reductions.Multiclass
 ) -> Model:
     layout = layout_in(fields.inner("layout"))
     classes = labels_in(fields.inner("classes"), budget)
@@ -168,20 +191,18 @@ def _model(
         fields.text("projection", ["precision", "covariance"]),
         classes,
         weights=None,
-        counts=np.asarray(naturals(fields, "counts"), dtype=np.int64),
-        mistakes=naturals(fields, "mistakes"),
+        counts=np.asarray(fields.naturals("counts", len(classes)), dtype=np.int64),
+        mistakes=fields.naturals("mistakes"),
         updates=fields.integer("updates"),
         multiclass=multiclass,
         code=_code(fields, multiclass, len(classes)),
     )
-    if len(model.counts) != len(classes):
-        raise FormatError(f"{fields.where}: counts must have one entry for each class.")
     if len(classes) >= 2:
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
     return model
 
 
-def _code(fields: save.Fields, multiclass: reductions.Multiclass, n_classes: int) -> Code | None:
+def _code(fields: files.Fields, multiclass: reductions.Multiclass, n_classes: int) -> Code | None:
     """The code that the classes were learnt with: designs may differ from version to version."""
     code = code_in(fields.object("code")) if fields.has("code") else None
     expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
@@ -194,7 +215,7 @@ def _code(fields: save.Fields, multiclass: reductions.Multiclass, n_classes: int
 
 
 def _weights(
-    fields: save.Fields, model: Model, tensors: save.Tensors, budget: int
+    fields: files.Fields, model: Model, tensors: files.Tensors, budget: int
 ) -> Diagonal | Full:
     layout, K = model.layout, len(model.classes)
     n_columns = fields.integer("n_columns")
@@ -211,26 +232,26 @@ def _weights(
     )
 
 
+#: Tensors of the words of a text classifier.
+_WORDS = ("word_places", "word_ends", "words", "word_clashes")
+
+
 def _words_out(estimator: SureTextClassifier) -> dict[str, NDArray[Any]]:
     """The words of a text classifier: their places, they themselves, which of them clash."""
     if not estimator.vectorizer_.keep_names:
         return {}
     places, ends, words, shared = estimator.vectorizer_._words()
     text = np.frombuffer(words, dtype=np.uint8)
-    return {"word_places": places, "word_ends": ends, "words": text, "word_clashes": shared}
+    return dict(zip(_WORDS, (places, ends, text, shared), strict=True))
 
 
-def _take_words(estimator: SureTextClassifier, tensors: save.Tensors) -> None:
+def _take_words(estimator: SureTextClassifier, tensors: files.Tensors) -> None:
     """Make the vectorizer of a loaded text classifier, with the words of its file."""
-    try:
-        estimator._make_vectorizer()
-        estimator.vectorizer_.fit([])
-        _check.same("n_features", estimator._model.layout.n_features, estimator.n_features)
-        if estimator.keep_names:
-            names = ("word_places", "word_ends", "words", "word_clashes")
-            estimator.vectorizer_._restore_words(*(tensors[name] for name in names))
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise FormatError(f"words must be texts, each with its place and end: {error}") from None
+    estimator._make_vectorizer()
+    estimator.vectorizer_.fit([])
+    _check.same("n_features", estimator._model.layout.n_features, estimator.n_features)
+    if estimator.keep_names:
+        estimator.vectorizer_._restore_words(*(tensors[name] for name in _WORDS))
 
 
 def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -239,15 +260,15 @@ def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {"names": np.frombuffer(b"".join(encoded), dtype=np.uint8), "name_ends": ends}
 
 
-def _names_in(tensors: save.Tensors, n_features: int) -> NDArray[Any] | None:
+def _names_in(tensors: files.Tensors, n_features: int) -> NDArray[Any] | None:
     if "names" not in tensors:
         return None
     text, ends = tensors["names"], tensors["name_ends"]
     if ends.shape != (n_features,) or text.ndim != 1 or text.dtype != np.uint8:
-        raise FormatError("names must be bytes, with an end for each feature.")
+        raise ValueError("names must be bytes, with an end for each feature.")
     starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
     if not np.all(starts[1:] >= starts[:-1]) or starts[-1] != len(text):
-        raise FormatError("name_ends must ascend to the end of names.")
+        raise ValueError("name_ends must ascend to the end of names.")
     whole = text.tobytes()
     names = [
         whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, constraints, rules, save
+from surelearn import _check, constraints, files, rules
 from surelearn._check import FormatError
 from surelearn.decode import Code
 from surelearn.weights import Diagonal, Full, Layout
@@ -26,7 +25,7 @@ def weights_out(weights: Diagonal | Full) -> tuple[dict[str, Any], dict[str, NDA
     return settings, {name: state[name] for name in weights.arrays}
 
 
-def temperature_in(fields: save.Fields) -> float | None:
+def temperature_in(fields: files.Fields) -> float | None:
     if not fields.has("temperature"):
         return None
     return _check.number(
@@ -34,7 +33,7 @@ def temperature_in(fields: save.Fields) -> float | None:
     )
 
 
-def rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:
+def rule_must_be_known(where: str, rule: Any) -> None:
     """Refuse the name of a function that is not registered in this process."""
     name = rule.get("name") if isinstance(rule, dict) else rule
     if not isinstance(name, str):
@@ -44,7 +43,7 @@ def rule_must_be_known(path: str | os.PathLike[str], rule: Any) -> None:
     except ValueError:
         short = name[:60]
         raise FormatError(
-            f"{path} must have a rule that is known here, got {short!r}. If it is a function of "
+            f"{where} must have a rule that is known here, got {short!r}. If it is a function of "
             f"yours, call surelearn.rules.register({short!r}, function) first."
         ) from None
 
@@ -80,7 +79,7 @@ def code_out(code: Code) -> dict[str, Any]:
 
 def code_in(plain: dict[str, Any]) -> Code:
     if plain.keys() != {"kind", "matrix"}:
-        raise FormatError("a code must have a kind and a matrix.")
+        raise ValueError("a code must have a kind and a matrix.")
     return Code(plain["matrix"], plain["kind"])
 
 
@@ -125,7 +124,7 @@ def params_in(plain: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(params.get("multiclass"), dict):
         params["multiclass"] = code_in(params["multiclass"])
     if isinstance(weight, dict):
-        params["class_weight"] = {label: float(x) for label, x in weight["pairs"]}
+        params["class_weight"] = {_label(label): float(x) for label, x in weight["pairs"]}
     return params
 
 
@@ -139,7 +138,7 @@ def labels_out(classes: NDArray[Any]) -> dict[str, Any]:
     return {"kind": kind, "values": values}
 
 
-def labels_in(fields: save.Fields, budget: int) -> NDArray[Any]:
+def labels_in(fields: files.Fields, budget: int) -> NDArray[Any]:
     kind = fields.text("kind", _LABELS)
     values = fields.list("values")
     text = kind in ("str", "object")
@@ -162,7 +161,7 @@ def within(needed: int, budget: int, where: str) -> None:
         )
 
 
-def layout_in(fields: save.Fields) -> Layout:
+def layout_in(fields: files.Fields) -> Layout:
     return Layout(
         n_features=fields.integer("n_features"),
         intercept=fields.flag("intercept"),
@@ -173,43 +172,36 @@ def layout_in(fields: save.Fields) -> Layout:
     )
 
 
-def naturals(fields: save.Fields, name: str) -> list[int]:
-    values = fields.list(name)
-    if not all(type(x) is int and 0 <= x < 2**62 for x in values):
-        raise FormatError(f"{fields.where}: {name} must be whole numbers, not negative.")
-    return values
-
-
 def whole(
-    tensors: save.Tensors, layout: Layout, n_columns: int
+    tensors: files.Tensors, layout: Layout, n_columns: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Means and covariance of full weights, every number of them sound."""
     means, sigma = tensors["means"], tensors["sigma"]
     size = layout.n_rows * n_columns
     if means.dtype != layout.dtype or means.shape != (1 + layout.averaged, size):
-        raise FormatError("means must have one number for each weight.")
+        raise ValueError("means must have one number for each weight.")
     if sigma.dtype != layout.dtype or sigma.shape != (size, size) or not layout.second_order:
-        raise FormatError("sigma must have one number for each pair of weights.")
+        raise ValueError("sigma must have one number for each pair of weights.")
     if not (np.isfinite(means).all() and np.isfinite(sigma).all()):
-        raise FormatError("means and sigma must be finite.")
+        raise ValueError("means and sigma must be finite.")
     if not ((np.diagonal(sigma) > 0).all() and np.array_equal(sigma, sigma.T)):
-        raise FormatError("sigma must be symmetric with positive variances.")
+        raise ValueError("sigma must be symmetric with positive variances.")
     return np.ascontiguousarray(means), np.ascontiguousarray(sigma)
 
 
 def touched(
-    tensors: save.Tensors, layout: Layout, n_columns: int
+    tensors: files.Tensors, layout: Layout, n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """The stored features of diagonal weights and their numbers, every one of them sound."""
     features, cells = tensors["features"], tensors["cells"]
     if features.dtype != np.int64 or features.ndim != 1:
-        raise FormatError("features must be one row of 64-bit integers.")
+        raise ValueError("features must be one row of 64-bit integers.")
     if cells.dtype != layout.dtype or cells.shape != (len(features), layout.parts * n_columns):
-        raise FormatError("cells must have one run of numbers for each stored feature.")
+        raise ValueError("cells must have one run of numbers for each stored feature.")
     ascending = bool(np.all(features[1:] > features[:-1]))  # a difference could overflow
     if len(features) and not (ascending and features[0] >= 0 and features[-1] < layout.n_rows):
-        raise FormatError("features must ascend and lie within the model.")
+        raise ValueError("features must ascend and lie within the model.")
     variances = cells[:, n_columns : 2 * n_columns] if layout.second_order else cells[:, :0]
     if not (np.isfinite(cells).all() and (variances > 0).all()):
-        raise FormatError("cells must hold finite means and positive variances.")
+        raise ValueError("cells must hold finite means and positive variances.")
     return np.ascontiguousarray(features), np.ascontiguousarray(cells)

@@ -116,7 +116,14 @@ class Ruled(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return self
 
     def save(self, path: Any) -> None:
-        """Write the model to one file, whole or not at all; `surelearn.load` reads it back."""
+        """Write the model to one file, which `surelearn.load` reads back.
+
+        Parameters
+        ----------
+        path : str, path or binary file
+            A path is written whole or not at all. A file such as ``open(name, "wb")`` or
+            `io.BytesIO` is written to from where it stands, and stays open.
+        """
         from surelearn.estimators._file import write
 
         write(self, path)

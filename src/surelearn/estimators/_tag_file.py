@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, save
+from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.estimators._file_parts import (
     labels_in,
     labels_out,
     layout_in,
-    naturals,
     touched,
     weights_out,
     within,
@@ -55,7 +54,7 @@ def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[An
 
 
 def take_tagger(
-    tagger: SureTagger, fields: save.Fields, tensors: save.Tensors, budget: int
+    tagger: SureTagger, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new tagger."""
     plan = TagPlan.of(tagger.get_params(deep=False))
@@ -68,7 +67,7 @@ def take_tagger(
         features,
         classes=labels_in(fields.inner("classes"), budget),
         n_pairs=features.n_pair_features,
-        mistakes=naturals(fields, "mistakes"),
+        mistakes=fields.naturals("mistakes"),
         updates=fields.integer("updates"),
     )
     _check_layout(layout, model, fields.where)
@@ -79,7 +78,7 @@ def take_tagger(
     tagger._know()
 
 
-def _features(tagger: SureTagger, plain: dict[str, Any], tensors: save.Tensors) -> TokenFeatures:
+def _features(tagger: SureTagger, plain: dict[str, Any], tensors: files.Tensors) -> TokenFeatures:
     """Those of the file, which must be made as the parameters say.
 
     Templates and columns that nobody has chosen are the file's: defaults may change.
@@ -104,7 +103,9 @@ def _check_layout(layout: Layout, model: TagModel, where: str) -> None:
         )
 
 
-def _weights(fields: save.Fields, model: TagModel, tensors: save.Tensors, budget: int) -> Diagonal:
+def _weights(
+    fields: files.Fields, model: TagModel, tensors: files.Tensors, budget: int
+) -> Diagonal:
     layout, K = model.layout, len(model.classes)
     if fields.integer("n_columns") != K:
         raise FormatError(f"{fields.where}: n_columns must be {K}, a column for each label.")

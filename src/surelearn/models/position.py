@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
+from surelearn.files import Fields
 from surelearn.read import STDIN_NAME, BadInput, Place, Source
-from surelearn.save import Fields
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,32 @@
+"""What a model can be written to and read from."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any
+
+
+def is_open_file(value: Any, *, writing: bool) -> bool:
+    """Whether it is an open binary file; otherwise it is a path, and all else is refused."""
+    if isinstance(value, str | os.PathLike):
+        return False
+    if not hasattr(value, "write" if writing else "read"):
+        remedy = ""
+        if isinstance(value, bytes | bytearray | memoryview):
+            remedy = " Use io.BytesIO for a model in memory."
+        raise TypeError(
+            f"path must be a path or an open binary file, got {type(value).__name__}.{remedy}"
+        )
+    if isinstance(value, io.TextIOBase):
+        mode = "wb" if writing else "rb"
+        raise TypeError(
+            f"path must be a file opened with mode {mode!r}, got one of text: {value!r}."
+        )
+    if getattr(value, "closed", False):
+        raise ValueError(f"path must be an open file, got a closed one: {value!r}.")
+    able = getattr(value, "writable" if writing else "readable", None)
+    if callable(able) and not able():
+        what = "writing" if writing else "reading"
+        raise ValueError(f"path must be a file opened for {what}, got {value!r}.")
+    return True

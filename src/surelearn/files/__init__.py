@@ -1,0 +1,11 @@
+"""Room 8, files: plain arrays and settings to one file and back; must not know estimators.
+
+The format is specified in docs/format.md: a safetensors container whose metadata has one entry,
+``surelearn``, a JSON text, and whose last tensor is a checksum. Nothing in a file is ever executed.
+"""
+
+from surelearn.files._container import Tensors
+from surelearn.files._fields import Fields
+from surelearn.files._paths import FORMAT_VERSION, Arrays, File, read, settings, write
+
+__all__ = ["FORMAT_VERSION", "Arrays", "Fields", "File", "Tensors", "read", "settings", "write"]

@@ -1,0 +1,246 @@
+"""Tensors and one text as bytes and back: safetensors with a checksum; must not know their meaning.
+
+Bytes go by once, from first to last, so that any stream will do. The checksum is taken meanwhile,
+of large files in a thread: hashing and copying both let go of the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from io import RawIOBase
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn._check import FormatError
+from surelearn.files._fields import Fields, parsed
+
+Tensors = Mapping[str, NDArray[Any]]
+
+#: Types of tensors, by their names in a header.
+_TYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "F32": np.dtype("<f4"),
+    "U8": np.dtype("u1"),
+}
+_NAMES = {dtype: name for name, dtype in _TYPES.items()}
+
+#: The entry that all others stand in, and the tensor that is the checksum of all bytes before it.
+_METADATA, _TEXT, _CHECKSUM = "__metadata__", "surelearn", "checksum"
+_SIZE = hashlib.sha256().digest_size
+
+#: Longest header, as in safetensors: what is parsed takes many times its bytes.
+_LONGEST = 100_000_000
+
+#: Bytes that are read or written at a time.
+_CHUNK = 2**22
+
+
+class Content(NamedTuple):
+    """What is in a container."""
+
+    text: str | None  # None: there is none of ours
+    tensors: dict[str, NDArray[Any]]
+    checked: bool  # whether there was a checksum, which then is right
+
+
+class _Entry(NamedTuple):
+    """Where a tensor is, in bytes after the header."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def write(stream: Any, tensors: Tensors, text: str) -> None:
+    """Write a container to a binary stream."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    # Larger items first, so that each begins at a multiple of its size.
+    order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
+    head = _head({name: arrays[name] for name in order}, text)
+    n_bytes = len(head) + sum(array.nbytes for array in arrays.values())
+    with _hashed(n_bytes) as (checksum, update):
+        for part in (memoryview(head), *(_bytes_of(arrays[name]) for name in order)):
+            for at in range(0, len(part), _CHUNK):
+                update(part[at : at + _CHUNK])
+                _put(stream, part[at : at + _CHUNK])
+    _put(stream, memoryview(checksum.digest()))
+
+
+def _head(arrays: Mapping[str, NDArray[Any]], text: str) -> bytes:
+    """The length of the header and the header."""
+    header: dict[str, Any] = {_METADATA: {_TEXT: text}}
+    end = 0
+    for name, array in arrays.items():
+        begin, end = end, end + array.nbytes
+        header[name] = _described(_NAMES[array.dtype.newbyteorder("<")], array.shape, begin, end)
+    header[_CHECKSUM] = _described("U8", (_SIZE,), end, end + _SIZE)
+    whole = json.dumps(header, separators=(",", ":")).encode()
+    whole += b" " * (-len(whole) % 8)  # so that numbers are aligned in a file that is mapped
+    if len(whole) > _LONGEST:
+        raise ValueError(
+            f"labels and parameters must take at most {_LONGEST:,} bytes in a file, got "
+            f"{len(whole):,}."
+        )
+    return len(whole).to_bytes(8, "little") + whole
+
+
+def _described(dtype: str, shape: tuple[int, ...], begin: int, end: int) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array, where they are, little-endian."""
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return little.reshape(-1).view(np.uint8).data
+
+
+def _put(stream: Any, part: memoryview) -> None:
+    """Write all of it: a file without a buffer may take less at a time."""
+    while len(part):
+        n = stream.write(part)
+        if n is None and not isinstance(stream, RawIOBase):
+            return  # one that does not tell
+        if not n:
+            raise BlockingIOError("the file must take what is written to it, got one that waits.")
+        part = part[n:]
+
+
+def text_of(stream: Any, where: str) -> str | None:
+    """The text alone, whose checksum is not looked at; None: there is none of ours."""
+    return _text(_header(_head_in(stream, where, _LONGEST), where))
+
+
+def read(stream: Any, where: str, *, max_bytes: int, size: int | None) -> Content:
+    """Read a container from a binary stream, and of a stream of known size nothing else.
+
+    Raises FormatError for whatever is no container, damaged, or larger than allowed.
+    """
+    head = _head_in(stream, where, max_bytes)
+    header = _header(head, where)
+    entries = _entries(header)
+    n_bytes = len(head) + (entries[-1].end if entries else 0)
+    if size not in (None, n_bytes):
+        raise _damaged(where, f"{n_bytes} bytes must be there, got {size}")
+    if n_bytes > max_bytes:
+        raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got {n_bytes}.")
+    tensors = {}
+    with _hashed(n_bytes) as (checksum, update):
+        update(head)
+        for entry in entries:
+            tensor = _room(entry, where)
+            hashed = _ignored if entry.name == _CHECKSUM else update
+            _fill(stream, tensor.reshape(-1).view(np.uint8).data, hashed, where)
+            tensors[entry.name] = tensor.astype(tensor.dtype.newbyteorder("="), copy=False)
+    found = tensors.pop(_CHECKSUM, None)
+    right = entries[-1:] and entries[-1].name == _CHECKSUM
+    if found is not None and not (right and found.tobytes() == checksum.digest()):
+        raise FormatError(f"{where} must match its checksum, got other bytes: it is damaged.")
+    return Content(_text(header), tensors, found is not None)
+
+
+def _damaged(where: str, why: str) -> FormatError:
+    return FormatError(f"{where} must be a safetensors file, got a damaged one: {why}.")
+
+
+def _head_in(stream: Any, where: str, max_bytes: int) -> bytes:
+    """The length of the header and the header."""
+    length = bytearray(8)
+    _fill(stream, memoryview(length), _ignored, where)
+    n = int.from_bytes(length, "little")
+    if n > _LONGEST:
+        raise _damaged(where, f"the header must have at most {_LONGEST} bytes, got {n}")
+    if n + 8 > max_bytes:
+        raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got more.")
+    header = bytearray(n)
+    _fill(stream, memoryview(header), _ignored, where)
+    return bytes(length + header)
+
+
+def _header(head: bytes, where: str) -> Fields:
+    """What the header says."""
+    try:
+        return parsed(head[8:].decode(), where, "a header")
+    except ValueError as error:  # a FormatError is one
+        raise _damaged(where, str(error).removesuffix(".")) from None
+
+
+def _text(header: Fields) -> str | None:
+    if not header.has(_METADATA) or _TEXT not in header.object(_METADATA):
+        return None
+    return header.inner(_METADATA).text(_TEXT)
+
+
+def _entries(header: Fields) -> list[_Entry]:
+    """The tensors in their order, one where the other ends."""
+    entries = [_entry(header, name) for name in header if name != _METADATA]
+    entries.sort(key=lambda entry: (entry.begin, entry.end))
+    end = 0
+    for entry in entries:
+        if entry.begin != end:
+            raise _damaged(header.where, f"{entry.name[:60]!r} must begin at byte {end}")
+        end = entry.end
+    return entries
+
+
+def _entry(header: Fields, name: str) -> _Entry:
+    fields = header.inner(name)
+    dtype = _TYPES[fields.text("dtype", list(_TYPES))]
+    shape = tuple(fields.naturals("shape"))
+    begin, end = fields.naturals("data_offsets", 2)
+    if end - begin != math.prod(shape) * dtype.itemsize or len(shape) > 2:
+        raise _damaged(header.where, f"{name[:60]!r} must have the size of its shape")
+    return _Entry(name, dtype, shape, begin, end)
+
+
+def _room(entry: _Entry, where: str) -> NDArray[Any]:
+    """An array for the numbers of a tensor."""
+    try:
+        return np.empty(entry.shape, entry.dtype)
+    except ValueError:  # no bytes at all, but more of them than can be counted in one direction
+        raise _damaged(where, f"{entry.name[:60]!r} must have a shape that can be") from None
+
+
+def _fill(stream: Any, part: memoryview, update: Callable[[memoryview], Any], where: str) -> None:
+    """Read so many bytes."""
+    while len(part):
+        n = _read_into(stream, part[:_CHUNK])
+        if not n:
+            raise _damaged(where, f"{len(part)} bytes are missing at its end")
+        update(part[:n])
+        part = part[n:]
+
+
+def _read_into(stream: Any, part: memoryview) -> int | None:
+    if hasattr(stream, "readinto"):
+        n: int | None = stream.readinto(part)
+        return n
+    data = stream.read(len(part))
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError(f"path must be a binary file, got one that gives {type(data).__name__}.")
+    part[: len(data)] = data
+    return len(data)
+
+
+@contextmanager
+def _hashed(n_bytes: int) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
+    """A checksum, to be asked for afterwards, and what adds bytes to it meanwhile."""
+    checksum = hashlib.sha256()
+    if n_bytes <= _CHUNK:  # a thread would take longer to start
+        yield checksum, checksum.update
+        return
+    with ThreadPoolExecutor(1) as thread:
+        yield checksum, lambda part: thread.submit(checksum.update, part)
+
+
+def _ignored(part: Any) -> None:
+    """For bytes that are no part of the checksum."""

@@ -1,0 +1,69 @@
+"""Files of every kind of model as this version writes them, and what they answer.
+
+    python tests/data/make_models.py
+
+Files that are there already stay as they are: they are what a version wrote at its time.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, __version__, rules
+from surelearn.files import FORMAT_VERSION
+
+FOLDER = Path(__file__).parent / "models"
+
+TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "an odd plot"]
+TOKENS = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "run"], ["dogs", "run"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V"], ["D", "N"], ["N", "V"]]
+
+
+def numbers(n_classes):
+    """Rows of four features, rounded, and labels that depend on them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)).round(3)
+    return X, np.digitize(X @ [1.0, -1.0, 0.5, 0.0], [-0.7, 0.5, 1.2][: n_classes - 1])
+
+
+def models():
+    X, y = numbers(2)
+    two = SureClassifier("arow", average=True, dtype="float64", random_state=0)
+    yield "two-classes-averaged", X, two.fit(X, y)
+    X, y = numbers(3)
+    clf = SureClassifier(rules.Stdev(phi=0.5), random_state=0).fit(X, np.array(list("abc"))[y])
+    yield "three-classes", X, clf.calibrate(X, np.array(list("abc"))[y])
+    yield "full", X, SureClassifier("scw1", covariance="full", random_state=0).fit(X, y)
+    X, y = numbers(4)
+    yield "ecoc", X, SureClassifier("pa1", multiclass="ecoc", random_state=0).fit(X, y)
+    text = SureTextClassifier(ngram_range=(1, 2), n_features=2**10, random_state=0)
+    yield "text-classifier", TEXTS, text.fit(TEXTS, [1, 1, 0, 0, 2, 2])
+    tagger = SureTagger(templates=["w[0]", "w[-1]", "B:w[0]"], random_state=0)
+    yield "tagger", TOKENS, tagger.fit(TOKENS, TAGS)
+
+
+def answers(model, X):
+    """What a reader must come to."""
+    said = {"rule": repr(model.get_params()["rule"]), "classes": model.classes_.tolist()}
+    if isinstance(model, SureTagger):
+        chains = [model.chain(x) for x in X]
+        scores = [{"U": c.U.tolist(), "A": c.A.tolist()} for c in chains]
+        return {**said, "X": X, "scores": scores, "predicted": model.predict(X)}
+    rows = X[:6].tolist() if isinstance(X, np.ndarray) else X
+    scores = model.decision_function(rows).tolist()
+    return {**said, "X": rows, "scores": scores, "predicted": model.predict(rows).tolist()}
+
+
+def main():
+    for name, X, model in models():
+        path = FOLDER / f"{__version__}-format{FORMAT_VERSION}-{name}.sure"
+        if not path.exists():
+            model.save(path)
+            path.with_suffix(".json").write_text(json.dumps(answers(model, X), indent=1))
+
+
+if __name__ == "__main__":
+    main()
