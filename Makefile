@@ -35,7 +35,7 @@ sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitiz
 	PYTHON=$(PY) tests/sanitize/run.sh
 
 properties: .venv/test.stamp    ## the property tests with ten times the examples
-	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_templates.py tests/test_templates_tokens.py tests/test_templates_states.py tests/test_read_jsonl.py tests/test_read_csv.py tests/test_read_tables.py tests/test_read_files.py tests/test_read_svmlight.py tests/test_read_vw.py tests/test_read_conll.py tests/test_chunks.py tests/test_chain.py tests/test_active_query.py tests/test_merge.py tests/test_merge_sums.py tests/test_merge_models.py
+	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_files_container.py tests/test_files_fields.py tests/test_check_labels.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_templates.py tests/test_templates_tokens.py tests/test_templates_states.py tests/test_read_jsonl.py tests/test_read_csv.py tests/test_read_tables.py tests/test_read_files.py tests/test_read_svmlight.py tests/test_read_vw.py tests/test_read_conll.py tests/test_chunks.py tests/test_chain.py tests/test_active_query.py tests/test_merge.py tests/test_merge_sums.py tests/test_merge_models.py
 
 fuzz: properties                ## every reader on damaged files for five minutes
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300

@@ -1,14 +1,20 @@
-"""Files of models taken apart and put together again, with a checksum that is right."""
+"""Files of small models, taken apart and put together again with a checksum that is right."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import struct
 from pathlib import Path
 
+import numpy as np
 from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as container_of
+
+from surelearn import FormatError, SureClassifier, SureTagger, SureTextClassifier, load
+
+MODELS = Path(__file__).parent / "data" / "models"
 
 
 def taken_apart(whole):
@@ -67,3 +73,40 @@ def change_tensors(path, change):
     tensors = tensors_of(whole)
     change(tensors)
     Path(path).write_bytes(with_tensors(whole, tensors))
+
+
+def content(model):
+    """The bytes of the file of a model."""
+    file = io.BytesIO()
+    model.save(file)
+    return file.getvalue()
+
+
+def classifier():
+    clf = SureClassifier("arow", class_weight={"a": 2.0}, passes=2, random_state=0)
+    return clf.fit(np.eye(3), ["a", "b", "c"])
+
+
+def text_classifier():
+    text = SureTextClassifier(
+        n_features=64, ngram_range=(1, 2), stop_words=["the"], passes=1, random_state=0
+    )
+    return text.fit(["a fine film", "a dull film"], [0, 1])
+
+
+def tagger():
+    return SureTagger(templates=["w[0]", "B:w[0]"], passes=1).fit([["a", "b"]], [["A", "B"]])
+
+
+KINDS = {"classifier": classifier, "texts": text_classifier, "tagger": tagger}
+
+
+def refused(data):
+    """Whether `load` says that it is no file of ours; anything else that it says is a fault."""
+    try:
+        model = load(io.BytesIO(data), max_bytes=2**26)
+    except FormatError:
+        return True
+    model.get_params()
+    content(model)  # a model that can be saved
+    return False

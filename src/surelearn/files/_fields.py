@@ -53,9 +53,11 @@ class Fields:
         return value
 
     def has(self, name: str) -> bool:
+        """Whether there is such a setting."""
         return name in self._settings
 
     def integer(self, name: str, *, low: int = 0, high: int = 2**62) -> int:
+        """A whole number from `low` to `high`."""
         value: int = self._get(name, int, "a whole number")
         if not low <= value <= high:
             raise FormatError(f"{self.where}: {name} must be in [{low}, {high}], got {value}.")
@@ -73,12 +75,14 @@ class Fields:
         return number
 
     def flag(self, name: str) -> bool:
+        """True or false."""
         value: bool = self._get(name, bool, "true or false")
         return value
 
     def text(
         self, name: str, known: Sequence[str] | None = None, *, default: str | None = None
     ) -> str:
+        """A text, one of those `known`; the default where there is none."""
         if default is not None and not self.has(name):
             return default
         value: str = self._get(name, str, "a text")
@@ -87,6 +91,7 @@ class Fields:
         return value
 
     def list(self, name: str) -> list[Any]:
+        """A list of anything."""
         value: list[Any] = self._get(name, list, "a list")
         return value
 
@@ -100,8 +105,10 @@ class Fields:
         return values
 
     def object(self, name: str) -> dict[str, Any]:
+        """An object as a dict."""
         value: dict[str, Any] = self._get(name, dict, "an object")
         return value
 
     def inner(self, name: str) -> Fields:
+        """The settings of an object."""
         return Fields(self.object(name), f"{self.where}: {name}")
