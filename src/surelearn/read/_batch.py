@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from surelearn.read._files import File
 from surelearn.read._kept import Kept, joined_kept
 
 
@@ -178,6 +177,20 @@ class Block(Protocol):
         """Look into them. May be called in any thread."""
 
 
+class Part(Protocol):
+    """A file or a table of a source; `size` is None where nobody knows."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int | None: ...
+    @property
+    def can_restart(self) -> bool: ...
+    @property
+    def is_named(self) -> bool: ...
+    def cancel(self) -> None: ...
+
+
 class Source(ABC):
     """Records that can be gone through, again and again but for standard input and pipes.
 
@@ -193,12 +206,12 @@ class Source(ABC):
         Whether its names tell it from others; all frames are called the same.
     """
 
-    def __init__(self, files: Sequence[File]) -> None:
-        self.files = list(files)
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = list(parts)
 
     @property
     def names(self) -> list[str]:
-        return [file.name for file in self.files]
+        return [part.name for part in self._parts]
 
     @property
     def name(self) -> str:
@@ -207,16 +220,16 @@ class Source(ABC):
 
     @property
     def n_bytes(self) -> int | None:
-        sizes = [file.size for file in self.files]
+        sizes = [part.size for part in self._parts]
         return None if None in sizes else sum(filter(None, sizes))
 
     @property
     def can_restart(self) -> bool:
-        return all(file.can_restart for file in self.files)
+        return all(part.can_restart for part in self._parts)
 
     @property
     def is_named(self) -> bool:
-        return True
+        return all(part.is_named for part in self._parts)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -243,8 +256,8 @@ class Source(ABC):
 
     def cancel(self) -> None:
         """End the wait of another thread for the next block of standard input or a pipe."""
-        for file in self.files:
-            file.cancel()
+        for part in self._parts:
+            part.cancel()
 
     def __iter__(self) -> Iterator[Batch]:
         for block in self.blocks():

@@ -41,6 +41,7 @@ class CsvSource(Source):
         self, files: Sequence[File], wanted: Wanted, *, delimiter: str, skip_bad: bool
     ) -> None:
         super().__init__(files)
+        self.files = list(files)
         self._wanted = wanted
         self._layout = Layout(delimiter)
         self._skip_bad = skip_bad

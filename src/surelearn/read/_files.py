@@ -34,6 +34,8 @@ class File:
         None: this machine's.
     """
 
+    is_named = True
+
     def __init__(self, path: str, filesystem: Any = None) -> None:
         self.path = path
         self.filesystem = filesystem

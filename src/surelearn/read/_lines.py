@@ -72,6 +72,7 @@ class LineSource(Source):
         split: Split | None = None,
     ) -> None:
         super().__init__(files)
+        self.files = list(files)
         self._make_reader = make_reader
         self._split = split or whole_lines
         self._reader: Any = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -80,12 +80,16 @@ class Store(ABC):
                     yield table.slice(begin, end - begin), share
 
 
-class Parquet(Store):
-    """A parquet file, of which a few rows are in memory at a time."""
+class InFile(Store):
+    """A table in a file."""
 
     def __init__(self, file: File) -> None:
         self._file = file
         self.name, self.size = file.name, file.size
+
+
+class Parquet(InFile):
+    """A parquet file, of which a few rows are in memory at a time."""
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -133,12 +137,8 @@ def _rows_of(group: Any) -> int:
     return max(1, min(MOST_ROWS // 4, n * 2 * BLOCK // max(size, 1)))
 
 
-class ArrowFile(Store):
+class ArrowFile(InFile):
     """An Arrow file, feather too: mapped into memory if it is on this machine."""
-
-    def __init__(self, file: File) -> None:
-        self._file = file
-        self.name, self.size = file.name, file.size
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -160,32 +160,18 @@ class ArrowFile(Store):
                 row += batch.num_rows
 
 
-class ArrowStream(Store):
+class ArrowStream(InFile):
     """A file with a stream of Arrow's."""
-
-    def __init__(self, file: File) -> None:
-        self._file = file
-        self.name, self.size = file.name, file.size
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
-        for batches, _ in self._opened():
-            with _no_damage(self.name):
-                return _readable(batches.schema)
-        raise AssertionError
-
-    def _opened(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Stream]]:
-        stream = self._file.open()
-        try:
-            with _no_damage(self.name):
-                yield _stream_of(stream, _only(names, self)), stream
-        finally:
-            stream.close()
+        with _no_damage(self.name), closing(self._file.open()) as stream:
+            return _readable(_stream_of(stream).schema)
 
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
         row = n_bytes = 0
-        for batches, stream in self._opened(names):
-            for batch in batches:
+        with closing(self._file.open()) as stream:
+            for batch in _stream_of(stream, _only(names, self)):
                 yield row, _checked(batch), stream.consumed - n_bytes
                 row, n_bytes = row + batch.num_rows, stream.consumed
 

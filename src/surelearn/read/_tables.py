@@ -40,35 +40,14 @@ class TableSource(Source):
     """
 
     def __init__(self, stores: Sequence[Store], wanted: Wanted, *, skip_bad: bool) -> None:
-        super().__init__([])
+        super().__init__(stores)
         self._stores = list(stores)
         self._wanted = wanted
         self._skip_bad = skip_bad
         self._columns: Columns | None = None
 
-    @property
-    def names(self) -> list[str]:
-        return [store.name for store in self._stores]
-
-    @property
-    def n_bytes(self) -> int | None:
-        sizes = [store.size for store in self._stores]
-        return None if None in sizes else sum(filter(None, sizes))
-
-    @property
-    def can_restart(self) -> bool:
-        return all(store.can_restart for store in self._stores)
-
-    @property
-    def is_named(self) -> bool:
-        return all(store.is_named for store in self._stores)
-
     def end_of(self, file: int) -> int | None:
         return self._stores[file].n_rows
-
-    def cancel(self) -> None:
-        for store in self._stores:
-            store.cancel()
 
     @property
     def columns(self) -> dict[str, Any]:
