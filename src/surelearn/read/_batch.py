@@ -191,6 +191,14 @@ class Part(Protocol):
     def cancel(self) -> None: ...
 
 
+class Named(Protocol):
+    """Columns that are read: as keywords of who reads them, and the others that are there."""
+
+    @property
+    def others(self) -> Sequence[str]: ...
+    def plain(self) -> dict[str, Any]: ...
+
+
 class Source(ABC):
     """Records that can be gone through, again and again but for standard input and pipes.
 
@@ -205,6 +213,8 @@ class Source(ABC):
     is_named : bool
         Whether its names tell it from others; all frames are called the same.
     """
+
+    _columns: Named | None = None
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = list(parts)
@@ -234,12 +244,12 @@ class Source(ABC):
     @property
     def columns(self) -> dict[str, Any]:
         """What is read, by the keywords of `batches`; known after the first block."""
-        return {}
+        return {} if self._columns is None else self._columns.plain()
 
     @property
     def ignored(self) -> list[str]:
         """Names of columns that are there and not read; known after the first block."""
-        return []
+        return [] if self._columns is None else list(self._columns.others)
 
     @property
     def feature_names(self) -> list[str] | None:

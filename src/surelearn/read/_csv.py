@@ -37,6 +37,8 @@ class CsvSource(Source):
     skip_bad : bool
     """
 
+    _columns: Columns | None = None
+
     def __init__(
         self, files: Sequence[File], wanted: Wanted, *, delimiter: str, skip_bad: bool
     ) -> None:
@@ -45,15 +47,6 @@ class CsvSource(Source):
         self._wanted = wanted
         self._layout = Layout(delimiter)
         self._skip_bad = skip_bad
-        self._columns: Columns | None = None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {} if self._columns is None else self._columns.plain()
-
-    @property
-    def ignored(self) -> list[str]:
-        return [] if self._columns is None else list(self._columns.others)
 
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()

@@ -77,16 +77,6 @@ class LineSource(Source):
         self._split = split or whole_lines
         self._reader: Any = None
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        columns = None if self._reader is None else self._reader.columns
-        return {} if columns is None else columns.plain()
-
-    @property
-    def ignored(self) -> list[str]:
-        columns = None if self._reader is None else self._reader.columns
-        return [] if columns is None else list(columns.others)
-
     def end_of(self, file: int) -> int | None:
         found = self.files[file]
         return found.size if found.compression is None else None
@@ -95,13 +85,17 @@ class LineSource(Source):
         start = start or Place()
         if self.can_restart and self._reader is None:
             # Also where reading goes on midway: what the first lines say holds for all.
-            self._reader = self._make_reader(self._head())
+            self._look(self._head())
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
             for block in lines_of(file, place, self._split):
                 if self._reader is None:
-                    self._reader = self._make_reader(block)
+                    self._look(block)
                 yield replace(block, reader=self._reader)
+
+    def _look(self, head: Lines) -> None:
+        self._reader = self._make_reader(head)
+        self._columns = self._reader.columns
 
     def _head(self) -> Lines:
         """The first lines that there are."""

@@ -39,23 +39,16 @@ class TableSource(Source):
     skip_bad : bool
     """
 
+    _columns: Columns | None = None
+
     def __init__(self, stores: Sequence[Store], wanted: Wanted, *, skip_bad: bool) -> None:
         super().__init__(stores)
         self._stores = list(stores)
         self._wanted = wanted
         self._skip_bad = skip_bad
-        self._columns: Columns | None = None
 
     def end_of(self, file: int) -> int | None:
         return self._stores[file].n_rows
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {} if self._columns is None else self._columns.plain()
-
-    @property
-    def ignored(self) -> list[str]:
-        return [] if self._columns is None else list(self._columns.others)
 
     @property
     def feature_names(self) -> list[str] | None:
