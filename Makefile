@@ -5,6 +5,8 @@ CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CXX_FILES := $(shell find cpp -name '*.[ch]pp')
 # A file stays on one worker: what it makes once is made once, and it has its own cluster.
 PYTEST := $(PY) -m pytest -q -n 2 --dist loadfile
+# Tests start Python a hundred times: without its caches it would compile the package each time.
+unexport PYTHONDONTWRITEBYTECODE
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
 .PHONY: demo test test-all lint budgets properties fuzz sanitize bench stub format clean

@@ -43,23 +43,20 @@ def corpus() -> Any:
 
 
 @pytest.fixture(scope="module")
-def children(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    running = [_start(tmp_path_factory.mktemp(seed), seed) for seed in ("1", "2")]
-    outputs = [process.communicate(timeout=120)[0] for process in running]
-    assert [process.returncode for process in running] == [0, 0]
-    return [json.loads(output) for output in outputs]
-
-
-def _start(cwd: Path, seed: str) -> subprocess.Popen[str]:
-    # The child has another cwd, so relative entries of the path would point elsewhere.
+def child(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What another process finds, in another folder and with other hashes of strings."""
+    # Relative entries of the path would point elsewhere from there.
     path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
-    return subprocess.Popen(
+    run = subprocess.run(
         [sys.executable, "-c", CHILD],
-        cwd=cwd,
-        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+        cwd=tmp_path_factory.mktemp("elsewhere"),
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         text=True,
+        check=True,
     )
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
 
 
 def _digest(corpus: Any) -> str:
@@ -121,19 +118,26 @@ def test_tests_and_copies_of_other_projects_are_left_out(corpus: Any) -> None:
     assert not parts & docstrings._SKIPPED
 
 
-def test_return_X_y_gives_the_same_rows_on_a_second_call(corpus: Any) -> None:
+def test_return_X_y_gives_the_same_rows(corpus: Any) -> None:
     data, target = load_docstrings(return_X_y=True)
     assert data == corpus.data
     np.testing.assert_array_equal(target, corpus.target)
 
 
-def test_same_in_every_process(corpus: Any, children: list[dict[str, Any]]) -> None:
-    assert [child["digest"] for child in children] == [_digest(corpus)] * 2
+def test_every_call_gives_rows_of_its_own(corpus: Any) -> None:
+    data, target = load_docstrings(return_X_y=True)
+    data.clear()
+    target[:] = "changed"
+    assert _digest(load_docstrings()) == _digest(corpus)
 
 
-def test_nothing_is_imported(children: list[dict[str, Any]]) -> None:
-    assert [child["imported"] for child in children] == [[], []]
-    assert not any(child["tkinter"] for child in children)
+def test_same_in_every_process(corpus: Any, child: dict[str, Any]) -> None:
+    assert child["digest"] == _digest(corpus)
+
+
+def test_nothing_is_imported(child: dict[str, Any]) -> None:
+    assert child["imported"] == []
+    assert not child["tkinter"]
 
 
 def test_collect_names_every_definition_by_path_and_line(tmp_path: Path) -> None:

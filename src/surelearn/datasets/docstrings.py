@@ -10,6 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -85,7 +86,8 @@ def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDA
 
     A real corpus for text classification that needs no download: about 7,800 texts in 31 classes,
     read with `ast` from the source files of the installed numpy, scipy, scikit-learn and the
-    Python standard library. No module is imported for it. Reading takes a few seconds.
+    Python standard library. No module is imported for it. The first call in a process takes a few
+    seconds.
 
     Parameters
     ----------
@@ -125,8 +127,7 @@ def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDA
     >>> corpus.target_names[:2]
     ['numpy._core', 'numpy.lib']
     """
-    with _collector_paused():
-        texts = _select(text for name, root in _roots() for text in _collect(root, name))
+    texts = _texts()
     data = [text.text for text in texts]
     target = np.array([text.label for text in texts], dtype=np.str_)
     if return_X_y:
@@ -138,6 +139,13 @@ def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDA
         source=[text.source for text in texts],
         DESCR=_DESCR,
     )
+
+
+@cache
+def _texts() -> list[_Text]:
+    """All texts of the installed packages; parsing them takes seconds, so once in a process."""
+    with _collector_paused():
+        return _select(text for name, root in _roots() for text in _collect(root, name))
 
 
 @contextmanager
