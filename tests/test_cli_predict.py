@@ -157,8 +157,23 @@ def test_columns_of_numbers_in_their_order(folder: Path) -> None:
 
 
 def test_first_order_rules_give_labels_only(folder: Path) -> None:
-    result = run("predict", folder / "first.sure", folder / "rows.jsonl", "--proba")
+    result = run("predict", folder / "first.sure", folder / "rows.jsonl")
     assert [line.keys() for line in lines(result.stdout)] == [{"label"}] * 6
+
+
+def test_probabilities_that_a_model_lacks_are_refused(folder: Path, tmp_path: Path) -> None:
+    one = tmp_path / "one.sure"
+    SureTextClassifier().partial_fit(["a"], ["x"]).save(one)
+    for model, reason in (
+        (folder / "first.sure", "the rule 'pa1' is of first order and keeps no variances"),
+        (one, "the model knows one class only"),
+    ):
+        result = run("predict", model, folder / "rows.jsonl", "--proba")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == (
+            f"surelearn: --proba needs a model with probabilities, got {model}: {reason}.\n"
+        )
+        assert run("predict", model, folder / "rows.jsonl").exit_code == 0
 
 
 def test_output_goes_to_a_file(folder: Path, tmp_path: Path) -> None:

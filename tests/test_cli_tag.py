@@ -82,6 +82,17 @@ def test_every_option_reaches_the_tagger(folder: Path) -> None:
     assert found["classes"] == model.classes_.tolist()
 
 
+def test_files_of_rows_are_refused(folder: Path) -> None:
+    Path("r.jsonl").write_text('{"text": "a", "label": "b"}\n' * 3)
+    ok("train", "a.txt", "-o", "t.sure")
+    for command in (("train", "r.jsonl", "-o", "m.sure"), ("predict", "t.sure", "r.jsonl"),
+                    ("evaluate", "t.sure", "r.jsonl")):  # fmt: skip
+        done = run(*command)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.startswith("surelearn: r.jsonl must have a word a line, got a name that")
+    assert not Path("m.sure").exists()
+
+
 def test_templates_of_crfpp(folder: Path) -> None:
     Path("template").write_text("# words\nU00:%x[0,0]\nU01:%x[-1,1]/%x[0,1]\n\nB\n")
     ok("train", "a.txt", "-o", "m.sure", "--templates", "template", "--passes", 1)

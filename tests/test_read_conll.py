@@ -369,3 +369,29 @@ def test_some_of_a_batch(path):
     few = read.sentences([path, path]).first(3)
     assert (few.X, few.y) == ([*X, X[0]], [*Y, Y[0]])
     assert read.sentences(path, label=False).first(9).y is None
+
+
+@pytest.mark.parametrize(
+    "name", ["a.jsonl", "a.JSON", "a.csv", "a.parquet", "a.arrow.gz", "a.svm", "a.vw", "a.ndjson"]
+)
+def test_files_of_rows_are_refused_by_their_endings(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("We B-NP\nagree B-VP\n")
+    ending = name[1:].lower().removesuffix(".gz")
+    with pytest.raises(
+        read.BadInput,
+        match=rf"{name} must have a word a line, got a name that ends in {ending}\. Name the format "
+        "if it has: conll or conllu",
+    ):
+        read.sentences(path)
+    with pytest.raises(read.BadInput, match="must have a word a line"):
+        read.sentences([tmp_path / "b.txt", path])
+    if not name.endswith(".gz"):
+        assert read.sentences(path, format="conll").first(1).y == [["B-NP", "B-VP"]]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.tsv", "a", "a.conll", "a.iob2"])
+def test_other_endings_are_taken_for_columns(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("We\tB-NP\nagree\tB-VP\n")
+    assert read.sentences(path).first(1).X == [["We", "agree"]]

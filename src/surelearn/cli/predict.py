@@ -19,6 +19,7 @@ from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from surelearn import SureClassifier
     from surelearn.prediction import Prediction
 
 T = TypeVar("T")
@@ -66,6 +67,8 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
     loaded = _options.classifier_in(model)
+    if proba:
+        _check_proba(loaded, model)
     asked = _options.reading(
         text=text,
         features=features,
@@ -147,6 +150,13 @@ def _check_keys(keep: list[str]) -> None:
                 f"keep must name columns that differ, got {named}, of which each would be {key!r}.",
                 param_hint="--keep",
             )
+
+
+def _check_proba(loaded: SureClassifier, path: Path) -> None:
+    from surelearn.estimators._judge import why_unsure
+
+    if why := why_unsure(loaded):
+        raise ValueError(f"--proba needs a model with probabilities, got {path}: {why}.")
 
 
 def _json(value: Any) -> str:

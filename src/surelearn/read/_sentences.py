@@ -14,6 +14,10 @@ from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
 from surelearn.read._files import File, Stream, files_of
 from surelearn.read._lines import LONGEST, LineSource
+from surelearn.read._source import FORMATS as ROW_FORMATS
+
+#: Endings of files of rows; tsv may as well be words and their tags.
+_ROWS = {ending for kind in ROW_FORMATS if kind != "tsv" for ending in ROW_FORMATS[kind]}
 
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
 
@@ -49,7 +53,8 @@ def sentences(
         The column of labels; default: the last one, and upos in CoNLL-U. False: labels are not
         read.
     format : {"conll", "conllu"}, optional
-        Default: ``"conllu"`` if the name ends so, before ``.gz`` or the like, else ``"conll"``.
+        Default: ``"conllu"`` if the name ends so, before ``.gz`` or the like, else ``"conll"``;
+        names that end as those of rows do, such as ``.jsonl``, are refused.
     skip_bad : bool, default False
         Whether to leave out sentences with a line that cannot be read, and count them.
     filesystem : as in `batches`
@@ -143,11 +148,20 @@ def _names(columns: Any) -> tuple[str, ...]:
     return names
 
 
+def _guess(file: File) -> str:
+    if file.ending in _ROWS:
+        raise BadInput(
+            f"{file.name} must have a word a line, got a name that ends in {file.ending}. Name the "
+            "format if it has: conll or conllu."
+        )
+    return "conllu" if file.ending == ".conllu" else "conll"
+
+
 def _format(files: Sequence[File], given: str | None) -> str:
     """The one format of all files."""
     if given is not None:
         return _check.choice("format", given, FORMATS)
-    found = {"conllu" if file.ending == ".conllu" else "conll" for file in files}
+    found = {_guess(file) for file in files}
     if len(found) > 1:
         raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
     return found.pop()
