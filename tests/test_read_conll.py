@@ -380,8 +380,8 @@ def test_files_of_rows_are_refused_by_their_endings(tmp_path, name):
     ending = name[1:].lower().removesuffix(".gz")
     with pytest.raises(
         read.BadInput,
-        match=rf"{name} must have a word a line, got a name that ends in {ending}\. Name the format "
-        "if it has: conll or conllu",
+        match=rf"{name} must have a word a line, got a name that ends in {ending}\. Name the "
+        "format if it has: conll or conllu",
     ):
         read.sentences(path)
     with pytest.raises(read.BadInput, match="must have a word a line"):

@@ -169,7 +169,7 @@ def predict_tags(
 
 def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
     label = tagger.stream_.columns.get("label") if hasattr(tagger, "stream_") else None
-    for block in source.blocks():
+    for block in source.some_blocks():
         batch: Any = block.parse()
         tags = tagger.predict(batch.X)
         sure = tagger.confidence(batch.X) if confidence else None
@@ -215,7 +215,7 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
         _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
     ]
     threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
-    yield from ahead(source.blocks(), work, threads, source.cancel)
+    yield from ahead(source.some_blocks(), work, threads, source.cancel)
 
 
 def _nothing(model: Any, X: Any) -> Judgement:

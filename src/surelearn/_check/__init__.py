@@ -29,7 +29,7 @@ from surelearn._check._labels import (
     weighted_classes,
     weighted_kind,
 )
-from surelearn._check._lines import BadInput, bad_line, bad_record, is_utf8, unlike
+from surelearn._check._lines import BadInput, NoRecords, bad_line, bad_record, is_utf8, unlike
 from surelearn._check._models import (
     agree,
     classifier,
@@ -75,6 +75,7 @@ from surelearn._check._rows import (
     probabilities,
     row_of_numbers,
     score_moments,
+    some_judged,
     some_rows,
     sound_rows,
     text,
@@ -123,6 +124,7 @@ __all__ = [
     "BadInput",
     "FormatError",
     "Keyword",
+    "NoRecords",
     "Said",
     "agree",
     "bad_line",
@@ -200,6 +202,7 @@ __all__ = [
     "score_moments",
     "sequences",
     "size_known",
+    "some_judged",
     "some_rows",
     "some_tokens",
     "some_weight",

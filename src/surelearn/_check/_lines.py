@@ -11,6 +11,13 @@ class BadInput(ValueError):
     """A line of a file cannot be read; the message names the file, the line and what is wrong."""
 
 
+class NoRecords(BadInput):
+    """There is nothing to read in a source."""
+
+    def __init__(self, name: str, *, what: str = "record", got: str = "none") -> None:
+        super().__init__(f"{name} must have at least one {what}, got {got}.")
+
+
 def is_utf8(value: str | bytes) -> bool:
     """Whether bytes are a text, or a text can be written: it cannot with a lone surrogate."""
     try:

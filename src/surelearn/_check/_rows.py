@@ -131,6 +131,11 @@ def no_nulls(array: Any) -> None:
         raise TypeError(f"text {first} must be str or bytes, got a null.")
 
 
+def some_judged(n: int, what: str) -> None:
+    if n == 0:
+        raise ValueError(f"evaluate needs at least one {what}, got none.")
+
+
 def some_rows(n_rows: int, name: str = "texts") -> None:
     if n_rows == 0:
         raise ValueError(f"{name} must be at least one, got none.")

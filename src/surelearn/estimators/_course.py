@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.models.position import StreamPosition
 from surelearn.models.rows import Refused
-from surelearn.read import BadInput, Place, Source
+from surelearn.read import Place, Source
 from surelearn.training.cache import Cache, Kept
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.prefetch import ahead
@@ -342,7 +342,7 @@ class Course(ABC, Generic[P]):
 
     def _mistakes(self) -> int:
         """Of this pass so far."""
-        mistakes = self._estimator._model.mistakes
+        mistakes = [] if self._estimator._fresh else self._estimator._model.mistakes
         return mistakes[-1] if mistakes and not self._learner.opens else 0
 
     def check_end(self) -> None:
@@ -350,6 +350,6 @@ class Course(ABC, Generic[P]):
         if self._estimator._fresh or (self._is_new and self.position.rows == 0):
             bad = self.position.n_bad
             read = f"{bad} that could not be read" if bad else "none"
-            raise BadInput(f"{self._source.name} must have at least one record, got {read}.")
+            raise _check.NoRecords(self._source.name, got=read)
         if self._is_new and self._source.can_restart:
             _check.two_classes(self._estimator._model.classes, "fit_stream")

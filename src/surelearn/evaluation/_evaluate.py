@@ -196,8 +196,7 @@ class _Tally:
         self._brier += float(np.square(p).sum() + (1.0 - 2.0 * of_truth).sum())
 
     def result(self, comparison: Comparison | None) -> Evaluation:
-        if not self.n:
-            raise ValueError("evaluate needs at least one row, got none.")
+        _check.some_judged(self.n, "row")
         labels, order = self._sorted_labels()
         found: dict[str, Any] = {}
         if not self._why_not:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from surelearn import _check
 from surelearn.estimators import StreamProgress
 from surelearn.estimators._judge import check_fitted_tagger
 from surelearn.estimators._reading import opened_sentences
@@ -51,7 +52,9 @@ def evaluate_tagger(
     if y is not None:
         if reading:
             raise TypeError(f"sequences in memory need no reading, got {sorted(reading)}.")
-        return chunk_scores(_texts(y, tagger), _texts(tagger.predict(X), tagger), raw=raw)
+        scores = chunk_scores(_texts(y, tagger), _texts(tagger.predict(X), tagger), raw=raw)
+        _check.some_judged(scores.n_sequences, "sentence")
+        return scores
     source = opened_sentences(X, reading, model=tagger)
     found, n_bytes = ChunkScores(), 0
     for batch, size in _batches(source):
@@ -62,6 +65,7 @@ def evaluate_tagger(
             wrong = found.n_tokens - found.n_right
             counts = (found.n_tokens, wrong, n_bytes, source.n_bytes, found.n_bad)
             progress(StreamProgress(1, 1, *counts))
+    _check.some_judged(found.n_sequences, "sentence")
     return found
 
 
@@ -72,7 +76,7 @@ def _texts(tags: Any, tagger: Any) -> Any:
 
 
 def _batches(source: Source) -> Iterator[tuple[Any, int]]:
-    for block in source.blocks():
+    for block in source.some_blocks():
         batch = block.parse()
         if batch.y is None:
             raise BadInput(f"{source.name} must have a column of labels, got none.")

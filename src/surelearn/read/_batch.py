@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
+from surelearn._check import NoRecords
 from surelearn.read._kept import Kept, joined_kept
 
 
@@ -280,7 +282,14 @@ class Source(ABC):
             parts.append(batch)
             if sum(map(len, parts)) >= n:
                 break
+        if not parts:
+            raise NoRecords(self.name)
         return joined(parts)[:n]
+
+    def some_blocks(self) -> Iterator[Block]:
+        """All blocks, or none where there is nothing to read."""
+        with contextlib.suppress(NoRecords):
+            yield from self.blocks()
 
 
 def joined(parts: Sequence[Batch]) -> Batch:

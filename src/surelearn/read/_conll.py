@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn._check import BadInput
+from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Sentences, Written
 from surelearn.read._lines import Lines
 
@@ -116,7 +116,7 @@ class Conll:
         )  # from which the mark of a file's begin is gone: another is a word
         found = self.has_word.search(data)
         if found is None:
-            raise BadInput(f"{lines.name} must have at least one sentence, got none.")
+            raise NoRecords(lines.name, what="sentence")
         text = data[found.start() :].partition(b"\n")[0].decode("utf-8", "surrogateescape")
         width = len(self.rows(text, [text])[0])
         names = default_names(width) if self.columns is None else self.columns

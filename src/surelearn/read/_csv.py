@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from surelearn._check import BadInput, bad_record
+from surelearn._check import BadInput, NoRecords, bad_record
 from surelearn.read import _lines
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
@@ -62,7 +62,7 @@ class CsvSource(Source):
                 rows = Rows(names, self._columns, self._layout, skip_bad=self._skip_bad)
                 yield replace(block, reader=rows)
         if self._columns is None:
-            raise BadInput(f"{self.name} must have at least one record, got none.")
+            raise NoRecords(self.name)
 
     def _rows_of(self, file: File, place: Place) -> Iterator[tuple[list[str], Lines]]:
         """Blocks of rows without the one of names, and the names."""
@@ -93,7 +93,7 @@ class CsvSource(Source):
         for file in self.files:
             for names, block in self._rows_of(file, Place()):
                 return self._look(names, block)
-        raise BadInput(f"{self.name} must have at least one record, got none.")
+        raise NoRecords(self.name)
 
     def _look(self, names: list[str], block: Lines) -> Columns:
         """Which columns there are, and the kind of label, from the first rows."""

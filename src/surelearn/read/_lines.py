@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from surelearn._check import BadInput
+from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._files import File, Stream
 
@@ -90,6 +90,8 @@ class LineSource(Source):
             place = start if number == start.file else Place(number)
             for block in lines_of(file, place, self._split):
                 if self._reader is None:
+                    if not block.data.strip():
+                        continue  # what decides how to read may still arrive
                     self._look(block)
                 yield replace(block, reader=self._reader)
 
@@ -103,7 +105,7 @@ class LineSource(Source):
             for block in lines_of(file, split=self._split):
                 if block.data.strip():
                     return block
-        raise BadInput(f"{self.name} must have at least one record, got an empty file.")
+        raise NoRecords(self.name, got="an empty file")
 
 
 def whole_lines(stream: Stream) -> Iterator[bytes]:

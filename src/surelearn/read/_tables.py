@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check import BadInput, bad_record, is_utf8
+from surelearn._check import BadInput, NoRecords, bad_record, is_utf8
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
 from surelearn.read._kept import kept_column
@@ -69,7 +69,7 @@ class TableSource(Source):
                 yield replace(rows, skip_bad=self._skip_bad)
                 row, some = end, True
         if not some:
-            raise BadInput(f"{self.name} must have at least one record, got none.")
+            raise NoRecords(self.name)
 
 
 @dataclass(frozen=True, eq=False)
