@@ -17,7 +17,8 @@ demo: .venv/demo.stamp          ## the main job on data that is on every machine
 test: .venv/test.stamp lint     ## quick: every check that takes seconds
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/test.stamp sanitize properties   ## what is slow: sanitizers, fuzz, stories on real data
+test-all: .venv/slow.stamp sanitize properties   ## what is slow: sanitizers, fuzz, stories on real data
+	.venv/bin/mypy   # once more, with the types of Spark
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
 	$(PYTEST) --dist load -m slow   # few tests, some of them long
 
@@ -33,13 +34,13 @@ lint: .venv/test.stamp          ## looks, types, import contract, spelling, budg
 budgets: .venv/test.stamp       ## write anew what is over the budgets of size, names and imports
 	$(HOUSE) --write
 
-sanitize: .venv/test.stamp      ## C++ tests and some Python tests under sanitizers
+sanitize: .venv/slow.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
 
 properties: .venv/test.stamp    ## the property tests with ten times the examples
 	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_files_container.py tests/test_files_fields.py tests/test_check_labels.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_templates.py tests/test_templates_tokens.py tests/test_templates_states.py tests/test_read_jsonl.py tests/test_read_csv.py tests/test_read_tables.py tests/test_read_files.py tests/test_read_svmlight.py tests/test_read_vw.py tests/test_read_conll.py tests/test_chunks.py tests/test_chain.py tests/test_active_query.py tests/test_merge.py tests/test_merge_sums.py tests/test_merge_models.py
 
-fuzz: properties                ## every reader on damaged files for five minutes
+fuzz: .venv/slow.stamp properties   ## every reader on damaged files for five minutes
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
 	printf '%s\n' jsonl csv conll conllu parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 
@@ -73,6 +74,11 @@ clean:
 .venv/test.stamp: .venv/pip.stamp $(CORE)
 	$(PY) -m pip install -q -e '.[test]' -C cmake.define.SURELEARN_WERROR=ON
 	touch $@ .venv/demo.stamp
+
+# Not the package once more, which would be compiled once more.
+.venv/slow.stamp: .venv/test.stamp
+	$(PY) -m pip install -q --group slow
+	touch $@
 
 .venv/bench.stamp: .venv/test.stamp
 	$(PY) -m pip install -q -e '.[bench]'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +89,9 @@ def test_a_plain_import_is_light():
 def test_every_file_opens_with_a_sentence():
     for path in (ROOT / "src" / "surelearn").rglob("*.py"):
         assert path.read_text().startswith(('"""', 'r"""')), path
+
+
+@pytest.mark.slow
+def test_nothing_is_left_out_of_the_slow_tests():
+    """Where a package is missing, conftest.py leaves out the tests that need it: not here."""
+    assert runpy.run_path(str(ROOT / "conftest.py"))["collect_ignore"] == ["tests/connect.py"]

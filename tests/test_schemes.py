@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import strategies
 from driver import expected, learn, make
-from reference.convex import by_solver_diagonal, by_solver_full
 from reference.costs import CONFIDENCE, MARGIN
 from reference.diagonal import Diagonal as RefDiagonal
 from reference.full import Full as RefFull
@@ -214,12 +213,15 @@ def made_of(mu, sigma, n_features):
     return Diagonal.from_state(state | {"features": np.arange(n_features), "cells": cells})
 
 
+@pytest.mark.slow  # for the solver; that the core equals the reference, which it judges, is not
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("kind", ["diagonal", "full"])
 @pytest.mark.parametrize("name", ["variance", "stdev"])
 def test_exact_updates_are_the_solution_of_a_convex_solver(name, kind, n_classes, seed):
     """The KL projection itself; with two classes and full covariance by the rule's own formula."""
+    from reference.convex import by_solver_diagonal, by_solver_full
+
     rng = np.random.default_rng(seed)
     columns, n = (1 if n_classes == 2 else n_classes), 2
     mu, x, phi = rng.normal(size=(columns, n)), rng.normal(size=n), 10 ** rng.uniform(-0.5, 0.5)
