@@ -16,7 +16,7 @@ from driver import grouped
 from reference import merge as reference
 from surelearn import SureClassifier, SureTextClassifier, merge, rules
 from surelearn.merging import HOWS, MergeState
-from surelearn.models.rows import Model
+from surelearn.models.rows import RowModel
 from surelearn.weights import Diagonal, Layout
 
 GAUSSIAN = ("bayes", "weighted", "kl")
@@ -140,7 +140,7 @@ def wild(random, n_features=6, dtype="float32"):
         "features": kept.astype(np.int64),
         "cells": np.stack([mu, sigma], axis=1).astype(dtype),
     }
-    return Model(layout, 1.0, "precision", np.array(["a", "b"]), Diagonal.from_state(state),
+    return RowModel(layout, 1.0, "precision", np.array(["a", "b"]), Diagonal.from_state(state),
                  np.array([1, 2]), [1], 3)  # fmt: skip
 
 

@@ -15,10 +15,11 @@ from sklearn.model_selection import GridSearchCV
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
-from surelearn.estimators._shards import fitted, n_rounds, shard_state, spans
+from surelearn.estimators._partitions import fitted, n_rounds, shard_state
 from surelearn.merging import HOWS, MergeState
 from surelearn.merging._threads import slices
-from surelearn.training.prefetch import ahead
+from surelearn.training.prefetch import prefetch
+from surelearn.training.shards import spans
 
 N, K = 50, 4
 CLASSES = ["a", "b", "c"]
@@ -66,7 +67,7 @@ def data(n_classes=3):
 def bits(estimator):
     """All that was learnt."""
     model = estimator._model
-    words = estimator._known_words() or ()
+    words = estimator._own_reader().words() or ()
     learnt = [model.classes, model.counts, model.mistakes, *words]
     plain = [x if isinstance(x, bytes) else np.asarray(x).tobytes() for x in learnt]
     code = None if model.code is None else model.code.matrix.tobytes()
@@ -217,11 +218,14 @@ def test_rows_are_cut_as_numpy_does():
 
 def test_rows_are_read_in_place():
     X, y = data()
-    clf = SureClassifier(n_shards=3)
-    plan = surelearn.models.row_settings.Plan.of(clf.get_params(deep=False))
-    shards, _ = clf._cut(X, y, None, plan)
-    assert {id(shard.batch.rows) for shard in shards} == {id(shards[0].batch.rows)}
-    assert np.shares_memory(shards[0].batch.X, X)
+    clf = SureClassifier(n_shards=3, fit_intercept=False)
+    weights = clf.fit(X, y)._model.weights
+    shards, *_ = clf._cut(clf._settings_for(), X, y, None)
+    rows = shards[0].block.rows
+    assert all(shard.block.rows is rows for shard in shards)
+    before = weights.scores(rows)
+    X *= 2  # seen through the rows: they are no copy
+    np.testing.assert_allclose(weights.scores(rows), 2 * before)
 
 
 def test_rows_of_weight_zero_change_nothing():
@@ -264,8 +268,8 @@ def test_texts_are_read_by_their_shards(make, n_features):
         SureTextClassifier(**params | {"n_shards": 1}).fit(TEXTS[a:b], SAID[a:b])
         for a, b in spans(40, 3)
     ]
-    words = merge(parts)._known_words()
-    assert all(np.array_equal(*pair) for pair in zip(clf._known_words(), words, strict=True))
+    words = merge(parts)._own_reader().words()
+    assert all(np.array_equal(*pair) for pair in zip(clf._own_reader().words(), words, strict=True))
 
 
 def test_texts_of_weight_zero_are_not_met():
@@ -279,7 +283,7 @@ def test_texts_of_weight_zero_are_not_met():
 
 def test_texts_without_names_have_no_words():
     clf = SureTextClassifier(n_shards=2, keep_names=False, merge_every=1).fit(TEXTS, SAID)
-    assert clf._known_words() is None
+    assert clf._own_reader().words() is None
     assert clf.score(TEXTS, SAID) == 1
 
 
@@ -408,7 +412,7 @@ def test_work_that_nobody_waits_for_is_told_to_stop():
         return stop.wait(10)
 
     with pytest.raises(ValueError, match="first"):
-        list(ahead([0, 1], work, 2, stop.set))
+        list(prefetch([0, 1], work, 2, stop.set))
     assert stop.is_set()
 
 

@@ -22,7 +22,7 @@ import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, read
 from surelearn.read import _lines, _stores
 from surelearn.training import cache as _cache
-from surelearn.training.prefetch import ahead
+from surelearn.training.prefetch import prefetch
 
 WORDS = ["good", "fine", "great", "dull", "bad", "film", "plot", "the", "of", "étude", "naïve"]
 
@@ -514,7 +514,7 @@ def test_results_come_in_order_and_errors_in_their_turn():
 
     found = []
     with pytest.raises(ValueError, match="thirty"):
-        found.extend(ahead(range(100), work, 4))
+        found.extend(prefetch(range(100), work, 4))
     assert found == list(range(30))
 
 
@@ -526,7 +526,7 @@ def test_no_more_is_drawn_than_has_room():
             drawn.append(i)
             yield i
 
-    results = ahead(items(), lambda i: i, 2)
+    results = prefetch(items(), lambda i: i, 2)
     next(results)
     time.sleep(0.2)
     assert len(drawn) < 10

@@ -92,7 +92,7 @@ def test_rounds_make_a_difference_and_one_shard_none(reviews):
     never, each = (sharded(merge_every=n).fit_stream(reviews) for n in (None, 1))
     assert bits(never) != bits(each)
     assert never.mistakes_[0] == each.mistakes_[0]
-    words = [clf._known_words() for clf in (never, each)]  # met in the first pass only
+    words = [clf._own_reader().words() for clf in (never, each)]  # met in the first pass only
     assert all(np.array_equal(*pair) for pair in zip(*words, strict=True))
     assert len(words[0].features) > 20
     one, plain = (sharded(n_shards=1, merge_every=n).fit_stream(reviews) for n in (1, None))

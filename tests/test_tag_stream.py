@@ -201,7 +201,7 @@ def test_the_old_model_is_left_if_the_first_block_is_refused(path, tmp_path):
         assert saved(model, tmp_path / "m.sure") == before
     with pytest.raises(ValueError, match=r"templates\[0\]|template"):
         tagger(templates=["nowhere[0]"]).fit_stream(path)
-    with pytest.raises(BadInput, match=r"a.txt must have a column of labels, got none."):
+    with pytest.raises(BadInput, match=r"a.txt must have labels, got none."):
         model.fit_stream(path, label=False)
     assert saved(model, tmp_path / "m.sure") == before
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import SureTagger
 from surelearn.constraints import Exact, Parallel, Sequential
-from surelearn.models.sequences import TagModel
+from surelearn.models.sequences import SequenceModel
 from tagged import (
     LABELS,
     PAIRED,
@@ -104,7 +104,7 @@ def test_names_are_not_known_where_weights_are_not(way, error, monkeypatch, tmp_
         "fit_stream": lambda: model.fit_stream(path, resume=True),
     }
     with monkeypatch.context() as patched:
-        patched.setattr(TagModel, "fitting", broken)
+        patched.setattr(SequenceModel, "fitting", broken)
         with pytest.raises(error, match="no room"):
             calls[way]()
     assert (content(model), pickle.dumps(model.features_.state())) == before

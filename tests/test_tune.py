@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 from surelearn import SureClassifier, rules, tune
 from surelearn.constraints import Exact, Sequential
-from surelearn.models.row_settings import Plan
+from surelearn.models.rows import refused
 from surelearn.tuning import candidates as settings_to_try
 from surelearn.tuning import search
 from surelearn.tuning.sweep import Candidate, OrderedRows
@@ -94,12 +94,15 @@ def _swept(base, X, y, tried, weight):
     """The entries of a sweep, all kept, over the rows of weight above 0, in the order of `fit`."""
     from surelearn.tuning import sweep
 
-    plans = [Plan.of(clone(base).set_params(**p).get_params(deep=False)) for p in tried]
+    every_settings = [clone(base).set_params(**p)._settings_for() for p in tried]
     shell = clone(base)
     batch, classes = shell._whole(X, y, weight, "tune")
     order = np.random.RandomState(base.random_state).permutation(len(batch.y)).astype(np.int64)
     data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
-    entries = [Candidate(p, shell._untrained(p, X.shape[1], sparse.issparse(X))) for p in plans]
+    entries = [
+        Candidate(one, one.untrained(X.shape[1], is_sparse=sparse.issparse(X)))
+        for one in every_settings
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep._Sweep, "_settle", lambda self, group: None)
         sweep.sweep(entries, data, 2, lambda ended: None)
@@ -350,12 +353,12 @@ def test_a_winner_that_collapses_later_gives_way(monkeypatch):
     X, y = problem(2)
     real, seen = search.run, []
 
-    def run(model, plan, batch, random, *, done):
-        seen.append(plan.rule)
+    def run(trainable, *rest, order, report):
+        seen.append(trainable.settings.rule)
         if len(seen) == 1:
-            random.permutation(5)
-            raise search.Refused(0, 7, model, exact=False)
-        real(model, plan, batch, random, done=done)
+            order(2)
+            raise refused(trainable.model, 7, 0, exact=False)
+        real(trainable, *rest, order=order, report=report)
 
     monkeypatch.setattr(search, "run", run)
     base = SureClassifier(random_state=0)

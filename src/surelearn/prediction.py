@@ -14,7 +14,7 @@ from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators._judge import Judgement, check_fitted, check_fitted_tagger, judge
 from surelearn.estimators._reading import opened, opened_sentences
-from surelearn.training.prefetch import ahead
+from surelearn.training.prefetch import prefetch
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Source
@@ -215,7 +215,7 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
         _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
     ]
     threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
-    yield from ahead(source.some_blocks(), work, threads, source.cancel)
+    yield from prefetch(source.some_blocks(), work, threads, source.cancel)
 
 
 def _nothing(model: Any, X: Any) -> Judgement:

@@ -24,8 +24,8 @@ from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators import _partitions as partitions
 from surelearn.estimators._judge import check_fitted
 from surelearn.estimators._partitions import E, Job, Tally
-from surelearn.estimators._shards import named
 from surelearn.merging import MergeState
+from surelearn.training.shards import named
 
 try:
     import pyarrow as pa

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from surelearn import _check, rules
 from surelearn.active._view import Own, unsure_first
 from surelearn.estimators._judge import Lead, lead
-from surelearn.models.rows import Model
+from surelearn.models.rows import RowModel
 
 #: Rows that are scored again in one call of the core, at first.
 _TOGETHER = 64
@@ -23,7 +23,7 @@ class Shrinking:
         model = rows.certain("variances")
         self._estimator: Any = rows.model
         self._rows = rows.rows
-        self._model: Model = model.copy()
+        self._model: RowModel = model.copy()
         self._rule = rules.get(self._estimator.rule).core()
         self._found: Lead = lead(self._estimator, model, self._rows)
 

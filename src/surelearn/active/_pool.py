@@ -18,7 +18,7 @@ from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
 from surelearn.active._view import Foreign, Own
-from surelearn.estimators._base import as_labels
+from surelearn.estimators._labels import as_labels
 from surelearn.estimators._proba import Certain
 from surelearn.estimators._text import taken
 

@@ -20,8 +20,8 @@ from surelearn import _check, rules
 from surelearn.active._curves import Simulation
 from surelearn.active._query import scores
 from surelearn.estimators import SureClassifier, SureTextClassifier
-from surelearn.estimators._base import as_labels
-from surelearn.estimators._shards import spread
+from surelearn.estimators._labels import as_labels
+from surelearn.training.shards import spread
 
 #: Fewer rows than this that judge a run make steps of accuracy that hide what is asked for.
 _FEW = 20

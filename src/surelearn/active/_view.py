@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from surelearn import _check, _core
 from surelearn.estimators._judge import Lead, lead, why_unsure
 from surelearn.estimators._proba import Certain, probabilities
-from surelearn.models.rows import Model
+from surelearn.models.rows import RowModel
 
 Array = NDArray[np.float64]
 
@@ -67,9 +67,9 @@ class Own:
         model = self.certain("probabilities")
         return probabilities(model.code, *self.model._spread(model, self.rows))
 
-    def certain(self, needs: str) -> Model:
+    def certain(self, needs: str) -> RowModel:
         """The model, which must keep variances."""
-        model: Model = self.model._fitted()
+        model: RowModel = self.model._fitted()
         why = why_unsure(self.model)
         if why:
             raise Missing(needs, why)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
@@ -21,35 +21,27 @@ from surelearn.estimators._explain import (
     of_model,
     of_row,
 )
-from surelearn.estimators._ruled import Ruled, second_order
+from surelearn.estimators._readers import ROWS
+from surelearn.estimators._ruled import second_order
+from surelearn.estimators._streamed import Streamed
 from surelearn.models import reductions
-from surelearn.models.position import StreamPosition
-from surelearn.models.rows import Model
+from surelearn.models.rows import RowModel
 from surelearn.weights import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
 _DICTS = (dict, Mapping)
 
-#: What scikit-learn is to make of rows.
-_ROWS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": [np.float64, np.float32],
-    "order": "C",
-    "ensure_all_finite": False,
-}
-
 #: How many weights `explain` lists of a whole model.
 _TOP = 20
 
 
-class Linear(Ruled[Model]):
+class Linear(Streamed[RowModel]):
     """A linear model over classes: its fitted attributes and the checks of its input."""
 
     decoding: str
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     temperature_: float
-    stream_: StreamPosition
 
     # ------------------------------------------------------------------- fitted
 
@@ -113,18 +105,7 @@ class Linear(Ruled[Model]):
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """Shape and type by scikit-learn; the core looks at the numbers in a pass of its own."""
-        return validate_data(self, X, reset=reset, **_ROWS)
-
-    def _validated_block(self, X: Any, names: Sequence[str] | None) -> Any:
-        """Rows of a source, which has found their columns by name: the first give the names."""
-        X = check_array(X, **_ROWS)
-        if "n_features_in_" in self.__dict__:
-            _check.n_features(self.n_features_in_, X.shape[1], "X")
-            return X
-        self.n_features_in_ = X.shape[1]
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        return X
+        return validate_data(self, X, reset=reset, **ROWS)
 
     def _rows(self, X: Any) -> _core.Rows:
         rows = rows_of(self._validated(X, reset=False))
@@ -243,22 +224,6 @@ class Linear(Ruled[Model]):
         """What to call features: something that gives the names of an array of their numbers."""
         named = _check.names(names, n_features)
         return self.__dict__.get("feature_names_in_") if named is None else named
-
-
-def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
-    """Labels of one kind, none missing, as a one-dimensional array."""
-    if name != "y" and np.ndim(y) != 1:
-        raise ValueError(f"{name} must be a list of labels, got {y!r}.")
-    array = np.asarray(column_or_1d(y, warn=True))
-    if isinstance(y, np.ndarray):
-        return _check.labels(array, name)
-    if array.dtype.kind == "U":
-        # numpy has turned a mixture such as [1, "a"] into texts without a word.
-        _check.labels(np.asarray(y, dtype=object).ravel(), name)
-    elif array.dtype.kind == "f" and (np.abs(array) >= 2.0**63).any():
-        # And whole numbers such as [1, 2**63] into doubles.
-        array = np.asarray(y, dtype=object).ravel()
-    return _check.labels(array, name)
 
 
 def _sparse_row(x: Any) -> Any:

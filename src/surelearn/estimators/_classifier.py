@@ -7,30 +7,30 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from surelearn import _check, rules
-from surelearn.estimators._base import as_labels
-from surelearn.estimators._blocks import Features
-from surelearn.estimators._course import Options, StreamProgress, train
+from surelearn.estimators._labels import as_labels
 from surelearn.estimators._one_row import RowByRow
+from surelearn.estimators._readers import NumberReader
 from surelearn.estimators._reading import opened
-from surelearn.estimators._shards import Shard, blank, coded, fit_shards, spans
-from surelearn.estimators._stream import Training
-from surelearn.merging import Words
 from surelearn.models import reductions
 from surelearn.models.row_settings import (
-    Plan,
+    RowSettings,
     balanced,
+    balanced_weights,
     check_weighted,
     given_weight,
     times,
 )
-from surelearn.models.rows import Batch, joined
-from surelearn.training.checkpoint import Checkpoint
-from surelearn.training.passes import run
+from surelearn.models.row_training import RowBlock, RowTrainable
+from surelearn.models.rows import Batch, RowModel, joined
+from surelearn.read import Labels, Source
+from surelearn.training.passes import random_orders, reports, run
+from surelearn.training.shards import Rounds, Shard, spans, train_shards
+from surelearn.training.stream import BlockLearner, SingleLearner, StreamOptions
+from surelearn.training.stream_shards import StreamShards
 from surelearn.weights import rows_of
 
 
@@ -212,16 +212,9 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
             On an error the model is as it was before the call.
         """
         shell = self._shell()
-        plan = Plan.of(self.get_params(deep=False))
-        if plan.n_shards == 1:
-            batch, classes = shell._whole(X, y, sample_weight, "fit")
-            model = blank(shell, plan, classes, is_sparse=batch.is_sparse)
-            run(model, plan, batch, check_random_state(self.random_state))
-            shell._model = model
-        else:
-            shards, classes = shell._cut(X, y, sample_weight, plan)
-            model = blank(shell, plan, classes, is_sparse=shards[0].batch.is_sparse)
-            fit_shards(shell, plan, shards, model)
+        settings = self._settings_for()
+        train = shell._train_whole if settings.n_shards == 1 else shell._train_shards
+        shell._take(train(settings, X, y, sample_weight))
         shell._forget()
         self._adopt(shell)
         return self
@@ -244,98 +237,22 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
             no usable model, the rows before it are kept and the error names it.
         """
         shell = self._shell()
-        plan = Plan.of(self.get_params(deep=False))
+        settings = self._settings_for()
         batch = shell._batch(X, y, sample_weight, reset=self._fresh)
-        model = self._present(plan, shell.n_features_in_, batch.is_sparse)
+        model = self._present(settings, shell.n_features_in_, is_sparse=batch.is_sparse)
         known = model.classes
         if classes is not None:
             declared = as_labels(classes, "classes")
             _check.one_kind(known, declared)
             known = joined(known, declared)
-            plan.check_declared(known)
+            settings.check_declared(known)
         _check.one_kind(known, batch.y)
         every = joined(known, batch.y)
-        plan.check_classes(every, model)
-        model = model.with_classes(every if reductions.is_fixed(plan.multiclass) else known)
+        settings.check_classes(every, model)
+        model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
         if len(batch.y) or classes is not None:
             self._adopt(shell)
-            self._absorb(model, plan, batch)
-        return self
-
-    def fit_stream(
-        self,
-        source: Any,
-        *,
-        passes: int | None = None,
-        classes: Any = None,
-        resume: bool = False,
-        checkpoint: Any = None,
-        checkpoint_every: int | str = "60s",
-        cache_bytes: int = 2**34,
-        progress: Callable[[StreamProgress], None] | None = None,
-        **reading: Any,
-    ) -> Self:
-        """Learn from files or a stream that need not fit in memory.
-
-        The first pass goes through the records in their order, and one pass is what `partial_fit`
-        learns from them. Later ones, where `shuffle` is on, go through the rows of each block of
-        two megabytes in a new random order. Threads (`n_jobs`, None: as many as there are cores)
-        read ahead; they and the cache never change the result.
-
-        With `n_shards` block b is learnt by shard b mod n_shards. The estimator changes, and can be
-        written, where shards are merged: after every `merge_every` passes and after the last. What
-        was learnt since is lost with an error, and `resume` goes on from there to the same bytes.
-        Classes may differ from shard to shard, unless `multiclass` is a code: declare them then.
-
-        Parameters
-        ----------
-        source : str, path, list of them, frame or read.Source
-            As in `read.batches`: files of any known format, ``"-"`` for standard input, a frame.
-        passes : int, optional
-            Default: those of the estimator; one for standard input.
-        classes : array, optional
-            Labels to know from the first row on. Others are known from where they first appear.
-        resume : bool, default False
-            Whether to go on with what was learnt before: from `stream_` in the same source, which
-            may have grown at its end, or with all of a new one. What arrives on standard input is
-            always new.
-        checkpoint : path, optional
-            File to write the model to, whole or not at all: every `checkpoint_every`, at the end,
-            and when training ends before it by Ctrl-C or a record that cannot be read.
-        checkpoint_every : int or str, default "60s"
-            Rows, or a time such as ``"30s"`` or ``"10m"``.
-        cache_bytes : int, default 2**34
-            Room for the rows of the first pass on disk, in a temporary folder, so that later ones
-            need not read the source again. 0: none.
-        progress : function, optional
-            Is called with a `StreamProgress` after each block.
-        **reading
-            Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ... With
-            `resume` the columns are those that were read before, unless others are named.
-
-        Returns
-        -------
-        self
-            On an error in the first block the model is as it was; later, what was learnt is kept.
-
-        Examples
-        --------
-        >>> import pandas
-        >>> from surelearn import SureClassifier
-        >>> frame = pandas.DataFrame({"a": [0, 1], "b": [1, 0], "label": ["no", "yes"]})
-        >>> SureClassifier(random_state=0).fit_stream(frame).predict(frame[["a", "b"]])
-        array(['no', 'yes'], dtype='<U3')
-        """
-        before = self if _check.flag("resume", resume) and not self._fresh else None
-        columns = ("text", "features", "label", "weight")
-        found = opened(source, reading, model=before, columns=columns)
-        if passes is None:
-            passes = self.passes if found.can_restart else 1
-        plan = Plan.of({**self.get_params(deep=False), "passes": passes})
-        room = _check.count("cache_bytes", cache_bytes, least=0)
-        options = Options(classes, before is not None, room, progress)
-        training = Training(self, found, plan, options)
-        train(training, Checkpoint(self, checkpoint, checkpoint_every))
+            self._absorb(model, settings, batch)
         return self
 
     # ---------------------------------------------------------------- internals
@@ -371,14 +288,78 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
         if isinstance(self.class_weight, Mapping):
             check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
 
-    def _cut(
-        self, X: Any, y: Any, sample_weight: Any, plan: Plan
-    ) -> tuple[list[Shard], NDArray[Any]]:
-        """All rows that there are in shards that read them in place, and their classes."""
+    def _train_whole(
+        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
+    ) -> RowTrainable:
+        """All passes over all rows."""
         batch, classes = self._whole(X, y, sample_weight, "fit")
-        batch = coded(batch, classes)
-        cuts = enumerate(spans(len(batch.y), plan.n_shards))
-        return [Shard(number, batch, span) for number, span in cuts], classes
+        start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse)
+        trainable = RowTrainable(settings, self._own_reader(), start)
+        n, passes = len(batch.y), settings.passes
+        random = check_random_state(self.random_state)
+        run(
+            trainable,
+            RowBlock.of(batch, classes),
+            range(1, passes + 1),
+            order=random_orders(random, n, shuffle=settings.shuffle),
+            report=reports(n, passes, verbose=settings.verbose),
+        )
+        return trainable
+
+    def _train_shards(
+        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
+    ) -> RowTrainable:
+        """All rounds over all shards."""
+        shards, classes, is_sparse = self._cut(settings, X, y, sample_weight)
+        start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse)
+        trainable = RowTrainable(settings, self._own_reader())
+        train_shards(trainable, shards, start, self._rounds(settings))
+        return trainable
+
+    def _rounds(self, settings: RowSettings) -> Rounds:
+        return Rounds(
+            settings.passes,
+            settings.merge_every,
+            settings.combine,
+            settings.shuffle,
+            self._seed(),
+            settings.method.threads,
+            settings.verbose,
+        )
+
+    def _cut(
+        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[Shard], NDArray[Any], bool]:
+        """Shards that read all rows in place, their classes, and whether they are sparse."""
+        batch, classes = self._whole(X, y, sample_weight, "fit")
+        block = RowBlock.of(batch, classes)
+        like = RowTrainable(settings, self._own_reader())
+        # Threads that are not needed for shards help with large full covariances.
+        threads = max(1, settings.method.threads // settings.n_shards)
+        shards = [
+            Shard(number, like.fork(threads=threads), block._replace(span=span))
+            for number, span in enumerate(spans(block.size, settings.n_shards))
+        ]
+        return shards, classes, batch.is_sparse
+
+    def _shard(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: NDArray[Any], number: int
+    ) -> Shard:
+        """The rows of one shard, which this estimator has not read before."""
+        block = RowBlock(None, Labels(np.zeros(0, np.int32), classes), None, False, (0, 0))
+        if len(y):
+            block = RowBlock.of(self._batch(X, y, sample_weight, reset=True), classes)
+        else:
+            self.n_features_in_ = self._n_features_of(X)
+        return Shard(number, RowTrainable(self._settings_for(), self._own_reader()), block)
+
+    def _part(self, settings: RowSettings, classes: NDArray[Any], counts: Any) -> Self:
+        """A twin that has learnt nothing, to read one shard with."""
+        twin = self._blank()
+        twin.n_jobs = 1  # where several are read at a time each has its thread
+        if settings.class_weight == "balanced":
+            twin.class_weight = balanced_weights(classes, counts)
+        return twin
 
     def _n_features_of(self, X: Any) -> int:
         """The width of a part without rows."""
@@ -387,29 +368,75 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
             raise ValueError(f"X must have features also where it has no rows, got shape {shape}.")
         return int(shape[1])
 
-    def _known_words(self) -> Words | None:
-        """Words that features stand for."""
-        return None
-
-    def _know(self, words: Words | None) -> None:
-        """Take over the words of a merged model."""
-
     def _forget(self) -> None:
         """Drop what belongs to another model."""
         for name in ("temperature_", "stream_"):
             self.__dict__.pop(name, None)
 
-    def _stream_shell(self) -> Self:
-        """A twin that has learnt nothing, for the first block of a stream."""
-        shell = self._shell()
-        shell._forget()
-        for name in ("_model", "n_features_in_", "feature_names_in_"):
-            shell.__dict__.pop(name, None)
-        return shell
+    def _blank(self) -> Self:
+        """A twin that has learnt nothing."""
+        twin = self._shell()
+        twin._forget_model()
+        return twin
 
-    def _features(self, X: Any, names: list[str] | None) -> Features:
-        """Rows of numbers of a stream, and what their columns are called."""
-        _check.no_texts(X)
-        X = self._validated_block(X, names)
-        arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
-        return Features(arrays, X.shape[1])
+    def _forget_model(self) -> None:
+        self._forget()
+        for name in ("_model", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
+    # ------------------------------------------------------------------- streams
+
+    def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
+        columns = ("text", "features", "label", "weight")
+        return opened(source, reading, model=self if goes_on else None, columns=columns)
+
+    def _settings_for(self, **instead: Any) -> RowSettings:
+        return RowSettings.of({**self.get_params(deep=False), **instead})
+
+    def _trainable(
+        self, settings: RowSettings, declared: NDArray[Any] | None, *, goes_on: bool
+    ) -> RowTrainable:
+        is_new = not goes_on
+
+        def watch(model: RowModel) -> None:
+            nonlocal is_new
+            if is_new:
+                self._forget_model()
+                is_new = False
+            self._take(trainable)
+
+        reader, model = self._new_reader(), None
+        if goes_on:
+            self._check_settings()
+            reader, model = self._own_reader(), settings.going_on(self._model)
+        trainable = RowTrainable(settings, reader, model, declared=declared, watch=watch)
+        return trainable
+
+    def _learner(
+        self, trainable: Any, options: StreamOptions, source: str
+    ) -> BlockLearner[RowBlock]:
+        n_shards = trainable.settings.n_shards
+        if n_shards == 1:
+            return SingleLearner(trainable, shuffle=options.shuffle)
+        rounds = self._rounds(trainable.settings)
+        return StreamShards(trainable, n_shards, rounds, source)
+
+    def _new_reader(self) -> Any:
+        """What makes rows of a stream for a new model."""
+        return NumberReader()
+
+    def _own_reader(self) -> Any:
+        """What makes rows for the model there is."""
+        names = self.__dict__.get("feature_names_in_")
+        return NumberReader(self.n_features_in_, None if names is None else names.tolist())
+
+    def _take(self, trainable: RowTrainable) -> None:
+        """Go on with a model, and with what its rows were made by."""
+        self._use(trainable.reader)
+        assert trainable.model is not None
+        self._model = trainable.model
+
+    def _use(self, reader: Any) -> None:
+        self.n_features_in_ = reader.n_features
+        if reader.names is not None:
+            self.feature_names_in_ = np.array(reader.names, dtype=object)

@@ -38,8 +38,8 @@ from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import SureTextClassifier
 from surelearn.models import reductions
 from surelearn.models.position import StreamPosition
-from surelearn.models.row_settings import Plan
-from surelearn.models.rows import Model, n_columns_of
+from surelearn.models.row_settings import RowSettings
+from surelearn.models.rows import RowModel, n_columns_of
 from surelearn.weights import Diagonal, Full
 
 _KINDS: dict[str, type[Any]] = {
@@ -98,8 +98,8 @@ def _classifier_out(estimator: Linear) -> tuple[dict[str, Any], dict[str, NDArra
 def _checked(estimator: Linear) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, those of the model as it was learnt."""
     params = estimator.get_params(deep=False)
-    plan = Plan.of(params)
-    plan.check_fits(estimator._model)
+    settings = RowSettings.of(params)
+    settings.check_fits(estimator._model)
     estimator._check_settings()
     if not isinstance(params["multiclass"], str | Code):  # a matrix can be changed in place
         params["multiclass"] = getattr(estimator._model.multiclass, "matrix", None)
@@ -170,9 +170,9 @@ def _take_classifier(
     estimator: Linear, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new classifier."""
-    plan = Plan.of(estimator.get_params(deep=False))
-    model = _model(fields, tensors, budget, multiclass=plan.multiclass)
-    plan.check_fits(model)
+    settings = RowSettings.of(estimator.get_params(deep=False))
+    model = _model(fields, tensors, budget, multiclass=settings.multiclass)
+    settings.check_fits(model)
     names = _names_in(tensors, model.layout.n_features)
     estimator._model = model
     estimator.n_features_in_ = model.layout.n_features
@@ -182,10 +182,10 @@ def _take_classifier(
 
 def _model(
     fields: files.Fields, tensors: files.Tensors, budget: int, *, multiclass: reductions.Multiclass
-) -> Model:
+) -> RowModel:
     layout = layout_in(fields.inner("layout"))
     classes = labels_in(fields.inner("classes"), budget)
-    model = Model(
+    model = RowModel(
         layout,
         _check.prior(fields.number("initial_variance"), np.dtype(layout.dtype)),
         fields.text("projection", ["precision", "covariance"]),
@@ -215,7 +215,7 @@ def _code(fields: files.Fields, multiclass: reductions.Multiclass, n_classes: in
 
 
 def _weights(
-    fields: files.Fields, model: Model, tensors: files.Tensors, budget: int
+    fields: files.Fields, model: RowModel, tensors: files.Tensors, budget: int
 ) -> Diagonal | Full:
     layout, K = model.layout, len(model.classes)
     n_columns = fields.integer("n_columns")

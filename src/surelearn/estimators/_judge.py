@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check, _core, rules
 from surelearn.estimators._proba import Array, Certain, moments, probabilities
-from surelearn.models.rows import Model
+from surelearn.models.rows import RowModel
 from surelearn.weights import Leads
 
 
@@ -97,7 +97,7 @@ class Lead(NamedTuple):
 
 def lead(
     estimator: Certain,
-    model: Model,
+    model: RowModel,
     rows: _core.Rows,
     numbers: NDArray[np.int64] | None = None,
     *,
@@ -131,7 +131,7 @@ def _top_two(mean: Array, own: Array) -> Leads:
 
 def _coded(
     estimator: Certain,
-    model: Model,
+    model: RowModel,
     mean: Array,
     own: Array,
     *,

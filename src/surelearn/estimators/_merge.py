@@ -10,14 +10,16 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._partitions import merged
 from surelearn.estimators._ruled import Ruled
-from surelearn.estimators._shards import put
-from surelearn.estimators._tag_merge import merge_taggers
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
 from surelearn.merging import HOWS, MergeState
 from surelearn.models.position import put_columns
-from surelearn.models.row_settings import Plan
+from surelearn.models.row_settings import RowSettings
+from surelearn.models.row_training import RowTrainable
+from surelearn.models.sequence_merging import SequenceMergeState
+from surelearn.models.sequence_settings import FEATURES, SequenceSettings
 
 E = TypeVar("E", bound=SureClassifier | SureTagger)
 
@@ -72,14 +74,14 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
     if isinstance(listed[0], SureTagger):
-        return merge_taggers(listed, name)
+        return _merge_taggers(listed, name)
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
         _check.agree("projection_", fitted[0].projection_, other.projection_)
     states = [state_of(model, name, like=fitted[0]) for model in listed]
     result: E = clone(listed[0])
-    put(result, MergeState.combined(states))
+    result._take(merged(result, MergeState.combined(states)))
     _put_names(result, fitted)
     put_columns(result, fitted)
     _put_temperature(result, listed, states)
@@ -89,11 +91,11 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
 def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeState:
     """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
     if model._fresh:
-        plan = Plan.of(model.get_params(deep=False))
-        blank = model._untrained(plan, like.n_features_in_, False)
-        return MergeState.of(blank, how)
+        settings = model._settings_for()
+        return settings.untrained(like.n_features_in_, is_sparse=False).merge_state(how)
     _check_unchanged(model)
-    return MergeState.of(model._model, how, words=model._known_words())
+    trainable = RowTrainable(model._settings_for(), model._own_reader(), model._model)
+    return trainable.state(how)
 
 
 def _listed(models: Any) -> list[Any]:
@@ -110,12 +112,15 @@ def _listed(models: Any) -> list[Any]:
 
 def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
     """Refuse models that were taught differently."""
-    plans = [Plan.of(model.get_params(deep=False)) for model in (one, other)]
+    every_settings = [RowSettings.of(model.get_params(deep=False)) for model in (one, other)]
     for name in ("rule", "constraints", "covariance", "dtype", "multiclass", "initial_variance"):
-        _check.agree(name, *(getattr(plan, name) for plan in plans))
-    _check.agree("fit_intercept", *(plan.intercept for plan in plans))
-    _check.agree("average", *(plan.averaged for plan in plans))
-    costs = [None if plan.how.cost is None else plan.how.cost.tolist() for plan in plans]
+        _check.agree(name, *(getattr(settings, name) for settings in every_settings))
+    _check.agree("fit_intercept", *(settings.intercept for settings in every_settings))
+    _check.agree("average", *(settings.averaged for settings in every_settings))
+    costs = [
+        None if settings.method.cost is None else settings.method.cost.tolist()
+        for settings in every_settings
+    ]
     _check.agree("cost", *costs)
     for name in _VECTORIZER if isinstance(one, SureTextClassifier) else ():
         _check.agree(name, getattr(one, name), getattr(other, name))
@@ -125,7 +130,7 @@ def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
 
 def _check_unchanged(model: SureClassifier) -> None:
     """Refuse a model whose parameters were changed after it was fitted."""
-    Plan.of(model.get_params(deep=False)).check_fits(model._model)
+    RowSettings.of(model.get_params(deep=False)).check_fits(model._model)
     model._check_settings()
 
 
@@ -145,11 +150,52 @@ def _put_names(result: SureClassifier, fitted: list[Any]) -> None:
 
 
 def _put_temperature(result: SureClassifier, listed: list[Any], states: list[MergeState]) -> None:
-    """A temperature belongs to the variances it was fitted to: kept where these are kept."""
+    """Keep a temperature where the variances it was fitted to are kept."""
     trained = [
         model
         for model, state in zip(listed, states, strict=True)
         if state.trained is not None and (state.how == "bayes" or len(listed) == 1)
     ]
-    if len(trained) == 1 and hasattr(trained[0], "temperature_"):
-        result.temperature_ = trained[0].temperature_
+    if len(trained) == 1:
+        _copy_temperature(trained[0], result)
+
+
+# ---------------------------------------------------------------------- taggers
+
+
+def _merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
+    """One tagger of many."""
+    every = [tagger._settings_for() for tagger in taggers]
+    for tagger, settings in zip(taggers, every, strict=True):
+        _check_taught_alike(taggers[0], tagger, every[0], settings)
+    models = [
+        settings.untrained() if tagger._fresh else tagger._snapshot()
+        for tagger, settings in zip(taggers, every, strict=True)
+    ]
+    states = [SequenceMergeState.of(model, how) for model in models]
+    result: SureTagger = clone(taggers[0])
+    result._model = SequenceMergeState.combined(states).result()
+    fitted = [tagger for tagger in taggers if not tagger._fresh]
+    if len(fitted) == 1 and (how == "bayes" or len(taggers) == 1):
+        _copy_temperature(fitted[0], result)
+    put_columns(result, fitted)
+    return result
+
+
+def _check_taught_alike(
+    one: SureTagger, other: SureTagger, settings: SequenceSettings, others: SequenceSettings
+) -> None:
+    """Refuse taggers that were taught differently, or changed after they were."""
+    for name in ("rule", "constraints", "projection", "dtype", "averaged", "initial_variance"):
+        shown = name.replace("averaged", "average")
+        _check.agree(shown, getattr(settings, name), getattr(others, name))
+    for name in FEATURES:
+        _check.agree(name, getattr(one, name), getattr(other, name))
+    if not other._fresh:
+        others.check_fits(other._model)
+
+
+def _copy_temperature(source: Any, result: Any) -> None:
+    """A temperature belongs to the weights it was fitted to: kept where these are kept."""
+    if hasattr(source, "temperature_"):
+        result.temperature_ = source.temperature_

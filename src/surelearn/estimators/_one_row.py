@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.estimators._base import as_labels
+from surelearn.estimators._labels import as_labels
 from surelearn.estimators._proba import Certain
-from surelearn.models.row_settings import Plan, balanced_stream, given_weight, times
-from surelearn.models.rows import Batch, Model, joined
+from surelearn.models.row_settings import RowSettings, given_weight
+from surelearn.models.row_training import RowReader, RowTrainable
+from surelearn.models.rows import Batch, RowModel, joined
 from surelearn.weights import Method
 
 
 class RowByRow(Certain):
     """A classifier that goes on learning, down to single rows."""
+
+    @abstractmethod
+    def _own_reader(self) -> RowReader:
+        """What makes rows for the model there is."""
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
         """Learn one row.
@@ -44,40 +48,31 @@ class RowByRow(Certain):
             self._model.learn_row(method, rows, place, weight)
         return self
 
-    def _untrained(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
-        layout = plan.layout(n_features)
-        none: NDArray[Any] = np.zeros(0, dtype=np.int64)
-        projection = plan.resolved(is_sparse)
-        return Model(layout, plan.initial_variance, projection, none, multiclass=plan.multiclass)
-
-    def _present(self, plan: Plan, n_features: int, is_sparse: bool) -> Model:
+    def _present(self, settings: RowSettings, n_features: int, *, is_sparse: bool) -> RowModel:
         """The model to go on with."""
         if self._fresh:
-            return self._untrained(plan, n_features, is_sparse)
-        model = self._model
-        plan.check_fits(model)
-        projection = model.projection if plan.projection == "auto" else plan.projection
-        return model if projection == model.projection else replace(model, projection=projection)
+            return settings.untrained(n_features, is_sparse=is_sparse)
+        return settings.going_on(self._model)
 
     def _learn_unprepared(
         self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: float
     ) -> None:
         """Learn one row with every check; the next ones may go the short way."""
         params = self.get_params(deep=False)
-        plan = Plan.of(params)
+        settings = RowSettings.of(params)
         labels = as_labels([y])
         if not self._fresh:
             self._check_settings()
-        model = self._present(plan, n_features, is_sparse)
+        model = self._present(settings, n_features, is_sparse=is_sparse)
         _check.one_kind(model.classes, labels)
-        plan.check_classes(joined(model.classes, labels), model)
-        weights = given_weight(plan.class_weight, labels, np.array([weight]))
+        settings.check_classes(joined(model.classes, labels), model)
+        weights = given_weight(settings.class_weight, labels, np.array([weight]))
         if weights is not None and not weights[0]:
             return
         self.n_features_in_ = n_features
-        self._absorb(model, plan, Batch(row, None, labels, weights))
-        if plan.can_be_kept and self._model.weights is not None:
-            method = self._model.method(plan.how)
+        self._absorb(model, settings, Batch(row, None, labels, weights))
+        if settings.can_be_kept and self._model.weights is not None:
+            method = self._model.core_method(settings.method)
             self._kept = (list(params), list(params.values()), method, self._model.layout)
 
     def _kept_method(self) -> Method | None:
@@ -88,26 +83,18 @@ class RowByRow(Certain):
         values = map(self.__dict__.get, kept[0])
         return kept[2] if all(map(operator.is_, values, kept[1])) else None
 
-    def _absorb(self, model: Model, plan: Plan, batch: Batch) -> None:
-        """Learn a batch, classes that are new in it too."""
-        if plan.class_weight == "balanced":
-            batch = batch._replace(weight=_stream_weight(model, batch))
-        model.absorb(plan.how, batch, publish=self._publish)
+    def _absorb(self, model: RowModel, settings: RowSettings, batch: Batch) -> None:
+        """Learn a batch, in which classes may be new."""
+        trainable = RowTrainable(settings, self._own_reader(), watch=self._publish)
+        trainable.absorb(model, batch)
 
-    def _publish(self, model: Model) -> None:
+    def _publish(self, model: RowModel) -> None:
         self._model = model
 
 
-def _place(model: Model, y: Any) -> int | None:
+def _place(model: RowModel, y: Any) -> int | None:
     """The place of a known label."""
     try:
         return model.places.get(y)
     except TypeError:  # not hashable, so not a label: the long way says so
         return None
-
-
-def _stream_weight(model: Model, batch: Batch) -> NDArray[np.float64]:
-    every = joined(model.classes, batch.y)
-    counts = np.zeros(len(every), dtype=np.int64)
-    counts[np.searchsorted(every, model.classes)] = model.counts
-    return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)

@@ -16,17 +16,143 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators._base import as_labels
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._shards import fitted, n_rounds, named, shard_state
+from surelearn.estimators._labels import as_labels
 from surelearn.merging import MergeState
-from surelearn.models.row_settings import Plan, check_weighted, given_weight
-from surelearn.models.rows import joined
+from surelearn.models.row_settings import RowSettings, check_weighted, given_weight
+from surelearn.models.row_training import RowTrainable
+from surelearn.models.rows import RowModel, joined
+from surelearn.training.shards import learn_round, named
 
 E = TypeVar("E", bound=SureClassifier)
 
 #: What a part of the rows is called in errors.
 PART = "partition"
+
+
+def shard_state(
+    estimator: SureClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    classes: Any,
+    number: int,
+    prior: SureClassifier | None = None,
+    counts: Any = None,
+    part: str = "shard",
+) -> MergeState:
+    """Learn one shard on its own, for one round; what is learnt, ready to be added to others.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters alone are used, so it may be fitted or not; it is not changed.
+    X, y, sample_weight
+        As in `fit`, but there may be no rows at all, or rows of one class only.
+    classes : array
+        Labels of all shards: every shard starts from the same model.
+    number : int
+        Which shard this is, from 0. With `random_state` it decides the order of the rows.
+    prior : estimator, optional
+        The merged model of the rounds before this one; see `n_rounds`.
+    counts : array of int, optional
+        Rows of each class (in sorted order) in all shards, without those of weight 0. Needed for
+        ``class_weight="balanced"``.
+    part : str, default "shard"
+        What a shard is called in errors, such as ``"shard 3: ..."``.
+
+    Returns
+    -------
+    MergeState
+    """
+    settings = estimator._settings_for()
+    known = np.unique(as_labels(classes, "classes"))
+    _check.two_classes(known, "fit")
+    twin = estimator._part(settings, known, counts)
+    with named(number, part):
+        shard = twin._shard(X, y, sample_weight, classes=known, number=number)
+        if prior is None:
+            is_sparse = shard.block.is_sparse
+            start = settings.start(twin.n_features_in_, known, is_sparse=is_sparse)
+        else:
+            start = _going_on(settings, prior, known, twin.n_features_in_)
+        state: MergeState = learn_round(shard, start, estimator._rounds(settings))
+        return state
+
+
+def _going_on(
+    settings: RowSettings, prior: SureClassifier, classes: NDArray[Any], n_features: int
+) -> RowModel:
+    """The model of the rounds before."""
+    settings.check_fits(prior._model)
+    _check.agree("classes", prior.classes_.tolist(), classes.tolist())
+    _check.n_features(prior.n_features_in_, n_features, "X")
+    return prior._model
+
+
+def n_rounds(estimator: SureClassifier) -> int:
+    """How often shards are merged: after every `merge_every` passes, and after the last."""
+    return estimator._rounds(estimator._settings_for()).number
+
+
+def fitted(
+    estimator: E,
+    states: MergeState | Iterable[MergeState],
+    *,
+    prior: SureClassifier | None = None,
+    feature_names: Any = None,
+) -> E:
+    """A new estimator with what the shards of a round have learnt.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters are those of the result.
+    states : MergeState or list of them
+        Of all shards, in any order and grouping.
+    prior : estimator, optional
+        The merged model of the rounds before this one.
+    feature_names : array of str, optional
+        Names of the features, for `feature_names_in_`.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier
+    >>> from surelearn.estimators._partitions import fitted, n_rounds, shard_state
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]], [0, 1, 0, 1]
+    >>> clf = SureClassifier(passes=4, merge_every=2, random_state=0)
+    >>> model = None
+    >>> for _ in range(n_rounds(clf)):
+    ...     parts = [(X[:2], y[:2]), (X[2:], y[2:])]
+    ...     states = [shard_state(clf, *part, classes=[0, 1], number=i, prior=model)
+    ...               for i, part in enumerate(parts)]
+    ...     model = fitted(clf, states, prior=model)
+    >>> same = clf.set_params(n_shards=2).fit(X, y)
+    >>> bool((model.sigma_ == same.sigma_).all())
+    True
+    """
+    total = states if isinstance(states, MergeState) else MergeState.combined(states)
+    result: E = clone(estimator)
+    start = None if prior is None else prior._model.merge_state(total.how)
+    result._take(merged(result, total, start))
+    if feature_names is not None:
+        result.feature_names_in_ = np.asarray(feature_names, dtype=object)
+    return result
+
+
+def merged(
+    estimator: SureClassifier, total: MergeState, prior: MergeState | None = None
+) -> RowTrainable:
+    """What was merged, under the parameters of an estimator that has learnt nothing."""
+    twin = estimator._blank()
+    twin.n_features_in_ = total.layout.n_features
+    trainable = RowTrainable(estimator._settings_for(), twin._own_reader())
+    trainable.take(total, prior)
+    return trainable
+
+
+# -------------------------------------------------------------------- partitions
 
 
 class Tally(NamedTuple):
@@ -87,9 +213,9 @@ class Engine(Protocol):
 
 def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any = None) -> E:
     """A new estimator that has learnt all partitions of an engine."""
-    plan = _plan(estimator)
+    settings = _settings(estimator)
     job = Job(_seeded(estimator))
-    known, counts = _classes(plan, engine, job, classes)
+    known, counts = _classes(settings, engine, job, classes)
     _check.two_classes(known, "fit")
     model: E | None = None
     for _ in range(n_rounds(estimator)):
@@ -128,16 +254,16 @@ def _added(one: Tally, other: Tally) -> Tally:
 
 
 def _classes(
-    plan: Plan, engine: Engine, job: Job, classes: Any
+    settings: RowSettings, engine: Engine, job: Job, classes: Any
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Classes as declared, or those found, with the rows of each where these matter."""
     if classes is None:
         tally = _tally(engine, job)
-        check_weighted(plan.class_weight, tally.classes)
+        check_weighted(settings.class_weight, tally.classes)
         return tally.classes[tally.counts > 0], tally.counts[tally.counts > 0]
     known = np.unique(as_labels(classes, "classes"))
-    plan.check_declared(known)
-    if plan.class_weight != "balanced":
+    settings.check_declared(known)
+    if settings.class_weight != "balanced":
         return known, None
     tally = _tally(engine, job)
     found = tally.classes[tally.counts > 0]
@@ -152,15 +278,15 @@ def _tally(engine: Engine, job: Job) -> Tally:
     return Tally(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
 
 
-def _plan(estimator: Any) -> Plan:
+def _settings(estimator: Any) -> RowSettings:
     """Parameters, checked as those of a model that is merged from parts."""
     if not isinstance(estimator, SureClassifier):
         raise TypeError(
             f"estimator must be a SureClassifier or SureTextClassifier, got {estimator!r}."
         )
     params = estimator.get_params(deep=False)
-    plan = Plan.of(params)
-    return Plan.of({**params, "n_shards": max(2, plan.n_shards)})
+    settings = RowSettings.of(params)
+    return RowSettings.of({**params, "n_shards": max(2, settings.n_shards)})
 
 
 def _seeded(estimator: E) -> E:

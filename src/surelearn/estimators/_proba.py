@@ -10,10 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, _core, decode, probability, rules
-from surelearn.estimators._base import Linear, as_labels
+from surelearn.estimators._base import Linear
+from surelearn.estimators._labels import as_labels
 from surelearn.estimators._ruled import second_order
 from surelearn.models import reductions
-from surelearn.models.rows import Model
+from surelearn.models.rows import RowModel
 from surelearn.weights import Full
 
 Array = NDArray[np.float64]
@@ -205,17 +206,17 @@ n_problems)
         every = np.arange(len(model.classes))
         return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
 
-    def _places(self, model: Model, y: Any, n_rows: int) -> NDArray[np.int64]:
+    def _places(self, model: RowModel, y: Any, n_rows: int) -> NDArray[np.int64]:
         """The place of each label among the known classes."""
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), n_rows)
         _check.one_kind(model.classes, labels)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
-    def _proba(self, model: Model, rows: _core.Rows) -> Array:
+    def _proba(self, model: RowModel, rows: _core.Rows) -> Array:
         return probabilities(model.code, *self._spread(model, rows))
 
-    def _winners(self, model: Model, rows: _core.Rows) -> NDArray[np.int64]:
+    def _winners(self, model: RowModel, rows: _core.Rows) -> NDArray[np.int64]:
         """The place of the class with the largest score of each row; the first of equals."""
         weights = _check.trained(model.weights, "prediction")
         if model.code is None:
@@ -224,7 +225,7 @@ n_problems)
             return weights.winners(rows)
         return np.asarray(self._class_scores(model, rows).argmax(axis=1))
 
-    def _class_scores(self, model: Model, rows: _core.Rows) -> Array:
+    def _class_scores(self, model: RowModel, rows: _core.Rows) -> Array:
         """Scores of the classes, decoded where they were learnt as problems."""
         weights = _check.trained(model.weights, "prediction")
         if model.code is None:
@@ -233,7 +234,7 @@ n_problems)
             return self._decoded(model, *moments(model, rows))
         return self._decoded(model, weights.scores(rows))
 
-    def _decoded(self, model: Model, mean: Array, own: Array | None = None) -> Array:
+    def _decoded(self, model: RowModel, mean: Array, own: Array | None = None) -> Array:
         """Scores of the classes from the margins of problems and, where they count, variances."""
         assert model.code is not None
         decoder = self._decoder(model.code)
@@ -250,13 +251,13 @@ n_problems)
         return reductions.decoder(name, code)
 
     def _spread(
-        self, model: Model, rows: _core.Rows, *, tau: float | None = None
+        self, model: RowModel, rows: _core.Rows, *, tau: float | None = None
     ) -> tuple[Array, Array]:
         """What `moments` gives, with the noise of the labels and the temperature."""
         return self._noisy(model, *moments(model, rows), tau=tau)
 
     def _noisy(
-        self, model: Model, mean: Array, spread: Array, *, tau: float | None = None
+        self, model: RowModel, mean: Array, spread: Array, *, tau: float | None = None
     ) -> tuple[Array, Array]:
         tau = self.__dict__.get("temperature_", 1.0) if tau is None else tau
         noise = rules.get(self.rule).label_noise
@@ -269,7 +270,7 @@ n_problems)
         return mean, np.minimum(spread * tau**2, np.finfo(np.float64).max)
 
 
-def moments(model: Model, rows: _core.Rows) -> tuple[Array, Array]:
+def moments(model: RowModel, rows: _core.Rows) -> tuple[Array, Array]:
     """Mean scores and their variances, or covariances where scores depend on each other."""
     weights = _check.trained(model.weights, "probability")
     if isinstance(weights, Full) and weights.n_columns > 1:

@@ -81,7 +81,7 @@ class Ruled(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the plan kept for speed, which holds a rule of the core."""
+        """Without the settings kept for speed, which holds a rule of the core."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_kept", None)
         return state

@@ -19,8 +19,8 @@ from surelearn.estimators._file_parts import (
     within,
 )
 from surelearn.estimators._tagger import SureTagger
-from surelearn.models.sequence_settings import FEATURES, TagPlan
-from surelearn.models.sequences import TagModel
+from surelearn.models.sequence_settings import FEATURES, SequenceSettings, feature_settings
+from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Diagonal, Layout
 
@@ -32,7 +32,7 @@ _TENSORS = ("names", "name_offsets", "pair_names", "pair_name_offsets")
 def tagger_params(tagger: SureTagger) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, those of the model as it was learnt."""
     params = tagger.get_params(deep=False)
-    TagPlan.of(params).check_fits(tagger, tagger._model)
+    SequenceSettings.of(params).check_fits(tagger._model)
     return params
 
 
@@ -57,25 +57,25 @@ def take_tagger(
     tagger: SureTagger, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new tagger."""
-    plan = TagPlan.of(tagger.get_params(deep=False))
+    settings = SequenceSettings.of(tagger.get_params(deep=False))
     features = _features(tagger, fields.object("features"), tensors)
     layout = layout_in(fields.inner("layout"))
-    model = TagModel(
+    model = SequenceModel(
         layout,
         _check.prior(fields.number("initial_variance"), np.dtype(layout.dtype)),
         fields.text("projection", ["precision", "covariance"]),
         features,
+        feature_settings(settings.feature_params),
         classes=labels_in(fields.inner("classes"), budget),
         n_pairs=features.n_pair_features,
         mistakes=fields.naturals("mistakes"),
         updates=fields.integer("updates"),
     )
     _check_layout(layout, model, fields.where)
-    plan.check_fits(tagger, model)
+    settings.check_fits(model)
     tagger._model = model
     if len(model.classes):
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
-    tagger._know()
 
 
 def _features(tagger: SureTagger, plain: dict[str, Any], tensors: files.Tensors) -> TokenFeatures:
@@ -95,7 +95,7 @@ def _features(tagger: SureTagger, plain: dict[str, Any], tensors: files.Tensors)
     return features
 
 
-def _check_layout(layout: Layout, model: TagModel, where: str) -> None:
+def _check_layout(layout: Layout, model: SequenceModel, where: str) -> None:
     expected = model.first + model.features.n_features
     if layout.intercept or layout.covariance != "diagonal" or layout.n_features != expected:
         raise FormatError(
@@ -104,7 +104,7 @@ def _check_layout(layout: Layout, model: TagModel, where: str) -> None:
 
 
 def _weights(
-    fields: files.Fields, model: TagModel, tensors: files.Tensors, budget: int
+    fields: files.Fields, model: SequenceModel, tensors: files.Tensors, budget: int
 ) -> Diagonal:
     layout, K = model.layout, len(model.classes)
     if fields.integer("n_columns") != K:

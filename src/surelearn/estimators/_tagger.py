@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,18 +14,20 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, rules
 from surelearn.decode import Chain
-from surelearn.estimators._base import as_labels
 from surelearn.estimators._explain import Explanation, Subject, about, of_label, of_model
+from surelearn.estimators._labels import as_labels
+from surelearn.estimators._reading import opened_sentences
 from surelearn.estimators._ruled import second_order
-from surelearn.estimators._tag_stream import Streamed
-from surelearn.models.rows import joined
-from surelearn.models.sequence_settings import TagPlan, feature_settings
-from surelearn.models.sequences import Given, TagModel, cut
+from surelearn.estimators._streamed import Streamed
+from surelearn.models.sequence_settings import SequenceSettings
+from surelearn.models.sequence_training import SequenceTrainable
+from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
+from surelearn.read import Source
 from surelearn.templates import Sequences, TokenFeatures
-from surelearn.training.passes import new_order, reporter
+from surelearn.training.passes import random_orders, reports, run
 
 
-class SureTagger(Streamed):
+class SureTagger(Streamed[SequenceModel]):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \hat y = \arg\max_z \mu \cdot \Psi(x, z), \qquad
@@ -164,20 +166,22 @@ class SureTagger(Streamed):
         self
             On an error the model is as it was before the call.
         """
-        plan = self._planned()
-        given = Given.of(X, y, sample_weight)
-        _check.two_classes(given.labels, "fit")
-        model, batch = plan.read(plan.blank(self), given, given.labels)
+        settings = self._settings_for()
+        block = LabelledSequences.of(X, y, sample_weight)
+        _check.two_classes(block.labels, "fit")
+        trainable = SequenceTrainable(settings)
         random = check_random_state(self.random_state)
-        for number in range(1, plan.passes + 1):
-            order = new_order(random, batch.size) if plan.shuffle else None
-            name = f"pass {number}/{plan.passes}"
-            report = reporter(name, batch.size, "sequences") if plan.verbose else None
-            model.mistakes.append(0)
-            model.learn(plan.how, batch, order=order, report=report)
-        self._model = model
+        n, passes = block.size, settings.passes
+        run(
+            trainable,
+            block,
+            range(1, passes + 1),
+            order=random_orders(random, n, shuffle=settings.shuffle),
+            report=reports(n, passes, verbose=settings.verbose, what="sequences"),
+        )
+        assert trainable.model is not None
+        self._model = trainable.model
         self._forget()
-        self._know()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -199,23 +203,18 @@ class SureTagger(Streamed):
             Where the input is refused, the model is as it was. Where one sequence's update would
             leave no usable model, those before it are kept and the error names it.
         """
-        plan = self._planned()
-        model = plan.blank(self) if self._fresh else self._model
-        plan.check_fits(self, model)
-        given = Given.of(X, y, sample_weight)
-        declared = given.labels[:0] if classes is None else as_labels(classes, "classes")
-        known = model.classes
-        for labels in (declared, given.labels):
-            _check.one_kind(known, labels)
-            known = joined(known, labels)
-        if len(known) == 0:
-            return self
-        with model.lock, model.features.forgetting():
-            model, batch = plan.read(model, given, known)
-            self._know()
-            self._model = model
-        model.learn(plan.how, batch)
+        settings = self._settings_for()
+        model = None if self._fresh else self._model
+        if model is not None:
+            settings.check_fits(model)
+        block = LabelledSequences.of(X, y, sample_weight)
+        declared = None if classes is None else as_labels(classes, "classes")
+        if block.size or declared is not None:
+            SequenceTrainable(settings, model, declared=declared, watch=self._publish).learn(block)
         return self
+
+    def _publish(self, model: SequenceModel) -> None:
+        self._model = model
 
     def _forget(self) -> None:
         """What belonged to a model before."""
@@ -229,13 +228,36 @@ class SureTagger(Streamed):
             state["_model"] = self._snapshot()
         return state
 
-    def _snapshot(self) -> TagModel:
+    def _snapshot(self) -> SequenceModel:
+        """Features and weights of one moment: the model there is once the lock is held."""
         with self._model.lock:
             return self._model.copy()
 
-    def _know(self) -> None:
-        """How features are made belongs to the model from now on."""
-        self._settings = feature_settings(self)
+    # ------------------------------------------------------------------- streams
+
+    def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
+        return opened_sentences(source, reading, model=self if goes_on else None)
+
+    def _settings_for(self, **instead: Any) -> SequenceSettings:
+        return SequenceSettings.of({**self.get_params(deep=False), **instead})
+
+    def _trainable(
+        self, settings: SequenceSettings, declared: NDArray[Any] | None, *, goes_on: bool
+    ) -> SequenceTrainable:
+        is_new = not goes_on
+
+        def watch(model: SequenceModel) -> None:
+            nonlocal is_new
+            if is_new:
+                self._forget()
+                is_new = False
+            self._model = model
+
+        model = None
+        if goes_on:
+            model = self._model
+            settings.check_fits(model)
+        return SequenceTrainable(settings, model, declared=declared, watch=watch)
 
     # --------------------------------------------------------------- prediction
 
@@ -326,7 +348,7 @@ class SureTagger(Streamed):
         -------
         self
         """
-        given = Given.of(X, y, None)
+        given = LabelledSequences.of(X, y)
         model, sequences = self._read(given.X)
         _check.some_tokens(int(sequences.bounds[-1]))
         _check.known_tags(given.labels, model.classes)
@@ -354,7 +376,7 @@ class SureTagger(Streamed):
         -------
         float
         """
-        given = Given.of(X, y, sample_weight)
+        given = LabelledSequences.of(X, y, sample_weight)
         predicted = self.predict(given.X)
         weight = np.ones(len(given.y)) if given.weight is None else given.weight
         right = [
@@ -388,14 +410,11 @@ class SureTagger(Streamed):
             return of_model(subject, limit)
         return of_label(about(subject, model.classes, label), limit)
 
-    def _read(self, X: Any) -> tuple[TagModel, Sequences]:
+    def _read(self, X: Any) -> tuple[SequenceModel, Sequences]:
         """Features of sequences, and the model that knows them."""
         self._fitted()
         with self._model.lock:
             return self._model, self._model.features.transform(X)
-
-    def _planned(self, **instead: Any) -> TagPlan:
-        return TagPlan.of({**self.get_params(deep=False), **instead})
 
     def _threads(self) -> int:
         return _check.threads("n_jobs", self.n_jobs)

@@ -11,16 +11,15 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
-from surelearn.estimators._base import as_labels
-from surelearn.estimators._blocks import Features
 from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._explain import Explanation
+from surelearn.estimators._labels import as_labels
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
-from surelearn.estimators._shards import Shard, named, read, reader, spans, spread
-from surelearn.merging import Words
-from surelearn.models.row_settings import Plan, given_weight
+from surelearn.estimators._readers import TextReader
+from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.rows import Batch
 from surelearn.text import HashingVectorizer
+from surelearn.training.shards import Shard, named, spans, spread
 
 #: Parameters that are the vectorizer's.
 _VECTORIZER = (
@@ -242,8 +241,8 @@ random_state, verbose
         return taken(X, kept), labels[kept], None if given is None else given[kept], kept
 
     def _cut(
-        self, X: Any, y: Any, sample_weight: Any, plan: Plan
-    ) -> tuple[list[Shard], NDArray[Any]]:
+        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[Shard], NDArray[Any], bool]:
         """Shards that have each met the words of their own texts, as they would anywhere else."""
         self._check_class_weight(y)
         texts, labels, weight, kept = self._weighty(X, y, sample_weight)
@@ -253,49 +252,40 @@ random_state, verbose
         numbers = np.arange(len(labels)) if kept is None else kept
 
         def cut(number: int, span: tuple[int, int]) -> Shard:
-            shell = reader(self, plan, classes, counts)
-            rows = slice(*span)
+            part, rows = self._part(settings, classes, counts), slice(*span)
             given = None if weight is None else weight[rows]
             with named(number):
-                part = taken(texts, rows)
-                shard = read(shell, part, labels[rows], given, classes=classes, number=number)
-            return shard._replace(batch=shard.batch._replace(numbers=numbers[rows]))
+                shard = part._shard(
+                    taken(texts, rows), labels[rows], given, classes=classes, number=number
+                )
+            return shard._replace(block=shard.block._replace(numbers=numbers[rows]))
 
         self._make_vectorizer()
-        cuts = list(enumerate(spans(len(labels), plan.n_shards)))
-        shards = list(spread(cuts, lambda item: cut(*item), plan.how.threads))
-        _check.some_weight(sum(len(shard.batch.y) for shard in shards))
-        return shards, classes
+        cuts = list(enumerate(spans(len(labels), settings.n_shards)))
+        shards = list(spread(cuts, lambda item: cut(*item), settings.method.threads))
+        _check.some_weight(sum(shard.block.size for shard in shards))
+        return shards, classes, True
 
     def _n_features_of(self, X: Any) -> int:
         return int(self.vectorizer_.n_features)
 
-    def _known_words(self) -> Words | None:
-        return Words(*self.vectorizer_._words()) if self.vectorizer_.keep_names else None
+    def _blank(self) -> Self:
+        twin = super()._blank()
+        twin._make_vectorizer()
+        twin.vectorizer_._check([])
+        return twin
 
-    def _know(self, words: Words | None) -> None:
-        self._make_vectorizer()
-        self.vectorizer_.fit([])
-        if words is not None:
-            features, ends, text, shared = words
-            letters = np.frombuffer(text, dtype=np.uint8)
-            self.vectorizer_._restore_words(features, ends, letters, shared)
+    def _new_reader(self) -> TextReader:
+        return TextReader(self._blank().vectorizer_)
 
-    def _stream_shell(self) -> Self:
-        shell = super()._stream_shell()
-        shell._make_vectorizer()
-        shell.vectorizer_._check([])
-        return shell
+    def _own_reader(self) -> TextReader:
+        return TextReader(self.vectorizer_)
 
-    def _features(self, X: Any, names: list[str] | None) -> Features:
-        """Texts of a stream as rows of hashed words."""
-        _check.only_texts(X)
-        arrays, words = self.vectorizer_._apart(X)
-        return Features(arrays, self.vectorizer_.n_features, words)
-
-    def _meet(self, names: _core.Names) -> None:
-        """Take over the words that were met in texts of a stream."""
-        self.vectorizer_._meet(names)
+    def _use(self, reader: TextReader) -> None:
+        if self.__dict__.get("vectorizer_") is not reader.vectorizer:
+            self.__dict__.pop("_reader", None)
+            self.vectorizer_ = reader.vectorizer
+        self.n_features_in_ = reader.n_features
 
     def _vectorizer_params(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _VECTORIZER}

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators import StreamProgress
-from surelearn.estimators._base import as_labels
 from surelearn.estimators._judge import Judgement, check_fitted, judge, why_unsure
+from surelearn.estimators._labels import as_labels
 from surelearn.estimators._reading import opened
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._result import Evaluation

@@ -21,6 +21,9 @@ from surelearn.weights import Diagonal, Full, Layout
 #: Ways to merge.
 HOWS = ("bayes", "weighted", "kl", "uniform")
 
+#: In place of a way to learn classes: columns that have nothing to do with each other.
+_COLUMNS = "columns"
+
 #: Digits of sums have room for so many models.
 _MOST = 2**22
 
@@ -135,6 +138,38 @@ class MergeState:
             projection=model.projection if model.counts.any() else None,
         )
 
+    @classmethod
+    def of_columns(
+        cls,
+        weights: Diagonal | None,
+        how: str,
+        *,
+        layout: Layout,
+        initial_variance: float,
+        n_columns: int,
+        mistakes: list[int],
+        updates: int,
+    ) -> MergeState:
+        """The state of weights each column of which is merged for itself: no classes, no counts."""
+        columns = np.arange(n_columns)
+        state = None if weights is None else weights.state()
+        moved = state is not None and _is_moved(state)
+        return cls(
+            how=how,
+            layout=layout,
+            initial_variance=initial_variance,
+            multiclass=_COLUMNS,
+            classes=columns,
+            counts=np.zeros(n_columns, dtype=np.int64),
+            mistakes=list(mistakes),
+            updates=updates,
+            n_models=1,
+            code=None,
+            trained=_Sole(columns, state) if state is not None and moved else None,
+            words=None,
+            projection=None,
+        )
+
     def __add__(self, other: MergeState) -> MergeState:
         """The state of the models of both."""
         return self._plus(other)
@@ -200,9 +235,13 @@ class MergeState:
             mistakes,
             self.updates - extra * start.updates,
             self.code,
-            self.words if prior is None else united(self.words, prior.words),
+            self.result_words(prior),
             self.projection,
         )
+
+    def result_words(self, prior: MergeState | None = None) -> Words | None:
+        """The words of `result`."""
+        return self.words if prior is None else united(self.words, prior.words)
 
     # ---------------------------------------------------------------- internals
 
@@ -221,7 +260,7 @@ class MergeState:
     @property
     def _fixed(self) -> bool:
         """Whether the columns are those of a code, which takes no other classes."""
-        return self.multiclass not in ("joint", "ovr", "ovo")
+        return self.multiclass not in ("joint", "ovr", "ovo", _COLUMNS)
 
     def _halves(self, classes: Classes) -> bool:
         return self.multiclass == "joint" and len(classes) > 2
@@ -295,7 +334,7 @@ class MergeState:
 
     def _n_columns(self) -> int:
         K = len(self.classes)
-        if K == 2:
+        if K == 2 and self.multiclass != _COLUMNS:
             return 1
         if self.multiclass == "ovo":
             return K * (K - 1) // 2

@@ -46,6 +46,8 @@ class Words(NamedTuple):
 def united(a: Words | None, b: Words | None) -> Words | None:
     """The words of both. Of two in one feature the smaller by its bytes stays: who met which
     first would depend on the order of the models."""
-    if a is None or b is None:
-        return b if a is None else a
+    if a is None or not len(a.features):
+        return a if b is None else b
+    if b is None or not len(b.features):
+        return a
     return Words(*_core.unite_names(a.ordered(), b.ordered()))

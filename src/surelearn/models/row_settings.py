@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from surelearn import _check, _core, constraints, rules
 from surelearn.merging import HOWS
 from surelearn.models import reductions
-from surelearn.models.rows import How, Model, n_columns_of
+from surelearn.models.rows import RowModel, UpdateMethod, n_columns_of
 from surelearn.weights import Layout, fits
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowSettings:
     """What `fit` and `partial_fit` do, all of it checked."""
 
     rule: rules.Rule
     constraints: constraints.Constraints
-    how: How
+    method: UpdateMethod
     multiclass: reductions.Multiclass
     covariance: str
     projection: str
@@ -39,7 +39,7 @@ class Plan:
     merge_every: int | None
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Plan:
+    def of(cls, params: Mapping[str, Any]) -> RowSettings:
         """Check every parameter of a `SureClassifier`."""
         scheme = constraints.get(params["constraints"])
         rule = rules.get(params["rule"])
@@ -56,7 +56,7 @@ class Plan:
         return cls(
             rule=rule,
             constraints=scheme,
-            how=How(core, scheme.core(), cost, threads),
+            method=UpdateMethod(core, scheme.core(), cost, threads),
             multiclass=multiclass,
             covariance=covariance,
             projection=_check.choice(
@@ -77,11 +77,30 @@ class Plan:
         return Layout(
             n_features=n_features,
             intercept=self.intercept,
-            second_order=not self.how.rule.first_order,
+            second_order=not self.method.rule.first_order,
             averaged=self.averaged,
             dtype=self.dtype,
             covariance=self.covariance,
         )
+
+    def untrained(self, n_features: int, *, is_sparse: bool) -> RowModel:
+        """A model of rows of this width that has seen none."""
+        none: NDArray[Any] = np.zeros(0, dtype=np.int64)
+        layout, projection = self.layout(n_features), self.resolved(is_sparse)
+        return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
+
+    def start(self, n_features: int, classes: NDArray[Any], *, is_sparse: bool) -> RowModel:
+        """The model that `fit` starts from, with all classes known."""
+        self.constraints.check_rivals(len(classes) - 1)
+        model = self.untrained(n_features, is_sparse=is_sparse)
+        self.check_classes(classes, model)
+        return model.with_classes(classes)
+
+    def going_on(self, model: RowModel) -> RowModel:
+        """A fitted model under these settings, which must fit it."""
+        self.check_fits(model)
+        projection = model.projection if self.projection == "auto" else self.projection
+        return model if projection == model.projection else replace(model, projection=projection)
 
     @property
     def can_be_kept(self) -> bool:
@@ -89,13 +108,13 @@ class Plan:
 
         What a registered name means, and what is in a matrix, can change without that.
         """
-        fixed = self.class_weight is None and self.how.cost is None
+        fixed = self.class_weight is None and self.method.cost is None
         named = isinstance(self.multiclass, str)
         return fixed and named and not isinstance(self.rule, rules.Custom)
 
-    def check_classes(self, classes: NDArray[Any], model: Model) -> None:
+    def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
         """Refuse classes that the model cannot take: no cost, no row of the code, no memory."""
-        _check.cost_fits(self.how.cost, classes)
+        _check.cost_fits(self.method.cost, classes)
         reductions.check_classes(self.multiclass, model.classes, classes)
         fits(model.layout, n_columns_of(len(classes), None))
 
@@ -119,7 +138,7 @@ class Plan:
             return self.projection
         return "precision" if is_sparse else "covariance"
 
-    def check_fits(self, model: Model) -> None:
+    def check_fits(self, model: RowModel) -> None:
         """Refuse a change of what a fitted model cannot change."""
         fitted = model.layout
         _check.same("multiclass", model.multiclass, self.multiclass)
@@ -128,7 +147,7 @@ class Plan:
         _check.same("fit_intercept", fitted.intercept, self.intercept)
         _check.same("average", fitted.averaged, self.averaged)
         _check.same("initial_variance", model.initial_variance, self.initial_variance)
-        if fitted.second_order == self.how.rule.first_order:
+        if fitted.second_order == self.method.rule.first_order:
             _check.same_order(fitted.second_order, self.rule)
 
 

@@ -1,6 +1,6 @@
 """What a classifier has learnt: classes and the weights over them; knows no scikit-learn.
 
-Whoever changes the classes makes a new `Model`, so that a reader in another thread always sees
+A change of the classes makes a new `RowModel`, so that a reader in another thread always sees
 classes and weights that belong together. The weights themselves are changed in place by the core,
 under its own lock.
 """
@@ -18,7 +18,9 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 from surelearn.decode import Code, columns_of
+from surelearn.merging import MergeState, Words
 from surelearn.models import reductions
+from surelearn.models.protocol import Refused
 from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
 
 #: Rows between two reports of progress.
@@ -39,7 +41,7 @@ class Batch(NamedTuple):
         return bool(issparse(self.X))
 
 
-class How(NamedTuple):
+class UpdateMethod(NamedTuple):
     """How to learn: rule, scheme, and the costs of taking one class for another."""
 
     rule: _core.Rule
@@ -58,25 +60,32 @@ class How(NamedTuple):
         return self.cost[np.ix_(places, places)].ravel()
 
 
-class Refused(ValueError):
-    """A row whose update would have left no usable model; the `place` rows before it are learnt."""
+def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "row") -> Refused:
+    """The error of a record whose update would have left no usable model.
 
-    def __init__(self, place: int, row: int, model: Any, *, exact: bool, what: str = "row") -> None:
-        layout = model.layout
-        super().__init__(
-            _check.collapse(
-                f"{what} {row}",
-                covariance=layout.covariance,
-                projection=model.projection,
-                dtype=layout.dtype,
-                exact=exact,
-            )
-        )
-        self.place = place
+    Parameters
+    ----------
+    model : RowModel or SequenceModel
+    number : int
+        Of the record, as the user counts.
+    place : int
+        How many were learnt before it.
+    exact : bool
+        Whether the scheme is the exact one.
+    unit : {"row", "sequence"}
+    """
+    message = _check.collapse(
+        f"{unit} {number}",
+        covariance=model.layout.covariance,
+        projection=model.projection,
+        dtype=model.layout.dtype,
+        exact=exact,
+    )
+    return Refused(message, place, "record" if unit == "row" else unit)
 
 
 @dataclass
-class Model:
+class RowModel:
     """Classes, weights and the counts of what happened so far.
 
     Parameters
@@ -123,7 +132,7 @@ class Model:
     def _entries(self) -> NDArray[np.int8] | None:
         return None if self.code is None else self.code.matrix.ravel()
 
-    def with_classes(self, classes: NDArray[Any]) -> Model:
+    def with_classes(self, classes: NDArray[Any]) -> RowModel:
         """The same model with other known classes (sorted); new ones start at their prior."""
         if len(classes) == len(self.classes) and np.array_equal(classes, self.classes):
             return self
@@ -133,7 +142,39 @@ class Model:
         weights = self._weights_for(places, code)
         return replace(self, classes=classes, weights=weights, counts=counts, code=code)
 
-    def copy(self) -> Model:
+    def merge_state(self, how: str, *, words: Words | None = None) -> MergeState:
+        """What merging has to know of this model."""
+        return MergeState.of(self, how, words=words)
+
+    @classmethod
+    def merged(
+        cls,
+        total: MergeState,
+        prior: MergeState | None = None,
+        *,
+        projection: str,
+        threads: int = 1,
+    ) -> RowModel:
+        """The one model of all those summed; of this projection where none has seen a row."""
+        found = total.result(prior, threads=threads)
+        fixed = reductions.is_fixed(total.multiclass)
+        code = found.code if fixed else reductions.code_of(total.multiclass, len(found.weighed))
+        model = cls(
+            total.layout,
+            total.initial_variance,
+            found.projection or projection,
+            found.weighed,
+            weights=found.weights,
+            counts=np.zeros(len(found.weighed), dtype=np.int64),
+            mistakes=found.mistakes,
+            updates=found.updates,
+            multiclass=total.multiclass,
+            code=code,
+        ).with_classes(found.classes)
+        model.counts = found.counts
+        return model
+
+    def copy(self) -> RowModel:
         """One that learns without changing this one."""
         weights = self.weights
         if weights is not None:
@@ -160,7 +201,7 @@ class Model:
 
     def learn(
         self,
-        how: How,
+        method: UpdateMethod,
         batch: Batch,
         *,
         order: NDArray[np.int64] | None = None,
@@ -172,12 +213,12 @@ class Model:
         begin, end = span or (0, len(batch.y))
         if begin == end:
             return
-        targets = self.targets(how, batch, order=order, known=known)
-        self.learn_span(how, batch, targets, (begin, end), report=report)
+        targets = self.targets(method, batch, order=order, known=known)
+        self.learn_span(method, batch, targets, (begin, end), report=report)
 
     def learn_coded(
         self,
-        how: How,
+        method: UpdateMethod,
         batch: Batch,
         *,
         order: NDArray[np.int64] | None = None,
@@ -185,13 +226,13 @@ class Model:
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn rows of which `y` says the places of their classes, all of them known."""
-        cost = how.cost_of(self.classes)
+        cost = method.cost_of(self.classes)
         targets = Targets(batch.y, batch.weight, order, self._all_known, cost, self._entries)
-        self.learn_span(how, batch, targets, span or (0, len(batch.y)), report=report)
+        self.learn_span(method, batch, targets, span or (0, len(batch.y)), report=report)
 
     def targets(
         self,
-        how: How,
+        method: UpdateMethod,
         batch: Batch,
         *,
         order: NDArray[np.int64] | None = None,
@@ -203,12 +244,12 @@ class Model:
         # A label past the last class belongs to rows beyond the span, which are not read.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
         known = self._all_known if known is None else known
-        cost = how.cost_of(self.classes)
+        cost = method.cost_of(self.classes)
         return Targets(codes, batch.weight, order, known, cost, self._entries, missed=missed)
 
     def learn_span(
         self,
-        how: How,
+        method: UpdateMethod,
         batch: Batch,
         targets: Targets,
         span: tuple[int, int],
@@ -220,16 +261,16 @@ class Model:
         if self.weights is None:  # one class teaches nothing, but its rows count
             self._count(Tally(end - begin, 0, 0), targets, begin)
             return
-        learnt, refused = self._pass(how, batch.rows, targets, span, report=report)
-        if refused:
+        learnt, stopped = self._pass(method, batch.rows, targets, span, report=report)
+        if stopped:
             place = begin + learnt.rows
             row = place if targets.order is None else int(targets.order[place])
             named = row if batch.numbers is None else int(batch.numbers[row])
-            raise Refused(place, named, self, exact=how.scheme.exact)
+            raise refused(self, named, place, exact=method.scheme.exact)
 
     def _pass(
         self,
-        how: How,
+        method: UpdateMethod,
         rows: _core.Rows,
         targets: Targets,
         span: tuple[int, int],
@@ -239,34 +280,35 @@ class Model:
         """Learn a span; what was done is counted also where it is interrupted."""
         begin, end = span
         done = np.zeros(3, np.uint64)
-        refused = False
+        stopped = False
         weights = _check.trained(self.weights, "learning")
-        weights.use_threads(how.threads)
+        weights.use_threads(method.threads)
+        core = self.core_method(method)
         try:
-            while int(done[0]) < end - begin and not refused:
+            while int(done[0]) < end - begin and not stopped:
                 at = begin + int(done[0])
                 stop = end if report is None else min(end, at + _REPORT)
-                refused = weights.learn(self.method(how), rows, targets, span=(at, stop), done=done)
+                stopped = weights.learn(core, rows, targets, span=(at, stop), done=done)
                 if report is not None:
                     report(Tally(*done.tolist()))
         finally:
             learnt = Tally(*done.tolist())
             self._count(learnt, targets, begin)
-        return learnt, refused
+        return learnt, stopped
 
-    def method(self, how: How) -> Method:
+    def core_method(self, method: UpdateMethod) -> Method:
         """How the core learns into these weights."""
-        return Method(how.rule, how.scheme, self.projection == "covariance")
+        return Method(method.rule, method.scheme, self.projection == "covariance")
 
     def learn_row(self, method: Method, row: _core.Rows, place: int, weight: float) -> None:
         """Learn one row of a known class, without costs: the shortest way to the core."""
         weights = _check.trained(self.weights, "learning")
         if self.code is None:
-            tally, refused = weights.learn_row(method, row, place, weight)
+            tally, stopped = weights.learn_row(method, row, place, weight)
         else:
-            tally, refused = self._learn_coded_row(method, row, place, weight)
-        if refused:
-            raise Refused(0, 0, self, exact=method.scheme.exact)
+            tally, stopped = self._learn_coded_row(method, row, place, weight)
+        if stopped:
+            raise refused(self, 0, 0, exact=method.scheme.exact)
         self._add(tally)
         self.counts[place] += 1
 
@@ -277,8 +319,8 @@ class Model:
         targets = Targets(y, w, None, self._all_known, None, self._entries)
         done = np.zeros(3, np.uint64)
         weights = _check.trained(self.weights, "learning")
-        refused = weights.learn(method, row, targets, span=(0, 1), done=done)
-        return Tally(*done.tolist()), refused
+        stopped = weights.learn(method, row, targets, span=(0, 1), done=done)
+        return Tally(*done.tolist()), stopped
 
     def _count(self, learnt: Tally, targets: Targets, begin: int) -> None:
         rows = slice(begin, begin + learnt.rows)
@@ -292,19 +334,21 @@ class Model:
         self.mistakes[-1] += tally.mistakes
         self.updates += tally.updates
 
-    def absorb(self, how: How, batch: Batch, publish: Callable[[Model], None]) -> None:
+    def absorb(
+        self, method: UpdateMethod, batch: Batch, publish: Callable[[RowModel], None]
+    ) -> None:
         """Learn a batch in which classes may appear that were not known before.
 
         `publish` is handed the model whenever a stretch of rows is learnt.
         """
-        how = how._replace(classes=joined(self.classes, batch.y))
+        method = method._replace(classes=joined(self.classes, batch.y))
         model = self
         for stage in _stages(self.classes, batch.y):
             before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
             rows = int(model.counts.sum())
             try:
-                model.learn(how, batch, known=known, span=stage.span)
+                model.learn(method, batch, known=known, span=stage.span)
             except BaseException:  # a refusal, an error of the rule, Ctrl-C: what is learnt is kept
                 nothing = int(model.counts.sum()) == rows
                 seen = stage.classes[known.astype(bool)]

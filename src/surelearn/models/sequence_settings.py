@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
 from surelearn import _check, constraints, rules
-from surelearn.models.rows import How
-from surelearn.models.sequences import Given, TagBatch, TagModel
+from surelearn.models.rows import UpdateMethod
+from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Layout
 
@@ -18,21 +16,21 @@ from surelearn.weights import Layout
 FEATURES = ("templates", "columns", "n_features")
 
 
-def feature_settings(tagger: Any) -> dict[str, Any]:
+def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
     """How features are made, in plain values that can be compared."""
-    found = {name: getattr(tagger, name) for name in FEATURES}
+    found = {name: params[name] for name in FEATURES}
     for name in ("templates", "columns"):
         found[name] = None if found[name] is None else list(found[name])
     return found
 
 
 @dataclass(frozen=True)
-class TagPlan:
+class SequenceSettings:
     """What `fit` and `partial_fit` of a tagger do, all of it checked."""
 
     rule: rules.Rule
     constraints: constraints.Constraints
-    how: How
+    method: UpdateMethod
     projection: str
     dtype: str
     passes: int
@@ -40,9 +38,10 @@ class TagPlan:
     averaged: bool
     initial_variance: float
     verbose: int
+    feature_params: dict[str, Any]
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> TagPlan:
+    def of(cls, params: Mapping[str, Any]) -> SequenceSettings:
         scheme = constraints.get(params["constraints"])
         few = isinstance(scheme, constraints.Single)
         if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
@@ -52,10 +51,11 @@ class TagPlan:
             )
         rule = rules.get(params["rule"])
         dtype = _check.storage(params["dtype"])
+        threads = _check.threads("n_jobs", params["n_jobs"])
         return cls(
             rule=rule,
             constraints=scheme,
-            how=How(rule.core(), scheme.core(), None, _check.threads("n_jobs", params["n_jobs"])),
+            method=UpdateMethod(rule.core(), scheme.core(), threads=threads),
             projection=_check.choice(
                 "projection", params["projection"], ["precision", "covariance"]
             ),
@@ -65,40 +65,37 @@ class TagPlan:
             averaged=_check.flag("average", params["average"]),
             initial_variance=_check.prior(params["initial_variance"], dtype),
             verbose=_check.verbosity(params["verbose"]),
+            feature_params={name: params[name] for name in FEATURES},
         )
 
-    def blank(self, tagger: Any) -> TagModel:
+    def untrained(self) -> SequenceModel:
         """A model that has seen nothing."""
         layout = Layout(
             n_features=2,
             intercept=False,
-            second_order=not self.how.rule.first_order,
+            second_order=not self.method.rule.first_order,
             averaged=self.averaged,
             dtype=self.dtype,
         )
-        return TagModel(layout, self.initial_variance, self.projection, self.features(tagger))
+        made_by = feature_settings(self.feature_params)
+        return SequenceModel(
+            layout, self.initial_variance, self.projection, self.features(), made_by
+        )
 
-    def features(self, tagger: Any, columns: Any = None) -> TokenFeatures:
+    def features(self, columns: Any = None) -> TokenFeatures:
         """Features that have seen nothing, of columns that are named by default as here."""
-        params = {name: getattr(tagger, name) for name in FEATURES}
+        params = self.feature_params
         return TokenFeatures(**{**params, "columns": params["columns"] or columns})
 
-    def read(
-        self, model: TagModel, given: Given, classes: NDArray[Any]
-    ) -> tuple[TagModel, TagBatch]:
-        """What is given as the core reads it, and a model with room for it."""
-        sequences = model.features.learn(given.X)
-        model = model.fitting(classes)
-        return model, model.batch(given, sequences)
-
-    def check_fits(self, tagger: Any, model: TagModel) -> None:
+    def check_fits(self, model: SequenceModel) -> None:
         """Refuse a change of what a fitted model cannot change."""
         fitted = model.layout
         _check.same("dtype", fitted.dtype, self.dtype)
         _check.same("average", fitted.averaged, self.averaged)
         _check.same("initial_variance", model.initial_variance, self.initial_variance)
         _check.same("projection", model.projection, self.projection)
-        if fitted.second_order == self.how.rule.first_order:
+        if fitted.second_order == self.method.rule.first_order:
             _check.same_order(fitted.second_order, self.rule)
-        for name, value in tagger.__dict__.get("_settings", {}).items():
-            _check.same(name, value, feature_settings(tagger)[name])
+        asked = feature_settings(self.feature_params)
+        for name, value in model.made_by.items():
+            _check.same(name, value, asked[name])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.models.rows import How, Refused
+from surelearn.models.rows import UpdateMethod, refused
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.weights import Diagonal, Layout, Tally, rows_of
 
@@ -27,7 +27,7 @@ from surelearn.weights import Diagonal, Layout, Tally, rows_of
 _REPORT = 1 << 16
 
 
-class TagBatch(NamedTuple):
+class SequenceBatch(NamedTuple):
     """Sequences with the places of their labels, checked, none of weight zero."""
 
     tokens: _core.Rows
@@ -42,17 +42,22 @@ class TagBatch(NamedTuple):
         return len(self.bounds) - 1
 
 
-class Given(NamedTuple):
-    """What somebody handed in to be learnt, checked but for the features."""
+class LabelledSequences(NamedTuple):
+    """Sequences to be learnt with their labels, checked but for the features."""
 
     X: list[Any]
     y: list[list[Any]]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None
     labels: NDArray[Any]  # that are in it, sorted
+    columns: list[str] | None = None  # what a source calls the columns of words
+
+    @property
+    def size(self) -> int:
+        return len(self.X)
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any) -> Given:
+    def of(cls, X: Any, y: Any, sample_weight: Any = None) -> LabelledSequences:
         sequences, tags = _check.tagged(X, y)
         weight = _check.sample_weight(sample_weight, len(tags))
         numbers = None
@@ -64,17 +69,18 @@ class Given(NamedTuple):
 
 
 @dataclass
-class TagModel:
+class SequenceModel:
     """Labels, features, weights and the counts of what happened so far.
 
-    Whoever changes what the rows and columns of the weights mean makes a new one, under `lock`, so
-    that a reader in another thread sees features and weights that belong together.
+    A change of what the rows and columns of the weights mean makes a new one, under `lock`, so that
+    a reader in another thread sees features and weights that belong together.
     """
 
     layout: Layout  # its features: the chain's, those of tokens, and room for more
     initial_variance: float
     projection: str
     features: TokenFeatures
+    made_by: dict[str, Any]  # parameters that the features were made by
     classes: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
     n_pairs: int = 0  # features of pairs that there are rows for, but for the constant one
     weights: Diagonal | None = None  # None: no label is known
@@ -87,7 +93,7 @@ class TagModel:
         """Row of the first feature of tokens."""
         return 2 + (self.n_pairs + 1) * len(self.classes)
 
-    def fitting(self, classes: NDArray[Any]) -> TagModel:
+    def fitting(self, classes: NDArray[Any]) -> SequenceModel:
         """One with these labels, sorted, and room for all features there are."""
         n_tokens, n_pairs = self.features.n_features, self.features.n_pair_features
         room = self.layout.n_features - self.first
@@ -105,7 +111,7 @@ class TagModel:
             other.weights = self._moved(other, room)
         return other
 
-    def _moved(self, other: TagModel, room: int) -> Diagonal:
+    def _moved(self, other: SequenceModel, room: int) -> Diagonal:
         """These weights under the rows and columns of the other one."""
         if self.weights is None:
             return Diagonal(other.layout, len(other.classes), self.initial_variance)
@@ -117,7 +123,7 @@ class TagModel:
 
     def rows_for(
         self,
-        other: TagModel,
+        other: SequenceModel,
         places: NDArray[np.int64],
         tokens: NDArray[np.int64],
         pairs: NDArray[np.int64],
@@ -138,11 +144,15 @@ class TagModel:
         rows[other.first + tokens] = self.first + np.arange(len(tokens))
         return rows
 
-    def batch(self, given: Given, sequences: Sequences) -> TagBatch:
-        """What is learnt, as the core reads it."""
-        y = self.places(given.y)
-        tokens, pairs = self._rows(sequences)
-        return TagBatch(tokens, pairs, sequences.bounds, y, given.weight, given.numbers)
+    def batch(
+        self,
+        sequences: Sequences,
+        y: NDArray[np.int32],
+        weight: NDArray[np.float64] | None,
+        numbers: NDArray[np.int64] | None,
+    ) -> SequenceBatch:
+        """Sequences and the places of their labels, as the core reads them."""
+        return SequenceBatch(*self._rows(sequences), sequences.bounds, y, weight, numbers)
 
     def places(self, y: list[list[Any]]) -> NDArray[np.int32]:
         """The place of each token's label among the classes."""
@@ -212,8 +222,8 @@ class TagModel:
 
     def learn(
         self,
-        how: How,
-        batch: TagBatch,
+        method: UpdateMethod,
+        batch: SequenceBatch,
         *,
         order: NDArray[np.int64] | None = None,
         report: Callable[[Tally], None] | None = None,
@@ -221,15 +231,15 @@ class TagModel:
         """Learn all sequences; raises `Refused` after those before a bad one."""
         if not self.mistakes:
             self.mistakes.append(0)
-        done, refused = np.zeros(3, np.uint64), False
-        method = (how.rule, how.scheme, self.projection == "covariance")
+        done, stopped = np.zeros(3, np.uint64), False
+        core_method = (method.rule, method.scheme, self.projection == "covariance")
         weights = _check.trained(self.weights, "learning")
         learnt = 0
         try:
-            while learnt < batch.size and not refused:
+            while learnt < batch.size and not stopped:
                 end = batch.size if report is None else min(batch.size, learnt + _REPORT)
-                refused = weights.learn_sequences(
-                    method, batch, order=order, span=(learnt, end), done=done
+                stopped = weights.learn_sequences(
+                    core_method, batch, order=order, span=(learnt, end), done=done
                 )
                 learnt = int(done[0])
                 if report is not None:
@@ -237,13 +247,13 @@ class TagModel:
         finally:
             self.mistakes[-1] += int(done[1])
             self.updates += int(done[2])
-        if refused:
+        if stopped:
             place = learnt if order is None else int(order[learnt])
             named = place if batch.numbers is None else int(batch.numbers[place])
-            raise Refused(learnt, named, self, exact=False, what="sequence")
+            raise refused(self, named, learnt, exact=False, unit="sequence")
 
-    def copy(self) -> TagModel:
-        """One that shares nothing with this one; `lock` must be held."""
+    def copy(self) -> SequenceModel:
+        """One that shares nothing with this one; while another thread learns, under `lock`."""
         return replace(
             self,
             features=deepcopy(self.features),

@@ -90,6 +90,11 @@ class Batch:
         kept = {name: values[rows] for name, values in self.kept.items()}
         return Batch(self.X[rows], labels, weight, self.n_bad, kept)
 
+    @property
+    def is_labelled(self) -> bool:
+        """Whether labels were read."""
+        return self.labels is not None
+
     @cached_property
     def y(self) -> NDArray[Any] | None:
         """The label of each record."""
@@ -140,6 +145,10 @@ class Sentences(Batch):
         """Some of the sentences, by a slice."""
         tags = None if self.tags is None else self.tags[rows]
         return Sentences(self.X[rows], tags=tags, n_bad=self.n_bad)
+
+    @property
+    def is_labelled(self) -> bool:
+        return self.tags is not None
 
     @property
     def y(self) -> list[list[str]] | None:  # type: ignore[override]

@@ -1,37 +1,68 @@
-"""The passes of `fit` over its rows, with their progress."""
+"""Passes over records in memory, with their progress; must not know what is learnt."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.models.row_settings import Plan
-from surelearn.models.rows import Batch, Model
+from surelearn.models.protocol import Block, Order, Report, Trainable
 from surelearn.weights import Tally
 
 
 def run(
-    model: Model, plan: Plan, batch: Batch, random: np.random.RandomState, *, done: int = 0
+    trainable: Trainable[Any, Any],
+    block: Block,
+    passes: Iterable[int],
+    *,
+    order: Callable[[int], Order],
+    report: Callable[[int], Report | None],
 ) -> None:
-    """All passes but those done, each in a new random order where the plan shuffles."""
-    n = len(batch.y)
-    for number in range(done + 1, plan.passes + 1):
-        order = new_order(random, n) if plan.shuffle else None
-        report = reporter(f"pass {number}/{plan.passes}", n) if plan.verbose else None
-        model.mistakes.append(0)
-        model.learn(plan.how, batch, order=order, report=report)
-    model.counts //= plan.passes  # a row counts once, however often it was learnt
+    """Learn a block once in each of these passes.
+
+    Parameters
+    ----------
+    trainable : Trainable
+    block : Block
+    passes : iterable of int
+        Numbers of the passes, from 1.
+    order : function
+        Gives the order of a pass.
+    report : function
+        Gives what is told of its progress.
+    """
+    for number in passes:
+        if block.size:
+            block = trainable.learn(
+                block, order(number), number=number, starts_pass=True, report=report(number)
+            )
+        else:
+            trainable.model.mistakes.append(0)
+
+
+def random_orders(
+    random: np.random.RandomState, n: int, *, shuffle: bool
+) -> Callable[[int], NDArray[np.int64] | None]:
+    """A new random order for each pass of `fit`, or none."""
+    return lambda _: new_order(random, n) if shuffle else None
 
 
 def new_order(random: np.random.RandomState, n: int) -> NDArray[np.int64]:
-    """The rows in the order of the next pass."""
+    """The records in the order of the next pass."""
     return random.permutation(n).astype(np.int64, copy=False)
 
 
-def reporter(name: str, n_rows: int, what: str = "rows") -> Callable[[Tally], None]:
+def reports(
+    n: int, passes: int, *, verbose: int, what: str = "rows", of: str = ""
+) -> Callable[[int], Report | None]:
+    """A line for each pass and now and then in between, where it is asked for."""
+    return lambda number: _reporter(f"{of}pass {number}/{passes}", n, what) if verbose else None
+
+
+def _reporter(name: str, n: int, what: str) -> Report:
     """Prints a line whenever it is told how far a pass has come."""
     begin = time.perf_counter()
 
@@ -39,7 +70,7 @@ def reporter(name: str, n_rows: int, what: str = "rows") -> Callable[[Tally], No
         rate = done.rows / max(time.perf_counter() - begin, 1e-9)
         share = 100.0 * done.mistakes / max(done.rows, 1)
         print(
-            f"{name}: {done.rows:,} of {n_rows:,} {what}, {done.mistakes:,} mistakes "
+            f"{name}: {done.rows:,} of {n:,} {what}, {done.mistakes:,} mistakes "
             f"({share:.1f} %), {rate:,.0f} {what}/s",
             flush=True,
         )

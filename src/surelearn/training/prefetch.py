@@ -19,7 +19,7 @@ _TRIES = 5
 _PATIENCE = 0.2
 
 
-def ahead(
+def prefetch(
     items: Iterable[T],
     work: Callable[[T], R],
     threads: int,

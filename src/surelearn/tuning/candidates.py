@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from surelearn import _check
-from surelearn.models.row_settings import Plan
+from surelearn.models.row_settings import RowSettings
 from surelearn.rules import AROW, NHERD, PA1, SCW1, SCW2, Probit, Rule, Stdev, Variance
 
 Params = dict[str, Any]
@@ -96,18 +96,18 @@ def _check_names(i: int, params: Any) -> None:
             )
 
 
-def alike(a: Plan, b: Plan, is_sparse: bool) -> bool:
+def alike(a: RowSettings, b: RowSettings, is_sparse: bool) -> bool:
     """Would both learn the same?"""
     if _projection(a, is_sparse) != _projection(b, is_sparse):
         return False
-    names = {one.name for one in fields(Plan)} - {"how", "projection"}
+    names = {one.name for one in fields(RowSettings)} - {"method", "projection"}
     return all(_equal(getattr(a, name), getattr(b, name)) for name in names)
 
 
-def _projection(plan: Plan, is_sparse: bool) -> str | None:
+def _projection(settings: RowSettings, is_sparse: bool) -> str | None:
     """The one that makes a difference: there is none in full or first-order weights."""
-    counts = plan.covariance == "diagonal" and not plan.how.rule.first_order
-    return plan.resolved(is_sparse) if counts else None
+    counts = settings.covariance == "diagonal" and not settings.method.rule.first_order
+    return settings.resolved(is_sparse) if counts else None
 
 
 def _equal(a: Any, b: Any) -> bool:

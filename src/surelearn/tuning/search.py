@@ -12,10 +12,13 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check
 from surelearn.estimators._classifier import SureClassifier
+from surelearn.estimators._readers import NumberReader
 from surelearn.estimators._table import Table, word
-from surelearn.models.row_settings import Plan
-from surelearn.models.rows import Model, Refused
-from surelearn.training.passes import new_order, run
+from surelearn.models.protocol import Refused
+from surelearn.models.row_settings import RowSettings
+from surelearn.models.row_training import RowBlock, RowTrainable
+from surelearn.models.rows import RowModel
+from surelearn.training.passes import new_order, random_orders, reports, run
 from surelearn.tuning import candidates as settings_to_try
 from surelearn.tuning.candidates import Params
 from surelearn.tuning.sweep import Candidate, OrderedRows, ranked, sweep
@@ -134,10 +137,10 @@ def tune(
     batch, classes = best._whole(X, y, sample_weight, "tune")
     entrants = _entrants(estimator, candidates, batch.is_sparse)
     entrants = _fitting(best, entrants, classes, strict=candidates is not None)
-    entries = [_entry(best, entrant.plan, batch.is_sparse) for entrant in entrants]
+    entries = [_entry(best, entrant.settings, batch.is_sparse) for entrant in entrants]
     random = check_random_state(best.random_state)
     start = random.get_state()
-    order = _first_order(entries[0].plan, random, len(batch.y))
+    order = _first_order(entries[0].settings, random, len(batch.y))
     # Labels are looked up once for all; the winner's model has them as they were given.
     data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
     sweep(entries, data, threads, _reporter(len(entries)) if verbose else lambda ended: None)
@@ -151,7 +154,7 @@ class _Entrant(NamedTuple):
     """A candidate and what its parameters mean."""
 
     params: Params
-    plan: Plan
+    settings: RowSettings
 
 
 # --------------------------------------------------------------------- candidates
@@ -164,7 +167,7 @@ def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> li
 
     def entrant(params: Params) -> _Entrant:
         full = clone(estimator).set_params(**params).get_params(deep=False)
-        return _Entrant(params, Plan.of(full))
+        return _Entrant(params, RowSettings.of(full))
 
     return _distinct(_sound(listed, entrant, strict=given), is_sparse, strict=given)
 
@@ -189,7 +192,9 @@ def _sound(
 def _distinct(found: Iterable[_Entrant], is_sparse: bool, *, strict: bool) -> list[_Entrant]:
     kept: list[_Entrant] = []
     for i, one in enumerate(found):
-        twin = next((k for k in kept if settings_to_try.alike(k.plan, one.plan, is_sparse)), None)
+        twin = next(
+            (k for k in kept if settings_to_try.alike(k.settings, one.settings, is_sparse)), None
+        )
         if twin is None:
             kept.append(one)
         elif strict:
@@ -204,13 +209,13 @@ def _fitting(
     best: SureClassifier, entrants: Sequence[_Entrant], classes: NDArray[Any], *, strict: bool
 ) -> list[_Entrant]:
     """Those for which there are enough classes and memory."""
-    plans = {id(one.params): one.plan for one in entrants}
+    every_settings = {id(one.params): one.settings for one in entrants}
 
     def checked(params: Params) -> _Entrant:
-        plan = plans[id(params)]
-        plan.constraints.check_rivals(len(classes) - 1)
-        plan.check_classes(classes, best._untrained(plan, best.n_features_in_, is_sparse=True))
-        return _Entrant(params, plan)
+        settings = every_settings[id(params)]
+        settings.constraints.check_rivals(len(classes) - 1)
+        settings.check_classes(classes, settings.untrained(best.n_features_in_, is_sparse=True))
+        return _Entrant(params, settings)
 
     return _sound([one.params for one in entrants], checked, strict=strict)
 
@@ -240,19 +245,22 @@ def _check_whole(n_shards: Any) -> None:
         )
 
 
-def _first_order(plan: Plan, random: np.random.RandomState, n: int) -> NDArray[np.int64] | None:
-    return new_order(random, n) if plan.shuffle else None
+def _first_order(
+    settings: RowSettings, random: np.random.RandomState, n: int
+) -> NDArray[np.int64] | None:
+    return new_order(random, n) if settings.shuffle else None
 
 
-def _entry(best: SureClassifier, plan: Plan, is_sparse: bool) -> Candidate:
-    return Candidate(plan, best._untrained(plan, best.n_features_in_, is_sparse))
+def _entry(best: SureClassifier, settings: RowSettings, is_sparse: bool) -> Candidate:
+    return Candidate(settings, settings.untrained(best.n_features_in_, is_sparse=is_sparse))
 
 
 def _winner(
     entries: Sequence[Candidate], data: OrderedRows, random: np.random.RandomState, start: Any
-) -> tuple[int, Model]:
+) -> tuple[int, RowModel]:
     """The best that gets through all its passes, and its model."""
     after = random.get_state()
+    block = RowBlock.of(data.batch, data.classes)
     for i in ranked(entries, range(len(entries))):
         entry = entries[i]
         if entry.failure:
@@ -261,16 +269,35 @@ def _winner(
             if entry.finish is not None:
                 random.set_state(after)
                 model = entry.finish()
-                run(model, entry.plan, data.batch, random, done=1)
+                _go_on(model, entry.settings, block, random, done=1)
             else:  # one before it failed: its own weights are gone
                 random.set_state(start)
                 model = entry.model.with_classes(data.classes)
-                run(model, entry.plan, data.batch, random, done=0)
+                _go_on(model, entry.settings, block, random, done=0)
         except Refused as error:
             entry.failure = f"in a later pass: {error}"
         else:
             return i, model
     raise ValueError(f"a candidate must learn all rows, got none that does: {entries[0].failure}")
+
+
+def _go_on(
+    model: RowModel,
+    settings: RowSettings,
+    block: RowBlock,
+    random: np.random.RandomState,
+    *,
+    done: int,
+) -> None:
+    """The passes that are left."""
+    n, passes = block.size, settings.passes
+    run(
+        RowTrainable(settings, NumberReader(), model),
+        block,
+        range(done + 1, passes + 1),
+        order=random_orders(random, n, shuffle=settings.shuffle),
+        report=reports(n, passes, verbose=settings.verbose),
+    )
 
 
 def _reporter(total: int) -> Callable[[int], None]:

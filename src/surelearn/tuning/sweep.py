@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _core, constraints, rules
-from surelearn.models.row_settings import Plan
-from surelearn.models.rows import Batch, Model, Refused
+from surelearn.models.protocol import Refused
+from surelearn.models.row_settings import RowSettings
+from surelearn.models.rows import Batch, RowModel
 from surelearn.weights import LANES, Diagonal, Layout, rows_of
 
 #: Fewer are faster alone: a table takes as long whether all of its columns are used or not.
@@ -87,19 +88,19 @@ class Narrow(NamedTuple):
 
 @dataclass(eq=False)
 class Candidate:
-    """One learner: its plan, its model before any class is known, and what became of it.
+    """One learner: its settings, its model before any class is known, and what became of it.
 
     `missed` says for each row whether a prediction would have been wrong before it was learnt, and
     `finish`, where it has been kept, gives the model after the pass.
     """
 
-    plan: Plan
-    model: Model
+    settings: RowSettings
+    model: RowModel
     missed: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     mistakes: int = 0
     updates: int = 0
     failure: str = ""
-    finish: Callable[[], Model] | None = None
+    finish: Callable[[], RowModel] | None = None
 
     def judge(self, missed: NDArray[np.uint8], updates: int) -> None:
         self.missed, self.mistakes, self.updates = missed, int(missed.sum()), updates
@@ -116,7 +117,7 @@ def _groups(entries: Iterable[Candidate], data: OrderedRows) -> list[list[Candid
     """Who learns with whom, large groups first: they take longest."""
     groups: dict[Any, list[Candidate]] = {}
     for entry in entries:
-        shares = len(data.classes) == 2 and _may_share(entry.plan)
+        shares = len(data.classes) == 2 and _may_share(entry.settings)
         groups.setdefault(_table_of(entry.model) if shares else id(entry), []).append(entry)
     cut = []
     for group in groups.values():
@@ -125,18 +126,18 @@ def _groups(entries: Iterable[Candidate], data: OrderedRows) -> list[list[Candid
     return sorted(cut, key=len, reverse=True)
 
 
-def _table_of(model: Model) -> tuple[Any, ...]:
+def _table_of(model: RowModel) -> tuple[Any, ...]:
     """What learners of one table have in common: what is kept, and the variance at the start."""
     layout = model.layout
     prior = model.initial_variance if layout.second_order else 1.0
     return layout.dtype, layout.intercept, layout.averaged, prior
 
 
-def _may_share(plan: Plan) -> bool:
+def _may_share(settings: RowSettings) -> bool:
     """Whether the core can learn it in a table with others: one step a row, by a built-in rule."""
-    one_step = not isinstance(plan.constraints, constraints.Exact)
-    built_in = not isinstance(plan.rule, rules.Custom)
-    return plan.covariance == "diagonal" and one_step and built_in
+    one_step = not isinstance(settings.constraints, constraints.Exact)
+    built_in = not isinstance(settings.rule, rules.Custom)
+    return settings.covariance == "diagonal" and one_step and built_in
 
 
 class _Alone:
@@ -146,20 +147,20 @@ class _Alone:
         self._batch = data.batch
         self._classes = data.classes
         # With many at work a thread for each of them is enough.
-        self._how = entry.plan.how._replace(threads=1)
+        self._method = entry.settings.method._replace(threads=1)
         model = entry.model.with_classes(data.classes)
         self._model = replace(model, mistakes=[0], classes=data.places)
         self._missed = np.zeros(len(self._batch.y), np.uint8)
         self._targets = self._model.targets(
-            self._how, self._batch, order=data.order, missed=self._missed
+            self._method, self._batch, order=data.order, missed=self._missed
         )
         self._failure = ""
-        self.block = _BLOCK_FULL if entry.plan.covariance == "full" else _BLOCK
+        self.block = _BLOCK_FULL if entry.settings.covariance == "full" else _BLOCK
 
     def learn(self, span: tuple[int, int]) -> bool:
         """Learn a stretch; is there any sense in going on?"""
         try:
-            self._model.learn_span(self._how, self._batch, self._targets, span)
+            self._model.learn_span(self._method, self._batch, self._targets, span)
         except Refused as error:
             self._failure = str(error)
         return not self._failure
@@ -171,7 +172,7 @@ class _Alone:
             entry.failure, entry.finish = self._failure, self._finish
         return []
 
-    def _finish(self) -> Model:
+    def _finish(self) -> RowModel:
         return replace(self._model, classes=self._classes)
 
 
@@ -184,13 +185,13 @@ class _Together:
         self._narrow = narrow
         self._classes = data.classes
         self._models = [entry.model for entry in entries]
-        self._runners = [entry.model.method(entry.plan.how) for entry in entries]
+        self._runners = [entry.model.core_method(entry.settings.method) for entry in entries]
         self._weights = Diagonal.lanes(narrow.layout(first.layout), _table_of(first)[-1])
         self._missed = np.zeros((len(entries), len(data.batch.y)), np.uint8)
         self._tally = np.zeros((len(entries), 3), np.uint64)
         blank = replace(first, classes=data.places)
         self._targets = blank.targets(
-            entries[0].plan.how, data.batch, order=data.order, missed=self._missed.ravel()
+            entries[0].settings.method, data.batch, order=data.order, missed=self._missed.ravel()
         )
 
     def learn(self, span: tuple[int, int]) -> bool:
@@ -205,7 +206,7 @@ class _Together:
             entry.finish = partial(self._finish, b)
         return [entry for entry, lane in zip(entries, self._tally, strict=True) if lane[2]]
 
-    def _finish(self, b: int) -> Model:
+    def _finish(self, b: int) -> RowModel:
         model = self._models[b]
         mistakes, updates, _ = self._tally[b].tolist()
         own = self._weights.lane(b, self._narrow.layout(model.layout), model.initial_variance)
@@ -230,7 +231,7 @@ class _Sweep:
         self, entries: Sequence[Candidate], data: OrderedRows, report: Callable[[int], None]
     ) -> None:
         self._entries = entries
-        self._course = data
+        self._data = data
         self._report = report
         self._waiting = _groups(entries, data)[::-1]
         self._narrow = Narrow.of(data) if len(self._waiting[-1]) > 1 else None
@@ -271,11 +272,11 @@ class _Sweep:
 
     def _heat(self, group: Sequence[Candidate]) -> _Alone | _Together:
         if len(group) == 1 or self._narrow is None:
-            return _Alone(group[0], self._course)
-        return _Together(group, self._course, self._narrow)
+            return _Alone(group[0], self._data)
+        return _Together(group, self._data, self._narrow)
 
     def _through(self, heat: _Alone | _Together) -> None:
-        for span in self._course.spans(heat.block):
+        for span in self._data.spans(heat.block):
             if self._broken or not heat.learn(span):
                 return
 

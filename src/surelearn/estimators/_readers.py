@@ -1,0 +1,99 @@
+"""Rows of what a stream holds, numbers or texts; must not know how rows are learnt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_array
+
+from surelearn import _check
+from surelearn.merging import Words
+from surelearn.models.row_training import Features
+from surelearn.text import HashingVectorizer
+
+#: What scikit-learn is to make of rows.
+ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
+
+
+class NumberReader:
+    """Rows of numbers, all of one width: the first block decides which.
+
+    Parameters
+    ----------
+    n_features : int, optional
+    names : list of str, optional
+        What the columns are called.
+    """
+
+    def __init__(self, n_features: int | None = None, names: list[str] | None = None) -> None:
+        self.n_features = n_features
+        self.names = names
+
+    def read(self, X: Any, names: list[str] | None) -> Features:
+        _check.no_texts(X)
+        X = check_array(X, **ROWS)
+        if self.n_features is None:
+            self.n_features, self.names = X.shape[1], names
+        _check.n_features(self.n_features, X.shape[1], "X")
+        arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
+        return Features(arrays, X.shape[1])
+
+    def meet(self, features: Features) -> None:
+        pass  # columns have the names of the source
+
+    def words(self) -> Words | None:
+        return None
+
+    def know(self, words: Words | None) -> None:
+        pass
+
+    def fork(self) -> NumberReader:
+        return NumberReader(self.n_features, self.names)
+
+
+class TextReader:
+    """Texts as rows of hashed words.
+
+    Parameters
+    ----------
+    vectorizer : HashingVectorizer
+        Meets the words of the texts that are learnt.
+    """
+
+    def __init__(self, vectorizer: HashingVectorizer) -> None:
+        self.vectorizer = vectorizer
+
+    @property
+    def n_features(self) -> int:
+        return int(self.vectorizer.n_features)
+
+    def read(self, X: Any, names: list[str] | None) -> Features:
+        _check.only_texts(X)
+        arrays, words = self.vectorizer._apart(X)
+        return Features(arrays, self.n_features, words)
+
+    def meet(self, features: Features) -> None:
+        if features.names is not None:
+            self.vectorizer._meet(features.names)
+
+    def words(self) -> Words | None:
+        return Words(*self.vectorizer._words()) if self.vectorizer.keep_names else None
+
+    def know(self, words: Words | None) -> None:
+        self.vectorizer = clone(self.vectorizer)
+        self.vectorizer.fit([])
+        if words is not None:
+            features, ends, text, shared = words
+            letters = np.frombuffer(text, dtype=np.uint8)
+            self.vectorizer._restore_words(features, ends, letters, shared)
+
+    def fork(self) -> TextReader:
+        return TextReader(clone(self.vectorizer))

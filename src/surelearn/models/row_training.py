@@ -1,0 +1,305 @@
+"""A classifier of rows in training: blocks of rows, and learning one of them; knows no sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core
+from surelearn.merging import MergeState, Words
+from surelearn.models import reductions
+from surelearn.models.protocol import Order, Packed, Report
+from surelearn.models.row_settings import (
+    RowSettings,
+    balanced_stream,
+    given_weight,
+    times,
+)
+from surelearn.models.rows import Batch, RowModel, joined
+from surelearn.read import Batch as Records
+from surelearn.read import Labels, Source
+
+
+class Features(NamedTuple):
+    """The rows of a block, in arrays that a cache can keep."""
+
+    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one table
+    n_features: int
+    names: _core.Names | None = None  # of words that were met in them
+
+    @property
+    def is_sparse(self) -> bool:
+        return len(self.arrays) > 1
+
+    def rows(self) -> _core.Rows:
+        """As the core reads them, looked through."""
+        if self.is_sparse:
+            starts, features, values = self.arrays
+            rows = _core.Rows.csr(starts, features, values, self.n_features)
+        else:
+            rows = _core.Rows.dense(self.arrays[0])
+        _check.sound_rows(rows.fault)
+        return rows
+
+
+class RowReader(Protocol):
+    """Makes rows of what records hold: numbers, texts."""
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of all rows; None: the first block decides."""
+
+    def read(self, X: Any, names: list[str] | None) -> Features:
+        """The rows of some records, and what their columns are called; in any thread."""
+
+    def meet(self, features: Features) -> None:
+        """Keep the words that were met in a block, in the order of the blocks."""
+
+    def words(self) -> Words | None:
+        """Words that features stand for."""
+
+    def know(self, words: Words | None) -> None:
+        """Go on with the words of a merged model."""
+
+    def fork(self) -> Self:
+        """One with the same settings that has met nothing."""
+
+
+class RowBlock(NamedTuple):
+    """Rows with their labels, none of weight zero."""
+
+    rows: Any  # of the core; None where there are none
+    labels: Labels
+    weight: NDArray[np.float64] | None
+    is_sparse: bool
+    span: tuple[int, int]  # those of the rows that are the block's
+    numbers: NDArray[np.int64] | None = None  # in the user's X, where some rows were dropped
+    features: Features | None = None  # where rows come from, in a stream
+
+    @property
+    def size(self) -> int:
+        return self.span[1] - self.span[0]
+
+    @classmethod
+    def of(cls, batch: Batch, classes: NDArray[Any], span: tuple[int, int] | None = None) -> Self:
+        """Rows in memory, all their labels among the classes."""
+        _check.one_kind(classes, batch.y)
+        codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
+        span = (0, len(codes)) if span is None else span
+        labels = Labels(codes, classes)
+        return cls(batch.rows, labels, batch.weight, batch.is_sparse, span, batch.numbers)
+
+
+class RowTrainable:
+    """Rules and weights over rows, in training; see `protocol.Trainable`.
+
+    Parameters
+    ----------
+    settings : RowSettings
+    reader : RowReader
+    model : RowModel or None
+        What to go on with. None: nothing is known.
+    declared : ndarray or None
+        Labels to know from the first row on.
+    watch : function, optional
+        Is handed every new model as soon as it holds what was learnt.
+    """
+
+    def __init__(
+        self,
+        settings: RowSettings,
+        reader: RowReader,
+        model: RowModel | None = None,
+        *,
+        declared: NDArray[Any] | None = None,
+        watch: Callable[[RowModel], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.reader = reader
+        self.model = model
+        self._declared = declared
+        self._watch = watch
+        self._met: set[Any] = set()  # labels of all records, those of weight 0 too
+        self._labels: dict[Any, int] = {}  # of blocks that were packed, in the order they are met
+
+    # ------------------------------------------------------------------ blocks
+
+    def prepare(self, records: Records, source: Source) -> RowBlock:
+        assert records.labels is not None
+        X, labels, weight = records.X, records.labels, records.weight
+        _check.labels(labels.values)
+        self._met.update(labels.values.tolist())
+        by_class = given_weight(self.settings.class_weight, labels.values, None)
+        if by_class is not None:
+            weight = times(by_class[labels.codes], weight)
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            X = X[kept] if hasattr(X, "shape") else X.take(kept)
+            labels, weight = labels.take(kept), weight[kept]
+        if not len(labels.codes):
+            return RowBlock(None, labels, weight, False, (0, 0))
+        return self._block(self.reader.read(X, source.feature_names), labels, weight)
+
+    def met_all(self, *, resumed: bool) -> None:
+        weights = self.settings.class_weight
+        if not isinstance(weights, dict):
+            return
+        known = self._met.copy()
+        for labels in (self._declared, None if self.model is None else self.model.classes):
+            known |= set() if labels is None else set(labels.tolist())
+        if resumed:  # rows of weight 0 that were read before have left no trace
+            weights = {label: weight for label, weight in weights.items() if weight}
+        remedy = "Declare classes that come later with classes=."
+        _check.weighted_classes(weights, sorted(known), remedy)
+
+    @staticmethod
+    def _block(features: Features, labels: Labels, weight: NDArray[np.float64] | None) -> RowBlock:
+        rows, span = features.rows(), (0, len(labels.codes))
+        return RowBlock(rows, labels, weight, features.is_sparse, span, features=features)
+
+    def pack(self, block: RowBlock) -> Packed:
+        features, labels = block.features, block.labels
+        assert features is not None  # only blocks of a stream are packed
+        table = [self._labels.setdefault(v, len(self._labels)) for v in labels.values.tolist()]
+        codes = np.array(table, np.int32)[labels.codes]
+        weight = np.zeros(0) if block.weight is None else block.weight
+        info = features.n_features, block.weight is not None
+        return Packed((*features.arrays, codes, weight), info)
+
+    def unpack(self, packed: Packed) -> RowBlock:
+        *arrays, codes, weight = packed.arrays
+        n_features, weighted = packed.info
+        labels = Labels(codes, np.array(list(self._labels)))
+        return self._block(
+            Features(tuple(arrays), n_features), labels, weight if weighted else None
+        )
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(
+        self,
+        block: RowBlock,
+        order: Order = None,
+        *,
+        number: int = 1,
+        starts_pass: bool = False,
+        report: Report | None = None,
+    ) -> RowBlock:
+        if block.features is not None and number == 1:
+            self.reader.meet(block.features)
+        model = self._present(block)
+        places = _places(model, block.labels.values)
+        is_balanced = self.settings.class_weight == "balanced" and block.features is not None
+        if places is None or (is_balanced and number == 1):
+            self._learn_new(model, block, starts_pass=starts_pass)
+            return block
+        codes = places[block.labels.codes]
+        weight = _balanced(model, codes, block.weight) if is_balanced else block.weight
+        if starts_pass:
+            model.mistakes.append(0)
+        self._publish(model)
+        self._learn_known(Batch(block.rows, None, codes, weight, block.numbers), block.span,
+                          order=order, counts=number == 1, report=report)  # fmt: skip
+        return block
+
+    def _learn_known(
+        self,
+        batch: Batch,
+        span: tuple[int, int],
+        *,
+        order: Order,
+        counts: bool,
+        report: Report | None,
+    ) -> None:
+        """Learn rows of known classes; a row counts once, however often it is learnt."""
+        assert self.model is not None
+        model, before = self.model, self.model.counts.copy()
+        if order is not None:
+            order, span = order + span[0], (0, len(order))
+        try:
+            model.learn_coded(self.settings.method, batch, order=order, span=span, report=report)
+        finally:
+            if not counts:
+                model.counts[:] = before
+
+    def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
+        """Learn a block in which classes appear."""
+        y = block.labels.values[block.labels.codes]
+        _check.one_kind(model.classes, y)
+        every = joined(model.classes, y)
+        self.settings.check_classes(every, model)
+        if reductions.is_fixed(self.settings.multiclass):
+            model = model.with_classes(every)
+        if starts_pass:
+            model.mistakes.append(0)
+        self.absorb(model, Batch(block.rows, None, y, block.weight, block.numbers))
+
+    def absorb(self, model: RowModel, batch: Batch) -> None:
+        """Go on from `model` with rows in which classes may be new."""
+        if self.settings.class_weight == "balanced":
+            batch = batch._replace(weight=_stream_weight(model, batch))
+        model.absorb(self.settings.method, batch, publish=self._publish)
+
+    def _publish(self, model: RowModel) -> None:
+        self.model = model
+        if self._watch is not None:
+            self._watch(model)
+
+    def _present(self, block: RowBlock) -> RowModel:
+        """The model to go on with, which knows the classes that were declared."""
+        model = self.model
+        if model is None:
+            model = self.untrained(is_sparse=block.is_sparse)
+        if self._declared is None:
+            return model
+        _check.one_kind(model.classes, self._declared)
+        every = joined(model.classes, self._declared)
+        self.settings.check_declared(every)
+        self.settings.check_classes(every, model)
+        return model.with_classes(every)
+
+    def untrained(self, *, is_sparse: bool) -> RowModel:
+        """A model that has seen nothing."""
+        assert self.reader.n_features is not None
+        return self.settings.untrained(self.reader.n_features, is_sparse=is_sparse)
+
+    # ----------------------------------------------------------------- merging
+
+    def fork(self, model: RowModel | None = None, *, threads: int = 1) -> RowTrainable:
+        settings = replace(self.settings, method=self.settings.method._replace(threads=threads))
+        return RowTrainable(settings, self.reader.fork(), model, declared=self._declared)
+
+    def state(self, how: str) -> MergeState:
+        model = self.untrained(is_sparse=False) if self.model is None else self.model
+        return model.merge_state(how, words=self.reader.words())
+
+    def take(self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1) -> None:
+        self.reader.know(total.result_words(prior))
+        projection = self.settings.resolved(is_sparse=False)
+        self._publish(RowModel.merged(total, prior, projection=projection, threads=threads))
+
+
+def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:
+    """The place of each label among the classes; None where one is new."""
+    places = [model.places.get(label) for label in values.tolist()]
+    return None if None in places else np.array(places, np.int32)
+
+
+def _balanced(
+    model: RowModel, codes: NDArray[np.int32], weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Weight n / (K n_y) of each row, from the counts of the first pass."""
+    of_class = model.counts.sum() / (np.count_nonzero(model.counts) * model.counts)
+    return times(of_class[codes], weight)
+
+
+def _stream_weight(model: RowModel, batch: Batch) -> NDArray[np.float64]:
+    """Weight of each row by the counts up to it."""
+    every = joined(model.classes, batch.y)
+    counts = np.zeros(len(every), dtype=np.int64)
+    counts[np.searchsorted(every, model.classes)] = model.counts
+    return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)

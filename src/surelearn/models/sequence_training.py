@@ -1,0 +1,166 @@
+"""A tagger in training: blocks of sequences, and learning one of them; knows no sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check
+from surelearn.models.protocol import Order, Packed, Report
+from surelearn.models.rows import joined
+from surelearn.models.sequence_merging import SequenceMergeState
+from surelearn.models.sequence_settings import SequenceSettings
+from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.read import Source
+from surelearn.templates import Sequences
+
+
+class EncodedSequences(NamedTuple):
+    """Sequences as they were learnt: features by their numbers, labels by places in `classes`."""
+
+    sequences: Sequences
+    y: NDArray[np.int32]
+    classes: NDArray[Any]
+    weight: NDArray[np.float64] | None = None
+    numbers: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.sequences.bounds) - 1
+
+
+#: Features get their numbers in the order they are met, so they are made when a block is learnt.
+SequenceBlock = LabelledSequences | EncodedSequences
+
+
+class SequenceTrainable:
+    """Rules and weights over sequences, in training; see `protocol.Trainable`.
+
+    Parameters
+    ----------
+    settings : SequenceSettings
+    model : SequenceModel or None
+        What to go on with. None: nothing is known.
+    declared : ndarray or None
+        Labels to know from the first sequence on.
+    watch : function, optional
+        Is handed every new model, under the lock of the one before: features and weights that
+        belong together.
+    """
+
+    def __init__(
+        self,
+        settings: SequenceSettings,
+        model: SequenceModel | None = None,
+        *,
+        declared: NDArray[Any] | None = None,
+        watch: Callable[[SequenceModel], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.model = model
+        self._declared = declared
+        self._watch = watch
+
+    # ------------------------------------------------------------------ blocks
+
+    def prepare(self, records: Any, source: Source) -> LabelledSequences:
+        columns = source.columns
+        names = [
+            name for name in columns.get("columns", []) if name not in ("_", columns.get("label"))
+        ]
+        return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
+
+    def met_all(self, *, resumed: bool) -> None:
+        pass  # no setting is about single labels or words
+
+    def pack(self, block: SequenceBlock) -> Packed:
+        assert isinstance(block, EncodedSequences)  # it has been learnt
+        X, pairs, bounds = block.sequences
+        tables = [X] if pairs is None else [X, pairs]
+        parts = [part for table in tables for part in (table.data, table.indices, table.indptr)]
+        info = block.classes, [table.shape[1] for table in tables]
+        return Packed([bounds, block.y, *parts], info)
+
+    def unpack(self, packed: Packed) -> EncodedSequences:
+        bounds, y, *parts = packed.arrays
+        classes, widths = packed.info
+        tables = [
+            sparse.csr_array(tuple(parts[3 * i : 3 * i + 3]), shape=(bounds[-1], width))
+            for i, width in enumerate(widths)
+        ]
+        pairs = tables[1] if len(tables) > 1 else None
+        return EncodedSequences(Sequences(tables[0], pairs, bounds), y, classes)
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(
+        self,
+        block: SequenceBlock,
+        order: Order = None,
+        *,
+        number: int = 1,
+        starts_pass: bool = False,
+        report: Report | None = None,
+    ) -> EncodedSequences:
+        encoded = self.meet(block) if isinstance(block, LabelledSequences) else block
+        model = self.model
+        assert model is not None
+        if starts_pass:
+            model.mistakes.append(0)
+        model.learn(self.settings.method, self._batch(model, encoded), order=order, report=report)
+        return encoded
+
+    def meet(self, block: LabelledSequences) -> EncodedSequences:
+        """Know the labels and features of a block from now on."""
+        before = self.settings.untrained() if self.model is None else self.model
+        if self.model is None and not before.features.columns:
+            before.features = self.settings.features(block.columns)
+        classes = self._known(before.classes, block.labels)
+        with before.lock, before.features.forgetting():
+            sequences = before.features.learn(block.X)
+            self.model = before.fitting(classes)
+            if self._watch is not None:
+                self._watch(self.model)
+        y = self.model.places(block.y)
+        return EncodedSequences(sequences, y, classes, block.weight, block.numbers)
+
+    def _known(self, classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+        """All labels that are known from now on."""
+        declared = labels[:0] if self._declared is None else self._declared
+        for some in (declared, labels):
+            _check.one_kind(classes, some)
+            classes = joined(classes, some)
+        return classes
+
+    def _batch(self, model: SequenceModel, block: EncodedSequences) -> SequenceBatch:
+        """As the core reads it, under the classes and features that the model has now."""
+        y, sequences = block.y, block.sequences
+        if len(block.classes) < len(model.classes):
+            y = np.searchsorted(model.classes, block.classes)[y].astype(np.int32)
+        if sequences.pairs is not None:  # the core reads from their width how many there are
+            sequences.pairs.resize((len(y), model.n_pairs))
+        return model.batch(sequences, y, block.weight, block.numbers)
+
+    # ----------------------------------------------------------------- merging
+
+    def fork(self, model: SequenceModel | None = None, *, threads: int = 1) -> SequenceTrainable:
+        return SequenceTrainable(self.settings, model, declared=self._declared)
+
+    def state(self, how: str) -> SequenceMergeState:
+        model = self.settings.untrained() if self.model is None else self.model
+        return SequenceMergeState.of(model, how)
+
+    def take(
+        self,
+        total: SequenceMergeState,
+        prior: SequenceMergeState | None = None,
+        *,
+        threads: int = 1,
+    ) -> None:
+        self.model = total.result(prior)
+        if self._watch is not None:
+            self._watch(self.model)

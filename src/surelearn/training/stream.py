@@ -1,0 +1,393 @@
+"""Passes over a source that need not fit in memory; must not know formats, nor what is learnt.
+
+Blocks are read and prepared by threads ahead of the learning, which takes them in order. Only the
+model and its `StreamPosition` are state: threads and cache can be lost.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, Protocol
+
+from surelearn import _check
+from surelearn.models.position import StreamPosition
+from surelearn.models.protocol import B, Packed, Refused, Trainable
+from surelearn.read import Place, Source
+from surelearn.training.cache import Cache, Kept
+from surelearn.training.checkpoint import Checkpoint
+from surelearn.training.prefetch import prefetch
+
+
+class StreamProgress(NamedTuple):
+    """How far a pass over a source has come.
+
+    Parameters
+    ----------
+    number, passes : int
+        The pass, from 1, and how many there will be.
+    rows, mistakes : int
+        Of this pass so far.
+    n_bytes : int
+        Of the source that this pass has gone through, as they lie on the disk.
+    total : int or None
+        Bytes of the source; None where they are not known.
+    n_bad : int
+        Records left out because they could not be read.
+    learnt : int
+        Rows that this call has learnt so far, in all passes; 0 where rows are only judged.
+    """
+
+    number: int
+    passes: int
+    rows: int
+    mistakes: int
+    n_bytes: int
+    total: int | None
+    n_bad: int
+    learnt: int = 0
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How to go through a source; see `SureClassifier.fit_stream`.
+
+    Parameters
+    ----------
+    passes : int
+    shuffle : bool
+        Whether later passes go through each block in a random order.
+    seed : int
+        Decides these orders.
+    threads : int
+        That read ahead.
+    cache_bytes : int
+        Room for blocks of the first pass on disk.
+    before : StreamPosition or None
+        Where the model's training was, or has ended; None: it is in no source.
+    is_new : bool
+        Whether the model starts from nothing.
+    progress : function or None
+        Is called after each block.
+    """
+
+    passes: int
+    shuffle: bool
+    seed: int
+    threads: int
+    cache_bytes: int = 2**34
+    before: StreamPosition | None = None
+    is_new: bool = True
+    progress: Callable[[StreamProgress], None] | None = None
+
+
+class Piece(NamedTuple, Generic[B]):
+    """A block of a source."""
+
+    block: B
+    end: Place  # where the next one begins
+    n_bytes: int  # on the disk
+    n_bad: int = 0  # records that could not be read
+
+    @property
+    def size(self) -> int:
+        return self.block.size
+
+
+class BlockLearner(Protocol[B]):
+    """What blocks are handed to: one model, or shards of it."""
+
+    trainable: Trainable[B, Any]
+    starts_pass: bool  # True until this pass has its mistake counter
+    shows_blocks: bool  # whether the model holds a block as soon as it is learnt
+
+    def learn(self, block: B, position: StreamPosition) -> B:
+        """Learn a block with records, which begins at `position`."""
+
+    def end_pass(self, position: StreamPosition, *, is_last: bool) -> bool:
+        """All blocks of a pass are there; whether the model holds them."""
+
+    def next_pass(self) -> None:
+        """Another pass begins."""
+
+    @property
+    def mistakes(self) -> int:
+        """Of this pass so far."""
+
+    def close(self) -> None:
+        """End threads."""
+
+
+class SingleLearner(Generic[B]):
+    """One model learns all blocks in their order."""
+
+    shows_blocks = True
+
+    def __init__(self, trainable: Trainable[B, Any], *, shuffle: bool) -> None:
+        self.trainable = trainable
+        self.starts_pass = False
+        self._shuffle = shuffle
+
+    def learn(self, block: B, position: StreamPosition) -> B:
+        order = position.order(block.size) if self._shuffle else None
+        starts_pass, self.starts_pass = self.starts_pass, False
+        return self.trainable.learn(block, order, number=position.number, starts_pass=starts_pass)
+
+    def end_pass(self, position: StreamPosition, *, is_last: bool) -> bool:
+        model = self.trainable.model
+        if self.starts_pass and position.rows and model is not None:
+            model.mistakes.append(0)
+            self.starts_pass = False
+        return True
+
+    def next_pass(self) -> None:
+        self.starts_pass = True
+
+    @property
+    def mistakes(self) -> int:
+        model = self.trainable.model
+        return 0 if model is None or not model.mistakes or self.starts_pass else model.mistakes[-1]
+
+    def close(self) -> None:
+        pass
+
+
+@contextmanager
+def located(source: str, position: StreamPosition) -> Iterator[None]:
+    """A record that is refused is named by its number in the source."""
+    try:
+        yield
+    except Refused as error:
+        number = position.rows + error.place
+        error.add_note(f"This is {error.unit} {number} of {source}, counted from 0.")
+        raise
+
+
+def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
+    """All passes over a source, or what is left of them; the model is written in the end."""
+    try:
+        with checkpoint.watching(), closing(trainer.steps(checkpoint.waiting)) as steps:
+            for rows in steps:
+                checkpoint.step(rows)
+        trainer.check_end()
+    except BaseException:
+        if trainer.is_whole:  # also where a record cannot be read: what is learnt is kept
+            checkpoint.write()
+        raise
+    finally:
+        trainer.close()
+    checkpoint.write()
+    checkpoint.end_if_interrupted()
+
+
+class StreamTrainer(Generic[B]):
+    """Takes a model through a source.
+
+    Parameters
+    ----------
+    learner : BlockLearner
+    source : Source
+    options : StreamOptions
+    publish : function
+        Is handed the position whenever the model is what was learnt up to it, and None where
+        learning broke off within a block.
+    """
+
+    def __init__(
+        self,
+        learner: BlockLearner[B],
+        source: Source,
+        options: StreamOptions,
+        publish: Callable[[StreamPosition | None], None],
+    ) -> None:
+        self._learner = learner
+        self._source = source
+        self._options = options
+        self._publish = publish
+        self._resumed: StreamPosition | None = None  # where training was when it goes on
+        self.position = self._begin()
+        self._bytes = 0
+        self._learnt = 0  # rows, in all passes
+        self._total = source.n_bytes
+        self.cache = Cache(options.cache_bytes if options.passes > 1 else 0)
+        self.is_whole = False  # whether the model is as it was between two blocks
+
+    def close(self) -> None:
+        """End threads, remove the cache."""
+        self.cache.close()
+        self._learner.close()
+
+    def _begin(self) -> StreamPosition:
+        """Where to begin, or to go on."""
+        options, source, before = self._options, self._source, self._options.before
+        anew = StreamPosition(tuple(source.names), seed=options.seed, passes=options.passes)
+        if options.is_new:
+            return anew
+        if before is None or not before.goes_on_in(source, options.passes):
+            if before is not None:
+                before.check_over(source)
+            self._learner.starts_pass = True
+            return anew
+        before.check_in(source)
+        now = before.going_on(source, options.passes)
+        self._learner.starts_pass = now.number < before.number
+        self._resumed = before
+        return now
+
+    @property
+    def _model(self) -> Any:
+        return self._learner.trainable.model
+
+    # ------------------------------------------------------------------ passes
+
+    def steps(
+        self, waiting: Callable[[], AbstractContextManager[None]]
+    ) -> Generator[int, None, None]:
+        """Learn block after block; gives the rows learnt so far wherever the model can be written.
+
+        The next block is waited for within the context of `waiting`.
+        """
+        while True:
+            with closing(self._feed()) as feed:  # however it ends, no thread goes on reading
+                while True:
+                    with waiting():
+                        piece = next(feed, None)
+                    if piece is None:
+                        break
+                    self._step(piece)
+                    if self._learner.shows_blocks:
+                        yield self._learnt
+            goes_on, is_shown = self._end_pass()
+            if is_shown and not self._learner.shows_blocks:
+                yield self._learnt
+            if not goes_on:
+                return
+            self._next_pass()
+
+    def _feed(self) -> Generator[Piece[B], None, None]:
+        """The blocks of this pass that are left."""
+        if self.cache.is_whole:
+            return prefetch(self.cache.blocks(), self._cached, self._options.threads)
+        return self._read()
+
+    def _read(self) -> Generator[Piece[B], None, None]:
+        blocks = iter(self._source.blocks(self.position.place))
+        if self._model is None:  # the first block decides how the others are prepared
+            for block in blocks:
+                piece = self._prepare(block)
+                yield piece
+                if piece.size:
+                    break
+        threads, cancel = self._options.threads, self._source.cancel
+        yield from prefetch(blocks, self._prepare, threads, cancel)
+
+    def _prepare(self, block: Any) -> Piece[B]:
+        """A block of the source, ready to be learnt; in any thread."""
+        records = block.parse()
+        if not records.is_labelled:
+            raise _check.no_labels(self._source.name)
+        prepared = self._learner.trainable.prepare(records, self._source)
+        return Piece(prepared, block.end, block.n_bytes, records.n_bad)
+
+    def _cached(self, kept: Kept) -> Piece[B]:
+        """A block of the cache, ready to be learnt; in any thread."""
+        info, end, n_bytes = kept.info
+        packed = Packed(self.cache.read(kept), info)
+        return Piece(self._learner.trainable.unpack(packed), end, n_bytes)
+
+    def _end_pass(self) -> tuple[bool, bool]:
+        """Whether there is another pass, and whether the model holds this one."""
+        self.position = replace(self.position, ended=True)
+        self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
+        goes_on = self._has_more_passes()
+        if self.position.number == 1 and self._source.can_restart:
+            self._learner.trainable.met_all(resumed=self._resumed is not None)
+        is_shown = self._learner.end_pass(self.position, is_last=not goes_on)
+        if self.position.rows == 0 and self._resumed is not None:
+            self.position = replace(self._resumed, passes=self._options.passes)  # nothing is new
+        if is_shown and self._model is not None:
+            self._show()
+        return goes_on, is_shown
+
+    def _has_more_passes(self) -> bool:
+        if self.position.number >= self._options.passes or self.position.rows == 0:
+            return False
+        if self._source.can_restart or self.cache.is_whole:
+            return True
+        warnings.warn(
+            f"passes must be 1 for {self._source.name}, which cannot be read again and did not fit "
+            f"in cache_bytes={self._options.cache_bytes}: one pass was made.",
+            stacklevel=2,
+        )
+        return False
+
+    def _next_pass(self) -> None:
+        self.position = self.position.next_pass()
+        self._learner.next_pass()
+        self._bytes = 0
+
+    # ---------------------------------------------------------------- learning
+
+    def _step(self, piece: Piece[B]) -> None:
+        """Learn one block."""
+        if piece.size:
+            block = self._learn(piece.block)
+            if self._options.passes > 1 and self.cache.n_blocks == self.position.block:
+                self._keep(piece._replace(block=block))  # it is to be gone through again
+        self.position = self.position.after(piece.end, piece.size, piece.n_bad)
+        self._bytes += piece.n_bytes
+        self._learnt += piece.size
+        if self._learner.shows_blocks and self._model is not None:
+            self._show()
+        self._report()
+
+    def _learn(self, block: B) -> B:
+        if self._learner.shows_blocks:
+            self.is_whole = False
+        try:
+            with located(self._source.name, self.position):
+                return self._learner.learn(block, self.position)
+        except Refused:
+            self._publish(None)
+            raise
+
+    def _keep(self, piece: Piece[B]) -> None:
+        packed = self._learner.trainable.pack(piece.block)
+        self.cache.add(packed.arrays, (packed.info, piece.end, piece.n_bytes))
+
+    def _show(self) -> None:
+        """The model is what was learnt up to here."""
+        columns = self._source.columns or self.position.columns
+        self.position = replace(self.position, columns=columns)
+        self.is_whole = True
+        self._publish(self.position)
+
+    # -------------------------------------------------------------- what is said
+
+    def _report(self) -> None:
+        if self._options.progress is None:
+            return
+        position = self.position
+        self._options.progress(
+            StreamProgress(
+                position.number,
+                self._options.passes,
+                position.rows,
+                self._learner.mistakes,
+                self._bytes,
+                self._total,
+                position.n_bad,
+                self._learnt,
+            )
+        )
+
+    def check_end(self) -> None:
+        """Refuse a source that nothing could be learnt from."""
+        if self._model is None or (self._options.is_new and self.position.rows == 0):
+            bad = self.position.n_bad
+            read = f"{bad} that could not be read" if bad else "none"
+            raise _check.NoRecords(self._source.name, got=read)
+        if self._options.is_new and self._source.can_restart:
+            _check.two_classes(self._model.classes, "fit_stream")
