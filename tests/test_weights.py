@@ -363,5 +363,5 @@ def test_faults_are_found_and_placed():
 
 def test_too_large_a_covariance_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr("surelearn.weights.FULL_LIMIT", 2**30)
-    with pytest.raises(ValueError, match=r"at most 1\.0 GiB, got 20,000 weights, .* 1\.5 GiB"):
+    with pytest.raises(ValueError, match=r"at most 1\.1 GB, got 20,000 weights, .* 1\.6 GB"):
         make(20_000, 2, "arow", covariance="full", fit_intercept=False, dtype=np.float32)

@@ -7,6 +7,7 @@ by a class and turned into plain arrays and back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -18,6 +19,7 @@ from surelearn import _check, _core
 __all__ = [
     "FULL_LIMIT",
     "LANES",
+    "MEMORY_LIMIT",
     "Diagonal",
     "Full",
     "Layout",
@@ -36,6 +38,9 @@ __all__ = [
 
 #: Largest covariance matrix in bytes. Larger ones are refused; change it where there is memory.
 FULL_LIMIT = 4 * 2**30
+
+#: Bytes that weights may still take; None: those that are available when they are made.
+MEMORY_LIMIT: int | None = None
 
 #: Learners that share a table in `Diagonal.race`.
 LANES = 8
@@ -141,14 +146,15 @@ class Weights:
 
     def __init__(self, layout: Layout, n_columns: int, prior: float) -> None:
         self.layout = layout
-        self._core = self._kinds[layout.dtype](
-            layout.n_features,
-            n_columns,
-            intercept=layout.intercept,
-            second_order=layout.second_order,
-            averaged=layout.averaged,
-            prior=prior,
-        )
+        with _made(layout, n_columns):
+            self._core = self._kinds[layout.dtype](
+                layout.n_features,
+                n_columns,
+                intercept=layout.intercept,
+                second_order=layout.second_order,
+                averaged=layout.averaged,
+                prior=prior,
+            )
 
     @property
     def n_columns(self) -> int:
@@ -256,11 +262,13 @@ class Weights:
 
     def split(self) -> Self:
         """The one column of two classes as two: mean -mu/2 and +mu/2, sigma/2 each."""
-        return self._with_core(self._core.split())
+        with _made(self.layout, 2):
+            return self._with_core(self._core.split())
 
     def with_columns(self, columns: Sequence[int]) -> Self:
         """The same weights under other columns; -1 stands for a new one at its prior."""
-        return self._with_core(self._core.with_columns(list(columns)))
+        with _made(self.layout, len(columns)):
+            return self._with_core(self._core.with_columns(list(columns)))
 
     def _with_core(self, core: Any) -> Self:
         other = object.__new__(type(self))
@@ -318,7 +326,8 @@ class Diagonal(Weights):
 
     def mirrored(self) -> Self:
         """The one column of two classes as each of them sees it: mean -mu and +mu, sigma both."""
-        return self._with_core(self._core.mirrored())
+        with _made(self.layout, 2):
+            return self._with_core(self._core.mirrored())
 
     def _own_means(self) -> Any:
         return self._core.part(0)
@@ -376,8 +385,10 @@ class Diagonal(Weights):
 
     def with_features(self, features: NDArray[np.int64]) -> Diagonal:
         """The same weights under other features; -1 stands for a new one at its prior."""
-        other = self._with_core(_core.with_features(self._core, features))
-        other.layout = replace(self.layout, n_features=len(features))
+        layout = replace(self.layout, n_features=len(features))
+        with _made(layout, self.n_columns):
+            other = self._with_core(_core.with_features(self._core, features))
+        other.layout = layout
         return other
 
 
@@ -408,21 +419,27 @@ class Full(Weights):
         return mean, covariance
 
 
-def fits(layout: Layout, n_columns: int) -> None:
-    """Refuse a covariance matrix over so many columns that is too large."""
+def fits(layout: Layout, n_columns: int, **kind: Any) -> None:
+    """Refuse weights that there is no memory for, and covariance matrices that are too large.
+
+    Keywords are those of `_check.Weights`.
+    """
     if layout.covariance == "full":
         size = layout.n_rows * n_columns
         _check.fits_in_memory(layout.nbytes(n_columns), FULL_LIMIT, size)
+    _check.Weights(layout, n_columns, **kind).check(MEMORY_LIMIT)
+
+
+def _made(layout: Layout, n_columns: int) -> AbstractContextManager[None]:
+    """While weights are made: those that there is no memory for are refused in one wording."""
+    return _check.Weights(layout, n_columns).made(MEMORY_LIMIT)
 
 
 def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:
     """Untrained weights of the kind that the layout names."""
     fits(layout, n_columns)
     kind = Full if layout.covariance == "full" else Diagonal
-    try:
-        return kind(layout, n_columns, prior)
-    except MemoryError:
-        raise MemoryError(_check.too_large(layout.nbytes(n_columns), n_columns)) from None
+    return kind(layout, n_columns, prior)
 
 
 def _by_itself(rule: _core.Rule) -> bool:

@@ -30,6 +30,7 @@ from surelearn._check._labels import (
     weighted_kind,
 )
 from surelearn._check._lines import BadInput, NoRecords, bad_line, bad_record, is_utf8, unlike
+from surelearn._check._memory import Weights, enough_memory, file_too_large, sums_too_large
 from surelearn._check._models import (
     agree,
     classifier,
@@ -51,7 +52,6 @@ from surelearn._check._models import (
     size_known,
     storage,
     tagger,
-    too_large,
     trained,
 )
 from surelearn._check._pool import (
@@ -126,6 +126,7 @@ __all__ = [
     "Keyword",
     "NoRecords",
     "Said",
+    "Weights",
     "agree",
     "bad_line",
     "bad_record",
@@ -141,9 +142,11 @@ __all__ = [
     "count",
     "covariance",
     "distinct",
+    "enough_memory",
     "enough_rivals",
     "feature_names",
     "features_in_order",
+    "file_too_large",
     "finite_sums",
     "finite_weights",
     "fits_in_memory",
@@ -210,6 +213,7 @@ __all__ = [
     "sound_rows",
     "step",
     "storage",
+    "sums_too_large",
     "tag_pairs",
     "tagged",
     "tagger",
@@ -219,7 +223,6 @@ __all__ = [
     "texts",
     "threads",
     "token_kind",
-    "too_large",
     "too_wide",
     "top",
     "trained",

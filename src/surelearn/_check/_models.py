@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import one_kind
+from surelearn._check._memory import size
 from surelearn._check._values import doubles, listing, number
 
 W = TypeVar("W")
@@ -88,23 +89,10 @@ def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
     """Refuse a covariance matrix that is too large."""
     if needed > limit:
         raise ValueError(
-            f"covariance='full' must need at most {_size(limit)}, got {n_weights:,} weights, "
-            f"whose covariances take {_size(needed)}. Use covariance='diagonal' or fewer "
+            f"covariance='full' must need at most {size(limit)}, got {n_weights:,} weights, "
+            f"whose covariances take {size(needed)}. Use covariance='diagonal' or fewer "
             "features, or raise surelearn.weights.FULL_LIMIT."
         )
-
-
-def too_large(needed: int, n_columns: int) -> str:
-    """The message for weights that there is no memory for."""
-    return (
-        f"weights must fit in memory, got {n_columns:,} columns, which take {_size(needed)}. Use "
-        "fewer features, or for many classes multiclass='joint' or 'ovr'."
-    )
-
-
-def _size(n_bytes: int) -> str:
-    unit, name = (2**30, "GiB") if n_bytes >= 2**30 else (2**20, "MiB")
-    return f"{n_bytes / unit:.1f} {name}"
 
 
 def same(name: str, fitted: object, got: object) -> None:

@@ -43,7 +43,7 @@ class _Commands(TyperGroup):
                 return super().invoke(ctx)
         except BrokenPipeError:
             raise typer.Exit(_NOBODY_READS) from None
-        except (ImportError, OSError, TypeError, ValueError) as error:
+        except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
             line = _line(error, self)
             if line is None:
                 raise
@@ -56,6 +56,8 @@ def _line(error: Exception, commands: TyperGroup) -> str | None:
     from surelearn.cli._wording import in_options
 
     text = in_options(error, commands)
+    if isinstance(error, MemoryError) and text in ("", "std::bad_alloc"):
+        text = "there must be enough memory for this, got too little."
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         name = error.name.partition(".")[0]
         if name not in _EXTRAS:

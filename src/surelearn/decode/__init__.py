@@ -29,13 +29,14 @@ from surelearn.decode._decoders import (
     tournament,
     votes,
 )
-from surelearn.decode._design import error_correcting
+from surelearn.decode._design import default_length, error_correcting
 
 __all__ = [
     "Chain",
     "Code",
     "all_pairs",
     "columns_of",
+    "default_length",
     "error_correcting",
     "hamming",
     "label_probabilities",

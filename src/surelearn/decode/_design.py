@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.decode._code import Code, Matrix, bits_matrix
 
-__all__ = ["error_correcting"]
+__all__ = ["default_length", "error_correcting"]
 
 #: Up to so many classes every problem there is gets learnt: 31 of them for six.
 _EXHAUSTIVE = 6
@@ -79,7 +79,17 @@ def error_correcting(
 def _length(K: int, n_problems: int | None, every: int) -> int:
     if n_problems is not None:
         return _check.count("n_problems", n_problems, least=(K - 1).bit_length(), most=every)
-    return every if K <= _EXHAUSTIVE else math.ceil(10 * math.log2(K))
+    return default_length(K)
+
+
+def default_length(n_classes: int) -> int:
+    """Problems of an error-correcting code of so many classes, unless others are asked for.
+
+    >>> default_length(4), default_length(1000)
+    (7, 100)
+    """
+    exhaustive = n_classes <= _EXHAUSTIVE
+    return 2 ** (n_classes - 1) - 1 if exhaustive else math.ceil(10 * math.log2(n_classes))
 
 
 def _told_by(numbers: NDArray[np.int64], K: int) -> Matrix:

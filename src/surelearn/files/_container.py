@@ -12,12 +12,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from io import RawIOBase
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _check
 from surelearn._check import FormatError
 from surelearn.files._fields import Fields, parsed
 
@@ -133,6 +135,7 @@ def read(stream: Any, where: str, *, max_bytes: int, size: int | None) -> Conten
         raise _damaged(where, f"{n_bytes} bytes must be there, got {size}")
     if n_bytes > max_bytes:
         raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got {n_bytes}.")
+    _check.enough_memory(n_bytes, None, partial(_check.file_too_large, where, n_bytes))
     tensors = {}
     with _hashed(n_bytes) as (checksum, update):
         update(head)

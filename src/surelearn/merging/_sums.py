@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core
+from surelearn import _check, _core, weights
 from surelearn.merging._exact import Exact
 from surelearn.merging._scale import Move, Scale, Total
 from surelearn.merging._threads import in_threads, slices
@@ -20,6 +22,13 @@ Array = NDArray[np.float64]
 
 def _stored(numbers: Array, dtype: str) -> NDArray[Any]:
     return _check.finite_weights(numbers.astype(dtype, order="C"))
+
+
+def _zeros(shape: tuple[int, ...], n_digits: int) -> Exact:
+    """Sums without terms, where there is memory for them."""
+    needed = math.prod(shape) * (8 * n_digits + 1)
+    _check.enough_memory(needed, weights.MEMORY_LIMIT, partial(_check.sums_too_large, needed))
+    return Exact.zeros(shape, n_digits)
 
 
 def _n_digits(dtype: str) -> int:
@@ -71,7 +80,7 @@ class DiagonalSums:
         """The sums of both, the other's so many times."""
         features, places = _united(self.features, other.features)
         shape = (len(features), *self.sums.tops.shape[1:])
-        sums = Exact.zeros(shape, self.sums.n_digits)
+        sums = _zeros(shape, self.sums.n_digits)
 
         def fill(rows: slice) -> None:
             span = features[rows]
@@ -85,7 +94,7 @@ class DiagonalSums:
     def moved(self, move: Move, layout: Layout) -> DiagonalSums:
         """The same sums under other columns."""
         shape = (*self.sums.tops.shape[:2], len(move.columns))
-        sums = Exact.zeros(shape, self.sums.n_digits)
+        sums = _zeros(shape, self.sums.n_digits)
         for k, (column, sign) in enumerate(zip(move.columns, move.signs, strict=True)):
             for part in range(shape[1]) if column >= 0 else ():
                 own = 1 if layout.second_order and part == 1 else sign
@@ -98,7 +107,7 @@ class DiagonalSums:
         if layout.second_order and _start(layout, total) != total.scale.prior:
             # Not even a weight that nobody has moved is as it was: all of them are stored.
             features = np.arange(layout.n_rows, dtype=np.int64)
-            sums = Exact.zeros((layout.n_rows, *sums.tops.shape[1:]), sums.n_digits)
+            sums = _zeros((layout.n_rows, *sums.tops.shape[1:]), sums.n_digits)
             sums.put(self.features, self.sums, slice(None))
 
         def cells(rows: slice) -> NDArray[Any]:
@@ -207,8 +216,8 @@ class FullSums:
     def moved(self, move: Move, layout: Layout) -> FullSums:
         """The same sums under other columns."""
         K, rows, parts = len(move.columns), layout.n_rows, self.means.tops.shape[-1]
-        means = Exact.zeros((K, rows, parts), self.means.n_digits)
-        square = Exact.zeros((K, rows, K, rows), self.means.n_digits)
+        means = _zeros((K, rows, parts), self.means.n_digits)
+        square = _zeros((K, rows, K, rows), self.means.n_digits)
         known = [k for k in range(K) if move.columns[k] >= 0]
         for k in known:
             means.put(k, self.means, move.columns[k], move.signs[k])

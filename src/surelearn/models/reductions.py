@@ -24,6 +24,13 @@ _CODES: dict[str, Callable[[int], Code] | None] = {
     "ecoc": decode.error_correcting,
 }
 
+#: How many problems the code of so many classes has.
+_LENGTHS: dict[str, Callable[[int], int]] = {
+    "ovr": int,
+    "ovo": lambda n_classes: n_classes * (n_classes - 1) // 2,
+    "ecoc": decode.default_length,
+}
+
 #: From margins of problems to scores of classes; `probability` needs variances too.
 _DECODERS: dict[str, Decoder] = {
     "scores": decode.scores,
@@ -123,6 +130,22 @@ def code_of(how: Multiclass, n_classes: int) -> Code | None:
         return how
     make = _CODES[how]
     return None if make is None else make(n_classes)
+
+
+def demand(how: Multiclass, n_classes: int) -> tuple[int, str, int]:
+    """Columns of weights that so many classes need, what they are called, and bytes of the code.
+
+    Told without the code, which of many classes can be larger than all weights.
+
+    >>> demand("joint", 3), demand("ovo", 100)
+    ((3, 'classes', 0), (4950, 'problems', 495000))
+    """
+    if n_classes < 3:
+        return max(0, n_classes - 1), "classes", 0
+    if how == "joint":
+        return n_classes, "classes", 0
+    n_problems = how.n_problems if isinstance(how, Code) else _LENGTHS[how](n_classes)
+    return n_problems, "classes" if how == "ovr" else "problems", n_classes * n_problems
 
 
 def labels_of(classes: NDArray[Any], code: Code | None) -> NDArray[Any]:

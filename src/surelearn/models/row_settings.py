@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surelearn import _check, _core, constraints, rules
 from surelearn.merging import HOWS
 from surelearn.models import reductions
-from surelearn.models.rows import RowModel, UpdateMethod, n_columns_of
+from surelearn.models.rows import RowModel, UpdateMethod
 from surelearn.weights import Layout, fits
 
 
@@ -116,7 +116,9 @@ class RowSettings:
         """Refuse classes that the model cannot take: no cost, no row of the code, no memory."""
         _check.cost_fits(self.method.cost, classes)
         reductions.check_classes(self.multiclass, model.classes, classes)
-        fits(model.layout, n_columns_of(len(classes), None))
+        if len(classes) > len(model.classes):
+            n_columns, what, more = reductions.demand(self.multiclass, len(classes))
+            fits(model.layout, n_columns, what=what, more=more)
 
     def check_declared(self, classes: NDArray[Any]) -> None:
         """Refuse weights of what is not among the classes that are declared for a stream.
