@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from surelearn.cli._streams import stand_in
+
 __all__ = ["main"]
 
 _EXTRA = ("typer", "rich")
@@ -11,6 +13,7 @@ _EXTRA = ("typer", "rich")
 
 def main() -> None:
     """Run the command; without its extra, say which line installs it and exit with 1."""
+    stand_in()
     try:
         from surelearn.cli._app import app
     except ModuleNotFoundError as error:

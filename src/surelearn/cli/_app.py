@@ -35,6 +35,13 @@ _NOBODY_READS = 128 + 13
 class _Commands(TyperGroup):
     """Sub-commands whose errors are one line, without a traceback."""
 
+    def main(self, *args: Any, **more: Any) -> Any:
+        try:
+            return super().main(*args, **more)
+        except OSError as error:  # help that cannot be written
+            _say(_line(error, self))
+            sys.exit(1)
+
     def invoke(self, ctx: Any) -> Any:
         if hasattr(sys.stdout, "reconfigure"):  # letters that a terminal lacks are spelled out
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -47,8 +54,12 @@ class _Commands(TyperGroup):
             line = _line(error, self)
             if line is None:
                 raise
-            typer.echo(f"surelearn: {line}", err=True)
+            _say(line)
             raise typer.Exit(1) from None
+
+
+def _say(line: str | None) -> None:
+    typer.echo(f"surelearn: {line}", err=True)
 
 
 def _line(error: Exception, commands: TyperGroup) -> str | None:
@@ -66,8 +77,9 @@ def _line(error: Exception, commands: TyperGroup) -> str | None:
         text = f"this needs {name}, which is not installed. Run: pip install 'surelearn[{extra}]'"
     elif isinstance(error, ImportError) and "pip install" not in text:
         return None
-    elif isinstance(error, OSError) and error.strerror and error.filename is not None:
-        text = f"{os.fspath(error.filename)}: {error.strerror}."
+    elif isinstance(error, OSError) and error.strerror:
+        where = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+        text = f"{where}{error.strerror}."
     return " ".join(text.split())
 
 

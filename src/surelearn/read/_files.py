@@ -92,7 +92,7 @@ class File:
 
     def arriving(self, kind: type[Arriving]) -> Arriving:
         """Standard input or a pipe."""
-        stream = sys.stdin.buffer if self.is_stdin else _pipe(self.path)
+        stream = _stdin() if self.is_stdin else _pipe(self.path)
         self._arriving = kind(self.name, stream)
         return self._arriving
 
@@ -214,7 +214,7 @@ class Arriving(Stream):
         return part
 
     def close(self) -> None:
-        if self._stream is not sys.stdin.buffer:  # which is not ours
+        if self._stream is not getattr(sys.stdin, "buffer", None):  # which is not ours
             self._stream.close()
 
 
@@ -231,6 +231,12 @@ def _descriptor(stream: Any) -> int | None:
         return int(stream.fileno())
     except (AttributeError, OSError):  # io.UnsupportedOperation is an OSError
         return None
+
+
+def _stdin() -> Any:
+    if sys.stdin is None:
+        raise BadInput(f"{STDIN_NAME} must be open, got a closed one.")
+    return sys.stdin.buffer
 
 
 def _pipe(path: str) -> Any:
