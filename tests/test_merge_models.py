@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import lzma
 import pickle
@@ -15,9 +16,10 @@ from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
 import surelearn.merging
-from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, load, merge, rules
 from surelearn.cli import _app
 from surelearn.decode import Code
+from surelearn.merging import MergeState
 from surelearn.text import HashingVectorizer
 
 LABELS = list("abcd")
@@ -278,3 +280,31 @@ def test_a_hundred_shards_of_tweets(data_folder, rule):
     assert accuracy["weighted"] < single - 0.035
     assert accuracy["uniform"] <= accuracy["weighted"] + 0.01
     assert accuracy["kl"] == accuracy["weighted"]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "texts", "sequences"])
+def test_states_of_estimators_come_to_what_merge_gives(kind):
+    X, y, make = {
+        "numbers": (np.eye(4), list("abca"), SureClassifier),
+        "texts": (["a b", "b c", "c d", "d a"], list("abca"), SureTextClassifier),
+        "sequences": ([["a", "b"], ["c"], ["d", "a"], ["b"]], ["xy", "x", "yx", "y"], SureTagger),
+    }[kind]
+    y = [list(tags) for tags in y] if kind == "sequences" else y
+    start = make(random_state=9).fit(X, y)
+    parts = [make(random_state=seed).fit(X, y) for seed in range(3)]
+    states = [pickle.loads(pickle.dumps(MergeState.of(part))) for part in parts]
+    found = (states[0] + states[1] + states[2]).result()
+    assert isinstance(found, make)
+    assert found.coef_.tobytes() == merge(parts).coef_.tobytes()
+    assert list(found.predict(X)) == list(merge(parts).predict(X))
+    further = [copy.deepcopy(start).partial_fit(X, y) for _ in range(2)]
+    total = MergeState.of(further[0]) + MergeState.of(further[1])
+    assert list(total.result(prior=MergeState.of(start)).predict(X)) == list(start.predict(X))
+
+
+def test_the_state_of_what_was_changed_or_not_fitted_is_refused():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        MergeState.of(SureClassifier())
+    changed = SureClassifier().fit([[0.0], [1.0]], [0, 1]).set_params(dtype="float64")
+    with pytest.raises(ValueError, match="dtype must stay"):
+        MergeState.of(changed)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, rules
 from surelearn.estimators._labels import as_labels
 from surelearn.estimators._one_row import RowByRow
 from surelearn.estimators._readers import NumberReader
 from surelearn.estimators._reading import opened
+from surelearn.merging import MergeState
 from surelearn.models import reductions
 from surelearn.models.row_settings import (
     RowSettings,
@@ -383,6 +386,26 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
         self._forget()
         for name in ("_model", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
+
+    # ------------------------------------------------------------------- merging
+
+    def __merge_state__(self, how: str) -> MergeState:
+        """What merging has to know of this estimator; see `surelearn.merging.MergeState`."""
+        check_is_fitted(self)
+        settings = self._settings_for()
+        settings.check_fits(self._model)
+        self._check_settings()
+        state = RowTrainable(settings, self._own_reader(), self._model).state(how)
+        return replace(state, make=self._blank()._merged)
+
+    def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
+        """A twin of this estimator, which has learnt nothing, with what was merged."""
+        twin = self._blank()
+        twin.n_features_in_ = total.layout.n_features
+        trainable = RowTrainable(self._settings_for(), twin._own_reader())
+        trainable.take(total, prior)
+        twin._take(trainable)
+        return twin
 
     # ------------------------------------------------------------------- streams
 

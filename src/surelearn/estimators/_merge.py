@@ -10,14 +10,12 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._partitions import merged
 from surelearn.estimators._ruled import Ruled
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
 from surelearn.merging import HOWS, MergeState
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import RowSettings
-from surelearn.models.row_training import RowTrainable
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import FEATURES, SequenceSettings
 
@@ -81,7 +79,7 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
         _check.agree("projection_", fitted[0].projection_, other.projection_)
     states = [state_of(model, name, like=fitted[0]) for model in listed]
     result: E = clone(listed[0])
-    result._take(merged(result, MergeState.combined(states)))
+    result = result._merged(MergeState.combined(states))
     _put_names(result, fitted)
     put_columns(result, fitted)
     _put_temperature(result, listed, states)
@@ -93,9 +91,8 @@ def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeS
     if model._fresh:
         settings = model._settings_for()
         return settings.untrained(like.n_features_in_, is_sparse=False).merge_state(how)
-    _check_unchanged(model)
-    trainable = RowTrainable(model._settings_for(), model._own_reader(), model._model)
-    return trainable.state(how)
+    state: MergeState = MergeState.of(model, how)
+    return state
 
 
 def _listed(models: Any) -> list[Any]:
@@ -126,12 +123,6 @@ def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
         _check.agree(name, getattr(one, name), getattr(other, name))
     if not (one._fresh or other._fresh):
         _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
-
-
-def _check_unchanged(model: SureClassifier) -> None:
-    """Refuse a model whose parameters were changed after it was fitted."""
-    RowSettings.of(model.get_params(deep=False)).check_fits(model._model)
-    model._check_settings()
 
 
 def _check_rule(model: SureClassifier | SureTagger, how: str) -> None:
@@ -174,7 +165,7 @@ def _merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
     ]
     states = [SequenceMergeState.of(model, how) for model in models]
     result: SureTagger = clone(taggers[0])
-    result._model = SequenceMergeState.combined(states).result()
+    result._model = SequenceMergeState.combined(states).merged()
     fitted = [tagger for tagger in taggers if not tagger._fresh]
     if len(fitted) == 1 and (how == "bayes" or len(taggers) == 1):
         _copy_temperature(fitted[0], result)

@@ -20,7 +20,6 @@ from surelearn.estimators._classifier import SureClassifier
 from surelearn.estimators._labels import as_labels
 from surelearn.merging import MergeState
 from surelearn.models.row_settings import RowSettings, check_weighted, given_weight
-from surelearn.models.row_training import RowTrainable
 from surelearn.models.rows import RowModel, joined
 from surelearn.training.shards import learn_round, named
 
@@ -133,23 +132,11 @@ def fitted(
     True
     """
     total = states if isinstance(states, MergeState) else MergeState.combined(states)
-    result: E = clone(estimator)
     start = None if prior is None else prior._model.merge_state(total.how)
-    result._take(merged(result, total, start))
+    result: E = clone(estimator)._merged(total, start)
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
     return result
-
-
-def merged(
-    estimator: SureClassifier, total: MergeState, prior: MergeState | None = None
-) -> RowTrainable:
-    """What was merged, under the parameters of an estimator that has learnt nothing."""
-    twin = estimator._blank()
-    twin.n_features_in_ = total.layout.n_features
-    trainable = RowTrainable(estimator._settings_for(), twin._own_reader())
-    trainable.take(total, prior)
-    return trainable
 
 
 # -------------------------------------------------------------------- partitions

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
@@ -19,6 +20,7 @@ from surelearn.estimators._labels import as_labels
 from surelearn.estimators._reading import opened_sentences
 from surelearn.estimators._ruled import second_order
 from surelearn.estimators._streamed import Streamed
+from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequence_training import SequenceTrainable
 from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
@@ -232,6 +234,19 @@ class SureTagger(Streamed[SequenceModel]):
         """Features and weights of one moment: the model there is once the lock is held."""
         with self._model.lock:
             return self._model.copy()
+
+    def __merge_state__(self, how: str) -> SequenceMergeState:
+        """What merging has to know of this tagger; see `surelearn.merging.MergeState`."""
+        self._fitted()
+        self._settings_for().check_fits(self._model)
+        blank: SureTagger = clone(self)
+        return SequenceMergeState(how, (self._snapshot(),), make=blank._merged)
+
+    def _merged(self, total: SequenceMergeState, prior: SequenceMergeState | None = None) -> Self:
+        """A twin of this tagger, which has learnt nothing, with what was merged."""
+        twin: Self = clone(self)
+        twin._model = total.merged(prior)
+        return twin
 
     # ------------------------------------------------------------------- streams
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
@@ -98,9 +98,9 @@ class MergeState:
     >>> from surelearn.merging import MergeState
     >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
     >>> a, b = (SureClassifier(random_state=seed).fit(X, y) for seed in (1, 2))
-    >>> state = MergeState.of(a._model, "bayes") + MergeState.of(b._model, "bayes")
-    >>> state.n_models, state.result().counts.tolist()
-    (2, [2, 2])
+    >>> state = MergeState.of(a) + MergeState.of(b)
+    >>> state.n_models, state.result().predict([[2.0, 1.0]]).tolist()
+    (2, ['yes'])
     """
 
     how: str
@@ -116,10 +116,18 @@ class MergeState:
     trained: _Sole | _Summed | None
     words: Words | None
     projection: str | None  # None: one without rows has none to agree with
+    make: Callable[[MergeState, MergeState | None], Any] | None = None  # an estimator of sums
 
     @classmethod
-    def of(cls, model: Learnt, how: str = "bayes", *, words: Words | None = None) -> MergeState:
-        """The state of one model."""
+    def of(cls, model: Any, how: str = "bayes", *, words: Words | None = None) -> Any:
+        """The state of one fitted estimator, or of what it has learnt (`Learnt`)."""
+        if hasattr(model, "__merge_state__"):
+            return model.__merge_state__(how)
+        return cls.of_learnt(model, how, words=words)
+
+    @classmethod
+    def of_learnt(cls, model: Learnt, how: str, *, words: Words | None = None) -> MergeState:
+        """The state of plain weights and counts."""
         state = None if model.weights is None else model.weights.state()
         moved = state is not None and _is_moved(state)
         return cls(
@@ -190,6 +198,7 @@ class MergeState:
             trained=self._together(other, threads),
             words=united(self.words, other.words),
             projection=other.projection if self.projection is None else self.projection,
+            make=other.make if self.make is None else self.make,
         )
 
     @staticmethod
@@ -210,8 +219,8 @@ class MergeState:
             total = waiting.pop()[1]._plus(total, threads)
         return total
 
-    def result(self, prior: MergeState | None = None, *, threads: int = 1) -> Merged:
-        """One model of all.
+    def result(self, prior: MergeState | None = None) -> Any:
+        """One model of all: an estimator where these were estimators, otherwise `Merged`.
 
         Parameters
         ----------
@@ -219,9 +228,11 @@ class MergeState:
             Of the model that all these started from. Counts, and with ``how="bayes"`` what was
             learnt, are then counted once and not once for each; its words are kept. Default: the
             untrained model.
-        threads : int, default 1
-            Changes no bit.
         """
+        return self.merged(prior) if self.make is None else self.make(self, prior)
+
+    def merged(self, prior: MergeState | None = None, *, threads: int = 1) -> Merged:
+        """One model of all, in plain pieces; the number of threads changes no bit."""
         extra = 0 if prior is None else self.n_models - 1
         start = self if prior is None else prior
         counts = self.counts - extra * _counts(start, self.classes)

@@ -144,7 +144,7 @@ class RowModel:
 
     def merge_state(self, how: str, *, words: Words | None = None) -> MergeState:
         """What merging has to know of this model."""
-        return MergeState.of(self, how, words=words)
+        return MergeState.of_learnt(self, how, words=words)
 
     @classmethod
     def merged(
@@ -156,7 +156,7 @@ class RowModel:
         threads: int = 1,
     ) -> RowModel:
         """The one model of all those summed; of this projection where none has seen a row."""
-        found = total.result(prior, threads=threads)
+        found = total.merged(prior, threads=threads)
         fixed = reductions.is_fixed(total.multiclass)
         code = found.code if fixed else reductions.code_of(total.multiclass, len(found.weighed))
         model = cls(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ class SequenceMergeState:
 
     how: str
     models: tuple[SequenceModel, ...]
+    make: Callable[[SequenceMergeState, SequenceMergeState | None], Any] | None = None
 
     @classmethod
     def of(cls, model: SequenceModel, how: str = "bayes") -> SequenceMergeState:
@@ -45,7 +47,11 @@ class SequenceMergeState:
         """Of the models of all."""
         return reduce(operator.add, states)
 
-    def result(self, prior: SequenceMergeState | None = None) -> SequenceModel:
+    def result(self, prior: SequenceMergeState | None = None) -> Any:
+        """One tagger where these were taggers, otherwise what `merged` gives."""
+        return self.merged(prior) if self.make is None else self.make(self, prior)
+
+    def merged(self, prior: SequenceMergeState | None = None) -> SequenceModel:
         """One model of all; `prior` is what each of them started from."""
         starts = () if prior is None else prior.models
         whole, numbers = _union((*self.models, *starts))
@@ -55,7 +61,7 @@ class SequenceMergeState:
         start = None
         if prior is not None:
             start = _state(whole, prior.models[0], numbers[len(self.models)], self.how)
-        merged = MergeState.combined(states).result(start)
+        merged = MergeState.combined(states).merged(start)
         if isinstance(merged.weights, Diagonal):
             whole.weights = merged.weights
         whole.mistakes, whole.updates = merged.mistakes, merged.updates

@@ -161,6 +161,6 @@ class SequenceTrainable:
         *,
         threads: int = 1,
     ) -> None:
-        self.model = total.result(prior)
+        self.model = total.merged(prior)
         if self._watch is not None:
             self._watch(self.model)
