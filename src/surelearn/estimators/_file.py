@@ -6,7 +6,7 @@ A file is somebody else's bytes: everything in it is checked before anything is 
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.metadata import version
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,28 +42,20 @@ from surelearn.models.row_settings import RowSettings
 from surelearn.models.rows import RowModel, n_columns_of
 from surelearn.weights import Diagonal, Full
 
-_KINDS: dict[str, type[Any]] = {
-    "SureClassifier": SureClassifier,
-    "SureTagger": SureTagger,
-    "SureTextClassifier": SureTextClassifier,
-}
-
-
-#: What the checks of users' input raise, and conversions of values of another kind: where settings
-#: and tensors of a file are not refused by kind and range, one of these says that they do not fit.
-_UNSOUND = (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError)
-
 
 def write(estimator: Any, path: files.File) -> None:
     """Write a fitted estimator; see docs/format.md."""
     check_is_fitted(estimator)
+    files.save(type(estimator).__name__, estimator, path)
+
+
+def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Settings and tensors of an estimator."""
     tagger = isinstance(estimator, SureTagger)
     more, tensors = tagger_out(estimator) if tagger else _classifier_out(estimator)
     params = tagger_params(estimator) if tagger else _checked(estimator)
     model = estimator._model
     settings: dict[str, Any] = {
-        "kind": type(estimator).__name__,
-        "version": version("surelearn"),
         "params": {k: plain(k, v) for k, v in params.items()},
         "layout": asdict(model.layout),
         "initial_variance": model.initial_variance,
@@ -76,7 +68,7 @@ def write(estimator: Any, path: files.File) -> None:
         settings["temperature"] = estimator.temperature_
     if hasattr(estimator, "stream_"):
         settings["stream"] = estimator.stream_.plain()
-    files.write(path, tensors, settings | more)
+    return settings | more, tensors
 
 
 def _classifier_out(estimator: Linear) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -137,22 +129,12 @@ def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
     >>> load(io.BytesIO(file.getvalue())).predict([[3.0, 1.0]])
     array(['yes'], dtype='<U3')
     """
-    fields, tensors = files.read(path, _check.count("max_bytes", max_bytes))
-    budget = max_bytes - sum(tensor.nbytes for tensor in tensors.values())
-    cls = _KINDS[fields.text("kind", list(_KINDS))]
-    rule_must_be_known(fields.where, fields.object("params").get("rule"))
-    try:
-        return _made(cls, fields, tensors, budget)
-    except FormatError:
-        raise
-    except _UNSOUND as error:
-        raise FormatError(
-            f"{fields.where} must be a sound model, got a damaged one: {error}"
-        ) from None
+    return files.load(path, max_bytes=max_bytes)
 
 
-def _made(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
+def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
     """The estimator of a file."""
+    rule_must_be_known(fields.where, fields.object("params").get("rule"))
     estimator = cls(**params_in(fields.object("params")))
     take = take_tagger if cls is SureTagger else _take_classifier
     take(estimator, fields, tensors, budget)
@@ -164,6 +146,10 @@ def _made(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budget: 
     if isinstance(estimator, SureTextClassifier):
         _take_words(estimator, tensors)
     return estimator
+
+
+for _cls in (SureClassifier, SureTagger, SureTextClassifier):
+    files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
 
 
 def _take_classifier(

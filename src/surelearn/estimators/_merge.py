@@ -78,8 +78,8 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     for other in fitted[1:]:
         _check.agree("projection_", fitted[0].projection_, other.projection_)
     states = [state_of(model, name, like=fitted[0]) for model in listed]
-    result: E = clone(listed[0])
-    result = result._merged(MergeState.combined(states))
+    blank: Any = clone(listed[0])
+    result: E = blank._merged(MergeState.combined(states))
     _put_names(result, fitted)
     put_columns(result, fitted)
     _put_temperature(result, listed, states)

@@ -4,8 +4,22 @@ The format is specified in docs/format.md: a safetensors container whose metadat
 ``surelearn``, a JSON text, and whose last tensor is a checksum. Nothing in a file is ever executed.
 """
 
+from surelearn.files._codecs import Codec, load, register, save
 from surelearn.files._container import Tensors
 from surelearn.files._fields import Fields
 from surelearn.files._paths import FORMAT_VERSION, Arrays, File, read, settings, write
 
-__all__ = ["FORMAT_VERSION", "Arrays", "Fields", "File", "Tensors", "read", "settings", "write"]
+__all__ = [
+    "FORMAT_VERSION",
+    "Arrays",
+    "Codec",
+    "Fields",
+    "File",
+    "Tensors",
+    "load",
+    "read",
+    "register",
+    "save",
+    "settings",
+    "write",
+]
