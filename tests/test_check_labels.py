@@ -51,6 +51,14 @@ def test_the_first_one_is_named():
         SureClassifier().partial_fit(X4, [-1] * 4, classes=[-1, 2**63])
 
 
+def test_tags_are_named_by_their_sequence():
+    X = [["a", "b"], ["a", "b"]]
+    with pytest.raises(ValueError, match=rf"y\[1\] {MESSAGE} {10**30} at row 1\."):
+        SureTagger().fit(X, [[0, 1], [1, 10**30]])
+    with pytest.raises(ValueError, match=rf"y {MESSAGE} {2**63} at row"):  # each alone would do
+        SureTagger().fit(X, [[0, 2**63], [-1, 1]])
+
+
 @given(
     st.one_of(
         st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=4, unique=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
@@ -79,8 +79,17 @@ def tags_in(y: Sequence[Sequence[Any]]) -> NDArray[Any]:
         _refuse_label(y, is_missing)
     if any(_ends_in_nul(label) for label in distinct):  # which numpy would cut off
         _refuse_label(y, _ends_in_nul)
-    found = labels(np.fromiter(distinct, dtype=object, count=len(distinct)), "y")
+    try:
+        found = labels(_objects(distinct), "y")
+    except (TypeError, ValueError):
+        for i, tags in enumerate(y):  # the places of labels among distinct ones mean nothing
+            labels(_objects(tags), f"y[{i}]")
+        raise
     return np.unique(found.astype(str) if found.dtype.kind == "O" and len(found) else found)
+
+
+def _objects(tags: Collection[Any]) -> NDArray[Any]:
+    return np.fromiter(tags, dtype=object, count=len(tags))
 
 
 def _ends_in_nul(label: Any) -> bool:
