@@ -15,7 +15,6 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCo
 
 from containers import change_settings
 from surelearn import FormatError, SureClassifier, decode, load, rules
-from surelearn.models.row_settings import RowSettings
 
 RULES = list(rules.RULES)
 NAMED = ["ovr", "ovo", "ecoc"]
@@ -140,8 +139,8 @@ def test_mistakes_are_those_of_predict(how, average, digits):
     missed = np.zeros(240, np.uint8)
     batch = clf._batch(X[60:], y[60:], None, reset=False)
     twin = pickle.loads(pickle.dumps(clf))
-    targets = twin._model.targets(RowSettings.of(clf.get_params()).how, batch, missed=missed)
-    twin._model.learn_span(RowSettings.of(clf.get_params()).how, batch, targets, (0, 240))
+    targets = twin._model.targets(clf._settings_for().method, batch, missed=missed)
+    twin._model.learn_span(clf._settings_for().method, batch, targets, (0, 240))
     for x, label in zip(X[60:], y[60:], strict=True):
         wrong += clf.predict_one(x) != label
         clf.learn_one(x, label)
