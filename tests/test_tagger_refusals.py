@@ -34,7 +34,7 @@ BAD = {
     "label tuple": (WORDS, [["D", ("N",)], WORD_TAGS[1]], r"y\[0\] must hold labels of one kind"),
     "all tuples": ([["the", "a"]], [[("D", "E"), ("N", "O")]], r"y\[0\] must hold texts, numbers"),
     "label zeros": (WORDS, [["D", "N"], ["D", "N", "V\0"]], r"y\[1\]\[2\] must be a label"),
-    "kinds": (WORDS, [["D", 1], WORD_TAGS[1]], r"y\[0\] must hold labels of one kind, got int and str"),
+    "kinds": (WORDS, [["D", 1], WORD_TAGS[1]], r"y\[0\] must hold labels of one kind, got int"),
     "numbers": (WORDS, [[1, 2], [1, 2, 3]], "y must hold labels of the kind known so far"),
     "halves": (WORDS, [[0.5, 1.5], [0.5, 1.5, 2.5]], r"y\[0\] must hold classes, got"),
     "y string": (WORDS, ["DN", "DNV"], r"y\[0\] must be a list of labels, got 'DN'"),
