@@ -181,6 +181,20 @@ def test_every_kind_of_rows(clf, digits, monkeypatch):
     assert evaluate(clf, frame, pandas.Series(y)).to_dict() == expected
 
 
+def test_rows_in_memory_are_judged_as_those_of_a_source(clf, digits):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    X, y = digits[0][900:1200], digits[1][900:1200]
+    names = [f"pixel {j}" for j in range(X.shape[1])]
+    frame = pandas.DataFrame(X, columns=names)
+    model = SureClassifier(random_state=0).fit(frame[:200], y[:200])
+    expected = evaluate(model, frame.assign(label=y)).to_dict()
+    assert type(evaluate(model, frame, y)) is Evaluation
+    assert evaluate(model, frame, y).to_dict() == expected
+    assert evaluate(model, polars.from_pandas(frame), y).to_dict() == expected
+    assert evaluate(clf, X, y).n == evaluate(clf, X, y[:, None].ravel()).n == 300
+
+
 def test_texts(monkeypatch):
     pandas = pytest.importorskip("pandas")
     pyarrow = pytest.importorskip("pyarrow")
@@ -373,3 +387,15 @@ def test_refusals(clf, digits):
         evaluate(SureClassifier(), X[:1], y[:1])
     with pytest.raises(NotFittedError, match=r"rival must be a fitted classifier, got LogisticR"):
         evaluate(clf, X[:1], y[:1], rival=LogisticRegression())
+
+
+def test_rows_and_sources_are_told_apart(clf, digits, tmp_path):
+    X, y = digits
+    for rows in (X, sparse.csr_matrix(X), [X[0], X[1]]):
+        with pytest.raises(TypeError, match="y must be given for rows in memory, got None"):
+            evaluate(clf, rows)
+    for path in ("test.jsonl", tmp_path / "test.jsonl"):
+        with pytest.raises(TypeError, match=r"X must be rows where y is given, got .*test.jsonl"):
+            evaluate(clf, path, y)
+    with pytest.raises(TypeError, match=r"y must be an array of labels, got 'label'\. A column"):
+        evaluate(clf, X, "label")

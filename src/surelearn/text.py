@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from numbers import Integral
 from threading import RLock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as _ScikitLearns
 from sklearn.preprocessing import normalize
 
 from surelearn import _check, _core
+from surelearn.merging import Words
 
 try:
     from sklearn.utils import _align_api_if_sparse
@@ -38,7 +39,7 @@ _PATTERN = r"(?u)\b\w\w+\b"
 _LONGEST = 2**28
 
 
-class HashingVectorizer(_ScikitLearns):  # type: ignore[misc]
+class HashingVectorizer(_ScikitLearns, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     r"""Texts to sparse rows of hashed n-gram counts: scikit-learn's, some twenty times as fast.
 
     .. math:: x_j = \sum_{\text{n-grams } g:\; |h(g)| \bmod d \,=\, j} \operatorname{sign} h(g)
@@ -207,6 +208,32 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         found: list[Any] = hasher.find_names([int(feature) for feature in features])
         return found
 
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """For pipelines that set the output of all their steps: rows stay a sparse matrix.
+
+        Parameters
+        ----------
+        transform : {"default"} or None
+            ValueError for ``"pandas"`` and ``"polars"``: their frames hold no sparse rows.
+        """
+        _check.sparse_output(transform)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """What to call the columns: the first n-gram met in each with ``keep_names=True``, and
+        ``hashingvectorizer0``, ``hashingvectorizer1``, ... where there is none.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        prefix = type(self).__name__.lower()
+        names = np.array([f"{prefix}{j}" for j in range(self.n_features)], dtype=object)
+        if self.keep_names:
+            places = self._words()[0]
+            names[places] = self.names(places)
+        return names
+
     def _words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
         """All names: features in the order they were met, ends of their words, the words in UTF-8,
         and in which another one was met."""
@@ -221,23 +248,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         shared: NDArray[np.uint8],
     ) -> None:
         """Take over what `_words` gave of another one with the same settings."""
-        kinds = [part.dtype for part in (features, ends, words, shared)]
-        if kinds != [np.int64, np.int64, np.uint8, np.uint8] or words.ndim != 1:
-            raise TypeError(f"words must be rows of integers and bytes, got {kinds}.")
-        n, text = len(features), words.tobytes()
-        if not (len(ends) == len(shared) == n == len(np.unique(features))):
-            raise ValueError("places, ends and clashes must be as many, got others.")
-        if (ends[-1] if n else 0) != len(text) or (shared > 1).any():
-            raise ValueError("words must end with the last one, and clash or not.")
-        text.decode("utf-8")
-        if (words[ends[:-1]] & 0xC0 == 0x80).any():
-            raise ValueError("words must end where a letter does.")
-        self._naming().restore_names(
-            np.ascontiguousarray(features, np.int64),
-            np.ascontiguousarray(ends, np.int64),
-            text,
-            np.ascontiguousarray(shared, np.uint8),
-        )
+        self._naming().restore_names(*Words.of(features, ends, words, shared))
 
     @property
     def n_names_(self) -> int:

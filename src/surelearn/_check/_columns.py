@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 from surelearn._check._lines import BadInput
@@ -85,11 +86,29 @@ def no_labels(where: str) -> BadInput:
     )
 
 
+def column(who: str, value: Any) -> str | None:
+    """The name of a column, or None."""
+    (name,) = as_names([value])
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{who} must be the name of a column, got {value!r}.")
+    return name
+
+
+def as_names(names: Any) -> Any:
+    """Whole numbers as names: so are the columns of a frame that nobody has named."""
+    if not isinstance(names, list | tuple):
+        return names
+    return [
+        str(name) if isinstance(name, Integral) and not isinstance(name, bool) else name
+        for name in names
+    ]
+
+
 def feature_names(value: Any) -> tuple[str, ...] | None:
     """The names of columns of numbers; ``"*"`` stands for all."""
     if value is None:
         return None
-    listed = [value] if value == "*" else value
+    listed = [value] if isinstance(value, str) and value == "*" else as_names(value)
     if isinstance(listed, str) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"features must be a list of names of columns, got {value!r}.")
     if not listed:

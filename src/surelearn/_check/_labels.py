@@ -164,6 +164,13 @@ def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> ND
     return place.astype(np.int64)
 
 
+def place_of(label: Any, classes: list[Any]) -> int:
+    """The place of one label among the classes."""
+    if label not in classes:
+        raise ValueError(f"label must be one of {listing(classes)}, got {label!r}.")
+    return classes.index(label)
+
+
 def sorted_classes(classes: object, n_classes: int) -> NDArray[Any]:
     array = np.asarray(classes)
     if array.shape != (n_classes,):

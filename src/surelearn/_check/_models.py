@@ -210,7 +210,10 @@ def classifier(name: str, model: object) -> None:
     if not hasattr(model, "predict"):
         raise TypeError(f"{name} must be a classifier, got {model!r}.")
     if hasattr(model, "predict_marginals"):
-        raise TypeError(f"{name} must be a classifier of rows, got the tagger {model!r}.")
+        raise TypeError(
+            f"{name} must be a classifier of rows, got the tagger {model!r}. For taggers there are "
+            "evaluate_tagger and predict_tags."
+        )
 
 
 def tagger(name: str, model: object) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,3 +141,49 @@ def some_judged(n: int, what: str) -> None:
 def some_rows(n_rows: int, name: str = "texts") -> None:
     if n_rows == 0:
         raise ValueError(f"{name} must be at least one, got none.")
+
+
+def named_value(who: str, name: object, value: Any) -> float:
+    """The value of a named feature."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        raise TypeError(f"{who} must have a number or a str for {name!r}, got {value!r}.") from None
+
+
+def hashed_names(places: Mapping[str, int], hashed: Callable[[str], int]) -> None:
+    """Refuse names that are not in the place that they hash to."""
+    for name, place in places.items():
+        if hashed(name) != place:
+            raise ValueError(f"feature {name!r} must be in place {hashed(name)}, got {place}.")
+
+
+def sparse_output(transform: object) -> None:
+    """Refuse frames for what is sparse."""
+    if transform not in (None, "default"):
+        raise ValueError(
+            f"transform must be 'default' for rows that are a sparse matrix, got {transform!r}. "
+            "Set the output of steps that make dense rows of them."
+        )
+
+
+def rows_or_source(X: Any, y: Any, reading: Sequence[str]) -> None:
+    """Refuse rows in memory without labels, and labels beside a source, which has its own."""
+    is_path = isinstance(X, str | os.PathLike)
+    if y is None:
+        first = X[0] if isinstance(X, list | tuple) and X else X
+        if not is_path and hasattr(first, "shape") and not hasattr(first, "columns"):
+            raise TypeError(
+                "y must be given for rows in memory, got None. Without it X is a source that has "
+                "labels, such as a path."
+            )
+    elif is_path:
+        raise TypeError(f"X must be rows where y is given, got {X!r}. Leave y out for a source.")
+    elif isinstance(y, str):
+        raise TypeError(
+            f"y must be an array of labels, got {y!r}. A column of a source is named by label=."
+        )
+    elif reading:
+        raise TypeError(f"rows in memory need no reading, got {list(reading)}.")

@@ -355,6 +355,8 @@ class Pool:
         model = self._pupil.model
         if not isinstance(model, Certain):
             return Foreign(model, self._X)
+        if model._reads_by_names:  # names that are met later make other rows of the same
+            return Own(model, self._X)
         if self._rows is None:
             self._rows = model._rows(self._X)
         return Own(model, self._rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,9 @@ from surelearn.estimators._explain import (
     of_label,
     of_model,
     of_row,
+    touched,
 )
+from surelearn.estimators._names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
 from surelearn.estimators._readers import ROWS
 from surelearn.estimators._ruled import second_order
 from surelearn.estimators._streamed import Streamed
@@ -42,6 +44,7 @@ class Linear(Streamed[RowModel]):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     temperature_: float
+    _names: FeatureNames  # where rows are dicts of names
 
     # ------------------------------------------------------------------- fitted
 
@@ -105,7 +108,49 @@ class Linear(Streamed[RowModel]):
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """Shape and type by scikit-learn; the core looks at the numbers in a pass of its own."""
+        dicts = dicts_in(X)
+        if reset:
+            self.__dict__.pop("_names", None)
+        if dicts is not None:
+            X = self._matrix_of(dicts, reset=reset, learning=learning)
+            if not reset:  # of the right width, whatever scikit-learn makes of its names
+                return X
         return validate_data(self, X, reset=reset, **ROWS)
+
+    def _matrix_of(self, dicts: Sequence[Mapping[Any, Any]], *, reset: bool, learning: bool) -> Any:
+        """Rows that are dicts as a sparse matrix; the first ones to be learnt must have names."""
+        if reset:
+            self._names = FeatureNames()
+        numbered = [self._numbered(x, "X", learning=learning) for x in dicts]
+        return matrix_of([x for x, _ in numbered], numbered[0][1])
+
+    def _numbered(
+        self, x: Mapping[Any, Any], who: str, *, learning: bool
+    ) -> tuple[Mapping[int, float], int]:
+        """A dict of {feature: value} with numbers in place of names, and how many there can be."""
+        known, names = map(self.__dict__.get, ("n_features_in_", "_names"))
+        by_name = not x or isinstance(next(iter(x)), str)
+        if names is None and known is None and by_name and learning:
+            names = FeatureNames()  # those of the first row, which are met when it is learnt
+        if names is not None:
+            return names.row(x, who, learning=learning), SIZE
+        n_features = _check.size_known(known)
+        columns = self.__dict__.get("feature_names_in_")
+        if columns is not None and by_name:
+            return by_column(x, who, columns.tolist()), n_features
+        return x, n_features
+
+    @property
+    def _reads_by_names(self) -> bool:
+        """Whether rows are dicts, read by the names that were met so far."""
+        return "_names" in self.__dict__
+
+    def _meet_names(self, X: Any, numbers: NDArray[np.int64] | None = None) -> None:
+        """Remember the names in rows, or in those of these numbers, that are learnt."""
+        names = self.__dict__.get("_names")
+        dicts = None if names is None else dicts_in(X)
+        if names is not None and dicts is not None:
+            names.meet(dicts if numbers is None else [dicts[i] for i in numbers.tolist()])
 
     def _rows(self, X: Any) -> _core.Rows:
         rows = rows_of(self._validated(X, reset=False))
@@ -123,7 +168,7 @@ class Linear(Streamed[RowModel]):
         is_dict = isinstance(x, _DICTS)
         is_sparse = is_dict or sparse.issparse(x)
         if is_dict:
-            n_features = _check.size_known(known)
+            x, n_features = self._numbered(x, name, learning=learning)
             try:
                 rows = rows_of_dict(x, n_features)
             except (TypeError, OverflowError) as error:
@@ -144,6 +189,8 @@ class Linear(Streamed[RowModel]):
         if hasattr(row, "columns"):  # a frame of one row, whose names must be those of fit
             row = self._validated(row, reset=False)
         self._one(row, "row")
+        if isinstance(row, _DICTS):
+            row, _ = self._numbered(row, "row", learning=False)
         return _non_zeros(row)
 
     # --------------------------------------------------------------- parameters
@@ -215,7 +262,8 @@ class Linear(Streamed[RowModel]):
             subject = about(subject, model.classes, label)
         if row is not None:
             return of_row(subject, *self._entries(row), limit)
-        return of_model(subject, limit) if label is None else of_label(subject, limit)
+        found = of_model(subject, limit) if label is None else of_label(subject, limit)
+        return touched(found) if isinstance(subject.names, FeatureNames) else found
 
     def _check_settings(self) -> None:
         """Refuse a change of what belongs to the rows that were learnt."""
@@ -223,7 +271,10 @@ class Linear(Streamed[RowModel]):
     def _feature_names(self, names: Any, n_features: int) -> Any:
         """What to call features: something that gives the names of an array of their numbers."""
         named = _check.names(names, n_features)
-        return self.__dict__.get("feature_names_in_") if named is None else named
+        if named is not None:
+            return named
+        met = self.__dict__.get("_names")
+        return self.__dict__.get("feature_names_in_") if met is None else met
 
 
 def _sparse_row(x: Any) -> Any:

@@ -124,6 +124,7 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
     intercept_, intercept_sigma_ : ndarray of shape (1,) or (n_classes,)
         Mean and variance of the intercept.
     n_features_in_ : int
+        With dicts of names 2**18, the places that these are hashed to.
     feature_names_in_ : ndarray of str
         Where X, or the columns of a source, had names.
     code_ : ndarray of shape (n_classes, n_problems), int8
@@ -134,6 +135,8 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
     projection_ : {"precision", "covariance"}
     n_updates_ : int
         Rows that moved the weights.
+    n_iter_ : int
+        Passes made; all calls of `partial_fit` and `learn_one` count as one.
     mistakes_ : ndarray of int
         Mistakes made before each update, one entry a pass; of equal scores none is right. With
         reductions by ``decoding="auto"``, whatever `decoding` is.
@@ -203,8 +206,9 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Read in place where it is C-ordered float32 or float64.
+        X : array or CSR matrix of shape (n_samples, n_features), or list of dicts
+            Read in place where it is C-ordered float32 or float64. Dicts of {name: value} as in
+            `learn_one`.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Rows of weight 0 are left out before anything else.
@@ -227,7 +231,7 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
+        X : array or CSR matrix of shape (n_samples, n_features), or list of dicts
         y : array of shape (n_samples,)
         classes : array, optional
             Labels to know from now on. Others are known from the row where they first appear.
@@ -239,9 +243,9 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
             Where the input is refused, the model is as it was. Where one row's update would leave
             no usable model, the rows before it are kept and the error names it.
         """
-        shell = self._shell()
+        shell, is_new = self._shell(), self._fresh
         settings = self._settings_for()
-        batch = shell._batch(X, y, sample_weight, reset=self._fresh)
+        batch = shell._batch(X, y, sample_weight, reset=is_new)
         model = self._present(settings, shell.n_features_in_, is_sparse=batch.is_sparse)
         known = model.classes
         if classes is not None:
@@ -255,6 +259,8 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
         if len(batch.y) or classes is not None:
             self._adopt(shell)
+            if not is_new:
+                self._meet_names(X, batch.numbers)
             self._absorb(model, settings, batch)
         return self
 
@@ -263,17 +269,18 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
-        X = self._validated(X, reset=reset, learning=True)
+        rows = self._validated(X, reset=reset, learning=True)
         y = as_labels(y)
-        _check.one_label_a_row(len(y), X.shape[0])
+        _check.one_label_a_row(len(y), rows.shape[0])
         weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
-        rows = rows_of(X)
-        _check.sound_rows(rows.fault)
+        batch = Batch(rows_of(rows), rows, y, weight)
+        _check.sound_rows(batch.rows.fault)
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
-            X = X[kept]
-            return Batch(rows_of(X), X, y[kept], weight[kept], kept)
-        return Batch(rows, X, y, weight)
+            batch = Batch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
+        if reset:
+            self._meet_names(X, batch.numbers)
+        return batch
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[Batch, NDArray[Any]]:
         """All rows that there are, and their classes."""
@@ -384,7 +391,7 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
 
     def _forget_model(self) -> None:
         self._forget()
-        for name in ("_model", "n_features_in_", "feature_names_in_"):
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_names"):
             self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------- merging
@@ -451,7 +458,8 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
     def _own_reader(self) -> Any:
         """What makes rows for the model there is."""
         names = self.__dict__.get("feature_names_in_")
-        return NumberReader(self.n_features_in_, None if names is None else names.tolist())
+        columns = None if names is None else names.tolist()
+        return NumberReader(self.n_features_in_, columns, self.__dict__.get("_names"))
 
     def _take(self, trainable: RowTrainable) -> None:
         """Go on with a model, and with what its rows were made by."""
@@ -463,3 +471,5 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
         self.n_features_in_ = reader.n_features
         if reader.names is not None:
             self.feature_names_in_ = np.array(reader.names, dtype=object)
+        if reader.hashed is not None:
+            self._names = reader.hashed

@@ -39,6 +39,9 @@ class Explanation(Table):
         How likely the weight has the sign of its mean, ``Phi(|mean| / deviation)``.
     margin, variance : ndarray of float
         The feature's share in the mean and in the variance of the row's margin.
+    position, token, rival : ndarray
+        Of a tagged sequence: the number of the token, the word, and the best other tag, against
+        which the label's lead is explained.
 
     Examples
     --------
@@ -76,9 +79,7 @@ class Subject(NamedTuple):
 
 def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
     """What the weights say of one label; of one vector the first has the negative ones."""
-    places = [place for place, known in enumerate(classes.tolist()) if known == label]
-    if not places:
-        raise ValueError(f"label must be one of {_check.listing(classes.tolist())}, got {label!r}.")
+    places = [_check.place_of(label, classes.tolist())]
     if len(subject.means) == 1:
         means = subject.means if places[0] else -subject.means
         return subject._replace(means=means, labels=classes[places])
@@ -121,6 +122,12 @@ def of_row(
     if parts.variance is not None:
         table["variance"] = parts.variance
     return Explanation(table)
+
+
+def touched(table: Explanation) -> Explanation:
+    """Without weights that nothing has moved, which most are where names are hashed."""
+    kept = table.mean != 0
+    return Explanation({name: getattr(table, name)[kept] for name in table.columns})
 
 
 # -------------------------------------------------------------------- the columns

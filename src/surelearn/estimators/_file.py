@@ -33,9 +33,11 @@ from surelearn.estimators._file_parts import (
     whole,
     within,
 )
+from surelearn.estimators._names import SIZE, FeatureNames
 from surelearn.estimators._tag_file import tagger_out, tagger_params, take_tagger
 from surelearn.estimators._tagger import SureTagger
 from surelearn.estimators._text import SureTextClassifier
+from surelearn.merging import Words
 from surelearn.models import reductions
 from surelearn.models.position import StreamPosition
 from surelearn.models.row_settings import RowSettings
@@ -71,7 +73,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return settings | more, tensors
 
 
-def _classifier_out(estimator: Linear) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors that only classifiers have."""
     model = estimator._model
     settings: dict[str, Any] = {"counts": model.counts.tolist()}
@@ -82,9 +84,7 @@ def _classifier_out(estimator: Linear) -> tuple[dict[str, Any], dict[str, NDArra
         settings["weights"], tensors = weights_out(model.weights)
     if hasattr(estimator, "feature_names_in_"):
         tensors |= _names_out(estimator.feature_names_in_)
-    if isinstance(estimator, SureTextClassifier):
-        tensors |= _words_out(estimator)
-    return settings, tensors
+    return settings, tensors | _words_out(estimator)
 
 
 def _checked(estimator: Linear) -> dict[str, Any]:
@@ -145,6 +145,8 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
         estimator.stream_ = StreamPosition.of(fields.inner("stream"))
     if isinstance(estimator, SureTextClassifier):
         _take_words(estimator, tensors)
+    elif isinstance(estimator, SureClassifier):
+        _take_names(estimator, tensors)
     return estimator
 
 
@@ -218,17 +220,18 @@ def _weights(
     )
 
 
-#: Tensors of the words of a text classifier.
+#: Tensors of the words of a text classifier, or of the names in dicts.
 _WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 
-def _words_out(estimator: SureTextClassifier) -> dict[str, NDArray[Any]]:
-    """The words of a text classifier: their places, they themselves, which of them clash."""
-    if not estimator.vectorizer_.keep_names:
+def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
+    """The words that features stand for: their places, they themselves, which of them clash."""
+    words = estimator._own_reader().words()
+    if words is None:
         return {}
-    places, ends, words, shared = estimator.vectorizer_._words()
-    text = np.frombuffer(words, dtype=np.uint8)
-    return dict(zip(_WORDS, (places, ends, text, shared), strict=True))
+    places, ends, text, shared = words
+    letters = np.frombuffer(text, dtype=np.uint8)
+    return dict(zip(_WORDS, (places, ends, letters, shared), strict=True))
 
 
 def _take_words(estimator: SureTextClassifier, tensors: files.Tensors) -> None:
@@ -238,6 +241,13 @@ def _take_words(estimator: SureTextClassifier, tensors: files.Tensors) -> None:
     _check.same("n_features", estimator._model.layout.n_features, estimator.n_features)
     if estimator.keep_names:
         estimator.vectorizer_._restore_words(*(tensors[name] for name in _WORDS))
+
+
+def _take_names(estimator: SureClassifier, tensors: files.Tensors) -> None:
+    """The names that a loaded classifier has met in dicts, if rows were such."""
+    if _WORDS[0] in tensors:
+        _check.n_features(SIZE, estimator._model.layout.n_features, "names")
+        estimator._names = FeatureNames.of(Words.of(*(tensors[name] for name in _WORDS)))
 
 
 def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from surelearn import _check, _core
 from surelearn.estimators._labels import as_labels
+from surelearn.estimators._names import FeatureNames
 from surelearn.estimators._proba import Certain
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.row_training import RowReader, RowTrainable
@@ -30,10 +32,13 @@ class RowByRow(Certain):
         Parameters
         ----------
         x : array of shape (n_features,), sparse row, or dict of {feature: value}
-            A dict once the number of features is known.
+            Features of a dict are numbers once their number is known, the columns of a frame that
+            was learnt, or any names if the first row has such; a text as value is a name with it:
+            ``{"city": "Rome"}`` has the feature ``"city=Rome"``. Names are hashed to 2**18 places.
         y : label
         sample_weight : float, optional
         """
+        is_first = "n_features_in_" not in self.__dict__
         rows, n_features, is_sparse = self._one(x, learning=True)
         weight = 1.0
         if sample_weight is not None:
@@ -42,10 +47,14 @@ class RowByRow(Certain):
             return self
         method = self._kept_method()
         place = None if method is None else _place(self._model, y)
-        if method is None or place is None:
-            self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight)
-        else:
+        if method is not None and place is not None:
             self._model.learn_row(method, rows, place, weight)
+        elif not self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight):
+            return self
+        if is_first and isinstance(x, Mapping):
+            self._names = FeatureNames()
+        if self._reads_by_names:
+            self._names.meet([x])
         return self
 
     def _present(self, settings: RowSettings, n_features: int, *, is_sparse: bool) -> RowModel:
@@ -56,8 +65,9 @@ class RowByRow(Certain):
 
     def _learn_unprepared(
         self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: float
-    ) -> None:
-        """Learn one row with every check; the next ones may go the short way."""
+    ) -> bool:
+        """Learn one row with every check, unless its class has weight 0; the next ones may go the
+        short way."""
         params = self.get_params(deep=False)
         settings = RowSettings.of(params)
         labels = as_labels([y])
@@ -68,12 +78,13 @@ class RowByRow(Certain):
         settings.check_classes(joined(model.classes, labels), model)
         weights = given_weight(settings.class_weight, labels, np.array([weight]))
         if weights is not None and not weights[0]:
-            return
+            return False
         self.n_features_in_ = n_features
         self._absorb(model, settings, Batch(row, None, labels, weights))
         if settings.can_be_kept and self._model.weights is not None:
             method = self._model.core_method(settings.method)
             self._kept = (list(params), list(params.values()), method, self._model.layout)
+        return True
 
     def _kept_method(self) -> Method | None:
         """The method of the last row, if nothing has changed that it depends on."""

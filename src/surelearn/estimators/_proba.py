@@ -100,6 +100,22 @@ n_problems)
         return self._proba(self._fitted(), self._rows(X))
 
     @available_if(second_order)
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Probability of each label of one row: an array, a sparse row or a dict.
+
+        Returns
+        -------
+        dict of {label: float}
+            In the order of ``classes_``. While one class is known it has probability 1.
+        """
+        model = self._fitted()
+        row, _, _ = self._one(x)
+        labels = model.classes.tolist()
+        if model.weights is None:
+            return {labels[_check.only_class(model.classes)]: 1.0}
+        return dict(zip(labels, self._proba(model, row)[0].tolist(), strict=True))
+
+    @available_if(second_order)
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of `predict_proba`, exact also where that rounds to 0, but for full covariance
         with three or more classes."""

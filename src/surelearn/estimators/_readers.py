@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from surelearn import _check
+from surelearn.estimators._names import FeatureNames
 from surelearn.merging import Words
 from surelearn.models.row_training import Features
 from surelearn.text import HashingVectorizer
@@ -31,11 +32,19 @@ class NumberReader:
     n_features : int, optional
     names : list of str, optional
         What the columns are called.
+    hashed : FeatureNames, optional
+        Names of features in dicts. These are met by the estimator, which alone takes dicts.
     """
 
-    def __init__(self, n_features: int | None = None, names: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        n_features: int | None = None,
+        names: list[str] | None = None,
+        hashed: FeatureNames | None = None,
+    ) -> None:
         self.n_features = n_features
         self.names = names
+        self.hashed = hashed
 
     def read(self, X: Any, names: list[str] | None) -> Features:
         _check.no_texts(X)
@@ -50,13 +59,14 @@ class NumberReader:
         pass  # columns have the names of the source
 
     def words(self) -> Words | None:
-        return None
+        return None if self.hashed is None else self.hashed.words()
 
     def know(self, words: Words | None) -> None:
-        pass
+        if words is not None:
+            self.hashed = FeatureNames.of(words)
 
     def fork(self) -> NumberReader:
-        return NumberReader(self.n_features, self.names)
+        return NumberReader(self.n_features, self.names, self.hashed)
 
 
 class TextReader:

@@ -77,6 +77,10 @@ class Ruled(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return self._attribute("n_updates_").updates
 
     @property
+    def n_iter_(self) -> int:
+        return len(self._attribute("n_iter_").mistakes)
+
+    @property
     def mistakes_(self) -> NDArray[np.int64]:
         return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
 

@@ -15,21 +15,20 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, rules
 from surelearn.decode import Chain
-from surelearn.estimators._explain import Explanation, Subject, about, of_label, of_model
 from surelearn.estimators._labels import as_labels
 from surelearn.estimators._reading import opened_sentences
 from surelearn.estimators._ruled import second_order
-from surelearn.estimators._streamed import Streamed
+from surelearn.estimators._tag_explain import Explained
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequence_training import SequenceTrainable
 from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.read import Source
-from surelearn.templates import Sequences, TokenFeatures
+from surelearn.templates import TokenFeatures
 from surelearn.training.passes import random_orders, reports, run
 
 
-class SureTagger(Streamed[SequenceModel]):
+class SureTagger(Explained):
     r"""Tagger of sequences that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \hat y = \arg\max_z \mu \cdot \Psi(x, z), \qquad
@@ -90,6 +89,8 @@ class SureTagger(Streamed[SequenceModel]):
     projection_ : {"precision", "covariance"}
     n_updates_ : int
         Sequences that moved the weights.
+    n_iter_ : int
+        Passes made; all calls of `partial_fit` count as one.
     mistakes_ : ndarray of int
         Sequences whose best path was not the right one before their update, one entry a pass.
     stream_ : StreamPosition
@@ -400,36 +401,6 @@ class SureTagger(Streamed[SequenceModel]):
         ]
         total = float(weight @ np.array([len(tags) for tags in given.y], dtype=np.float64))
         return float(weight @ np.array(right, dtype=np.float64)) / total if total else float("nan")
-
-    def explain(self, *, label: Any = None, top: int | None = 20) -> Explanation:
-        """The weights that the model is surest of, of features and of steps, as a table.
-
-        Parameters
-        ----------
-        label : label, optional
-            Only weights that speak for this one, largest mean first.
-        top : int or None, default 20
-            How many to list; None: all.
-
-        Returns
-        -------
-        Explanation
-            Features of tokens have their names; ``after NOUN`` is the step from that label,
-            ``start`` and ``end`` are those of the sequence.
-        """
-        model = self._fitted()
-        means, variances, names = model.described()
-        limit = _check.top(top, auto=None)
-        subject = Subject(means, variances, model.classes, len(names), names)
-        if label is None:
-            return of_model(subject, limit)
-        return of_label(about(subject, model.classes, label), limit)
-
-    def _read(self, X: Any) -> tuple[SequenceModel, Sequences]:
-        """Features of sequences, and the model that knows them."""
-        self._fitted()
-        with self._model.lock:
-            return self._model, self._model.features.transform(X)
 
     def _threads(self) -> int:
         return _check.threads("n_jobs", self.n_jobs)

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
 from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._explain import Explanation
+from surelearn.estimators._explain import Explanation, touched
 from surelearn.estimators._labels import as_labels
 from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
 from surelearn.estimators._readers import TextReader
@@ -76,7 +76,8 @@ random_state, verbose
     ----------
     vectorizer_ : surelearn.text.HashingVectorizer
         It turns texts into the rows that are learnt.
-    classes_, coef_, sigma_, intercept_, intercept_sigma_, mistakes_, n_updates_, temperature_
+    classes_, coef_, sigma_, intercept_, intercept_sigma_, mistakes_, n_updates_, n_iter_, \
+temperature_
         As in `SureClassifier`.
 
     Examples
@@ -198,7 +199,7 @@ random_state, verbose
         ['dull', 'intercept', 'plot']
         """
         if row is None:
-            return _touched(super().explain(label=label, top=top, names=names))
+            return touched(super().explain(label=label, top=top, names=names))
         text = _check.one_text("row", row)
         pieces = pieces_of(self._reading(), text)
         named = _Words(pieces.names) if names is None else names
@@ -375,12 +376,6 @@ def taken(texts: Any, rows: Any) -> Any:
     if isinstance(rows, slice):
         return texts.slice(rows.start, rows.stop - rows.start)
     return texts.take(rows)
-
-
-def _touched(table: Explanation) -> Explanation:
-    """Without places that no word has moved, which most are."""
-    kept = table.mean != 0
-    return Explanation({name: getattr(table, name)[kept] for name in table.columns})
 
 
 class _Words:

@@ -60,8 +60,9 @@ def evaluate(
     ----------
     model : fitted classifier
     X : rows or texts, or a source of them
-        With `y` what the model takes; without it a source with labels as `read.batches` takes it,
-        such as a path, or a `read.Source`. It is gone through batch by batch.
+        With `y` what the model takes: an array, CSR matrix, frame, list of texts or of dicts;
+        without it a source with labels as `read.batches` takes it, such as a path, or a
+        `read.Source`. It is gone through batch by batch.
     y : array of shape (n_samples,), optional
         The true labels. Those that the model does not know count as mistakes.
     rival : fitted classifier, optional
@@ -86,8 +87,7 @@ def evaluate(
     array([[1, 1],
            [0, 1]])
     """
-    if y is not None and reading:
-        raise TypeError(f"rows in memory need no reading, got {sorted(reading)}.")
+    _check.rows_or_source(X, y, sorted(reading))
     models = [model] if rival is None else [model, rival]
     for name, classifier in zip(("model", "rival"), models, strict=False):
         check_fitted(name, classifier)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,31 @@ class Words(NamedTuple):
     ends: NDArray[np.int64]
     text: bytes
     shared: NDArray[np.uint8]
+
+    @classmethod
+    def of(
+        cls,
+        features: NDArray[Any],
+        ends: NDArray[Any],
+        letters: NDArray[Any],
+        shared: NDArray[Any],
+    ) -> Words:
+        """From arrays of a file, every one of them sound."""
+        kinds = [part.dtype for part in (features, ends, letters, shared)]
+        if kinds != [np.int64, np.int64, np.uint8, np.uint8] or letters.ndim != 1:
+            raise TypeError(f"words must be rows of integers and bytes, got {kinds}.")
+        n, text = len(features), letters.tobytes()
+        if not (len(ends) == len(shared) == n == len(np.unique(features))):
+            raise ValueError("places, ends and clashes must be as many, got others.")
+        rising = bool(np.all(ends[1:] >= ends[:-1])) and (n == 0 or ends[0] >= 0)
+        if not rising or (ends[-1] if n else 0) != len(text) or (shared > 1).any():
+            raise ValueError("words must end with the last one, and clash or not.")
+        text.decode("utf-8")
+        inner = ends[:-1][ends[:-1] < len(text)]
+        if (letters[inner] & 0xC0 == 0x80).any():
+            raise ValueError("words must end where a letter does.")
+        whole = np.ascontiguousarray
+        return cls(whole(features), whole(ends), text, whole(shared))
 
     def ordered(self) -> Words:
         """In the order of the features."""

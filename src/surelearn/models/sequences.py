@@ -211,6 +211,23 @@ class SequenceModel:
             return means, None, names
         return means, weights.variances[:, : len(names)], names
 
+    def joint_features(self, sequences: Sequences, path: NDArray[np.int32]) -> sparse.csr_array:
+        """Psi(x, y) of one sequence and the places of its labels: rows and columns as the weights
+        have them."""
+        K, T = len(self.classes), len(path)
+        tokens = sparse.coo_array(sequences.X)
+        one = sparse.coo_array(np.ones((T, 1)))
+        pairs = one if sequences.pairs is None else sparse.hstack([one, sequences.pairs])
+        steps = sparse.csr_array(pairs)[1:].tocoo()
+        ends = np.array([0, 1] if T else [], dtype=np.int64)
+        rows = [ends, 2 + K * steps.col + path[steps.row], self.first + tokens.col]
+        columns = [path[-ends], path[1:][steps.row], path[tokens.row]]
+        values = [np.ones(len(ends)), steps.data, tokens.data]
+        joined = map(np.concatenate, (values, rows, columns))
+        data, row, column = joined
+        shape = (self.first + self.features.n_features, K)
+        return sparse.csr_array(sparse.coo_array((data, (row, column)), shape=shape))
+
     def _rows(self, sequences: Sequences) -> tuple[_core.Rows, _core.Rows]:
         """Features of tokens and of pairs."""
         pairs = sequences.pairs

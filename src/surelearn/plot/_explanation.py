@@ -159,8 +159,7 @@ def _winner(table: Explanation, classes: NDArray[Any]) -> int:
 def _shown_label(table: Explanation, classes: NDArray[Any], label: Any) -> Any:
     if label is None:
         return classes[1] if len(classes) == 2 else classes[_winner(table, classes)]
-    if label not in classes.tolist():
-        raise ValueError(f"label must be one of {_check.listing(classes.tolist())}, got {label!r}.")
+    _check.place_of(label, classes.tolist())
     return classes[1] if len(classes) == 2 else label
 
 

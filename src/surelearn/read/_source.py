@@ -57,7 +57,7 @@ def batches(
     text, label, weight : str, optional
         Columns of the text, the label and the weight of a record. Default: ``"text"`` and
         ``"label"`` if there are such columns, and no weights. ``label=False``: labels are not read,
-        be they there or not.
+        be they there or not. Columns of a frame may be named by whole numbers.
     features : list of str, optional
         Columns of numbers, in place of a text. Default where there is no text: all columns of
         numbers but label and weight.
@@ -105,8 +105,15 @@ def batches(
         return source
     skip_bad = _check.flag("skip_bad", skip_bad)
     zero_based = _check.flag("zero_based", zero_based)
-    kept = _check.distinct("keep", keep)
-    wanted = Wanted(text, label, weight, _check.feature_names(features), label_type, kept)
+    kept = _check.distinct("keep", _check.as_names(keep))
+    wanted = Wanted(
+        _check.column("text", text),
+        label if label is False else _check.column("label", label),
+        _check.column("weight", weight),
+        _check.feature_names(features),
+        label_type,
+        kept,
+    )
     if not isinstance(source, str | os.PathLike | list | tuple):
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem)
