@@ -101,7 +101,23 @@ def check_picture(path: Path, option: str) -> None:
         raise typer.BadParameter(
             f"{name} must end in .png, .svg or .pdf, got '{path}'.", param_hint=option
         )
+    check_lines(path, option)
+
+
+def check_lines(path: Path, option: str) -> None:
+    """Refuse before the work a file that lines could not be written to after it."""
     check_folder(path, option)
+    from surelearn import files
+
+    files.check_appendable(path)
+
+
+def check_model(path: Path, option: str) -> None:
+    """Refuse before the work a file that a model could not be written to after it."""
+    check_folder(path, option)
+    from surelearn import files
+
+    files.check_writable(path)
 
 
 def check_folder(path: Path, option: str) -> None:

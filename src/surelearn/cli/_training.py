@@ -46,8 +46,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 def check_output(output: Path, files: list[str]) -> None:
     """Refuse before the work what could not be written after it."""
-    _options.check_folder(output, "--output")
     _options.check_apart(output, files)
+    _options.check_model(output, "--output")
 
 
 def learn(

@@ -7,10 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from surelearn.cli import _options
+
 
 def merge(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="Saved models to merge.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the result.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, help="Where to write the result.")
+    ],
     how: Annotated[
         Literal["bayes", "weighted", "kl", "uniform"],
         typer.Option(help="How to merge; first-order rules can only be averaged: uniform."),
@@ -20,6 +24,7 @@ def merge(
 
     Example: surelearn merge monday.sure tuesday.sure -o week.sure
     """
+    _options.check_model(output, "--output")
     import surelearn
 
     surelearn.merge([surelearn.load(path) for path in models], how).save(output)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from surelearn.cli import _options
+from surelearn.cli._lines import opened
 from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text, ZeroBased
 
 if TYPE_CHECKING:
@@ -66,6 +65,7 @@ def predict(
     _check_keys(keep or [])
     if output is not None:
         _options.check_apart(output, [str(model), *files])
+        _options.check_lines(output, "--output")
     loaded = _options.classifier_in(model)
     if proba:
         _check_proba(loaded, model)
@@ -82,7 +82,6 @@ def predict(
     with opened(output) as out:
         for batch in batches:
             out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
-            out.flush()  # who reads a stream waits for it
             n_bad += batch.n_bad
     if n_bad:
         rows = "row was" if n_bad == 1 else "rows were"
@@ -93,17 +92,6 @@ def begun(batches: Iterator[T]) -> Iterator[T]:
     """The same, the first one made already: where that fails, no old output has been emptied."""
     first = list(islice(batches, 1))
     return chain(first, batches)
-
-
-@contextmanager
-def opened(output: Path | None) -> Iterator[IO[bytes]]:
-    """Where predictions are written."""
-    if output is None:
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-    else:
-        with open(output, "wb") as file:
-            yield file
 
 
 class _Lines:

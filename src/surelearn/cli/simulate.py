@@ -81,8 +81,8 @@ def simulate(
 
         need_matplotlib("--picture")
     if output is not None:
-        _options.check_folder(output, "--output")
         _options.check_apart(output, files)
+        _options.check_lines(output, "--output")
     from surelearn import _check, active, read
 
     reading = _options.reading(

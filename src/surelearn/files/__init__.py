@@ -7,7 +7,16 @@ The format is specified in docs/format.md: a safetensors container whose metadat
 from surelearn.files._codecs import Codec, load, register, save
 from surelearn.files._container import Tensors
 from surelearn.files._fields import Fields
-from surelearn.files._paths import FORMAT_VERSION, Arrays, File, read, settings, write
+from surelearn.files._paths import (
+    FORMAT_VERSION,
+    Arrays,
+    File,
+    check_appendable,
+    check_writable,
+    read,
+    settings,
+    write,
+)
 
 __all__ = [
     "FORMAT_VERSION",
@@ -16,6 +25,8 @@ __all__ = [
     "Fields",
     "File",
     "Tensors",
+    "check_appendable",
+    "check_writable",
     "load",
     "read",
     "register",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import stat
@@ -21,6 +22,9 @@ from surelearn.files._fields import Fields, parsed
 
 FORMAT_VERSION = 2
 
+#: Bytes that a disk needs to have room for, or the smallest model would not fit.
+_BLOCK = 512
+
 #: A path, or an object with ``read`` or ``write`` that was opened in binary mode.
 File = Any
 
@@ -31,18 +35,52 @@ def write(file: File, tensors: Tensors, settings: Mapping[str, Any]) -> None:
     if _check.is_open_file(file, writing=True):
         _container.write(file, tensors, text)
         return
-    target = Path(os.path.realpath(file))  # a link stays one
+    target = _target(file)
+    with _naming(file), _replacing(target) as stream:
+        _container.write(stream, tensors, text)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that `write` could not write to, before there is anything to write."""
+    target = _target(path)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    _check_room(path, target.parent)
+
+
+def check_appendable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path to which lines could not be written, whatever they are."""
+    target = Path(os.path.realpath(path))
+    if target.is_file():
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND))  # neither emptied nor touched
+    if target.is_file() or not target.exists():
+        _check_room(path, target.parent)
+
+
+def _check_room(path: str | os.PathLike[str], folder: Path) -> None:
+    """Write a block to a folder that is gone at once, for lack of permission or of room."""
+    with _naming(path), tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
+        probe.write(bytes(_BLOCK))
+
+
+def _target(path: File) -> Path:
+    """The file that is written to; a link stays one."""
+    target = Path(os.path.realpath(path))
     if target.exists() and not (target.is_file() or target.is_dir()):
         # Renaming onto /dev/null would replace it.
-        raise OSError(f"{file} must be an ordinary file, got a device or a pipe.")
+        raise OSError(f"{os.fspath(path)} must be an ordinary file, got a device or a pipe.")
+    return target
+
+
+@contextlib.contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the file that was asked for, not of the one that stands in for it."""
     try:
-        with _replacing(target) as stream:
-            _container.write(stream, tensors, text)
+        yield
     except OSError as error:
         if error.errno is None:
             raise
-        # Of the file that was asked for, not of the one that stands in for it.
-        raise OSError(error.errno, os.strerror(error.errno), os.fspath(file)) from None
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from None
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from surelearn import _check
+from surelearn import _check, files
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -38,11 +38,8 @@ class Checkpoint:
     def __init__(self, estimator: _Saved, path: Any, every: int | str) -> None:
         self._estimator = estimator
         self._path = None if path is None else os.fspath(path)
-        folder = os.path.dirname(os.path.abspath(self._path or ""))
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(
-                errno.ENOENT, "checkpoint must be in a folder that exists", self._path
-            )
+        if self._path is not None:
+            _check_writable(self._path)
         self._rows, self._seconds = _interval(every)
         self._written = 0, time.monotonic()
         self._handlers: dict[int, Callable[..., Any]] = {}
@@ -109,6 +106,13 @@ class Checkpoint:
         if self._path is not None:
             with self.watching():  # whoever is impatient and presses Ctrl-C again loses nothing
                 self._estimator.save(self._path)
+
+
+def _check_writable(path: str) -> None:
+    """Refuse before the first pass what could not be written after the last."""
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise FileNotFoundError(errno.ENOENT, "checkpoint must be in a folder that exists", path)
+    files.check_writable(path)
 
 
 def _interval(every: int | str) -> tuple[float, float]:

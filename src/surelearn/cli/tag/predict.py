@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from surelearn.cli import _options
+from surelearn.cli._lines import opened
 from surelearn.cli._options import Model
-from surelearn.cli.predict import begun, opened
+from surelearn.cli.predict import begun
 from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
@@ -44,6 +45,7 @@ def predict(
 
     if output is not None:
         _options.check_apart(output, [str(model), *files])
+        _options.check_lines(output, "--output")
     asked = reading(columns=columns, format=format, skip_bad=skip_bad)
     batches = begun(predict_tags(tagger_in(model), files, confidence=confidence, **asked))
     n_bad, between = 0, ""
@@ -53,7 +55,6 @@ def predict(
             # A file may end without a blank line, and another one follow.
             between = "" if _BLANK_AT_END.search(text) else "\n"
             out.write(text.encode("utf-8", "backslashreplace"))
-            out.flush()  # who reads a stream waits for it
             n_bad += batch.n_bad
     if n_bad:
         sentences = "sentence was" if n_bad == 1 else "sentences were"

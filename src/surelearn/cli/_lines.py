@@ -1,0 +1,67 @@
+"""Lines that are written whole or not at all; must not know what they say."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def opened(output: Path | None) -> Iterator[WholeLines]:
+    """Where lines are written: a file, or standard output."""
+    if output is None:
+        sys.stdout.flush()
+        buffer = sys.stdout.buffer
+        yield WholeLines(getattr(buffer, "raw", buffer), "standard output")
+    else:
+        with open(output, "wb", buffering=0) as file:
+            yield WholeLines(file, os.fspath(output))
+
+
+class WholeLines:
+    """Writes lines at once: who reads a stream waits for them.
+
+    Parameters
+    ----------
+    file : binary file without a buffer
+    name : str
+        What errors call it.
+    """
+
+    def __init__(self, file: Any, name: str) -> None:
+        self._file = file
+        self._name = name
+        self._n_lines = 0
+
+    def write(self, lines: bytes) -> None:
+        """Write some whole lines; where no room is left, those that fit."""
+        done = 0
+        try:
+            while done < len(lines):
+                size = self._file.write(memoryview(lines)[done:])
+                if size is None:
+                    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+                done += size
+        except OSError as error:
+            self._n_lines += lines.count(b"\n", 0, done)
+            told = self._told(done - lines.rfind(b"\n", 0, done) - 1)
+            raise OSError(error.errno, f"{error.strerror}{told}", self._name) from None
+        self._n_lines += lines.count(b"\n")
+
+    def _told(self, n_bytes: int) -> str:
+        """Take back the begin of a line from an ordinary file; what is in it then, in words."""
+        try:
+            descriptor = self._file.fileno()
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return ""
+            os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_CUR) - n_bytes)
+        except OSError:  # io.UnsupportedOperation is one
+            return ""
+        lines = "line was" if self._n_lines == 1 else "lines were"
+        return f"; {self._n_lines:,} whole {lines} written"
