@@ -37,10 +37,13 @@ budgets: .venv/test.stamp       ## write anew what is over the budgets of size, 
 sanitize: .venv/slow.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
 
+# The marker is hypothesis' own.
+PROPERTIES = $(PYTEST) -m "hypothesis and not slow"
 properties: .venv/test.stamp    ## the property tests with ten times the examples
-	SURELEARN_HYPOTHESIS=thorough $(PYTEST) tests/test_save.py tests/test_files_container.py tests/test_files_fields.py tests/test_check_labels.py tests/test_rules.py tests/test_weights.py tests/test_schemes.py tests/test_probability.py tests/test_text.py tests/test_text_classifier.py tests/test_templates.py tests/test_templates_tokens.py tests/test_templates_states.py tests/test_read_jsonl.py tests/test_read_csv.py tests/test_read_tables.py tests/test_read_files.py tests/test_read_svmlight.py tests/test_read_vw.py tests/test_read_conll.py tests/test_chunks.py tests/test_chain.py tests/test_active_query.py tests/test_merge.py tests/test_merge_sums.py tests/test_merge_models.py
+	SURELEARN_HYPOTHESIS=thorough $(PROPERTIES)
 
-fuzz: .venv/slow.stamp properties   ## every reader on damaged files for five minutes
+fuzz: .venv/slow.stamp          ## new examples for properties, damaged files for every reader for five minutes
+	SURELEARN_HYPOTHESIS=fuzz $(PROPERTIES)
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
 	printf '%s\n' jsonl csv conll conllu parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 

@@ -16,12 +16,15 @@ from hypothesis import HealthCheck, settings
 _SLOW_BUT_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "quick",
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     suppress_health_check=_SLOW_BUT_FINE,
 )
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=600)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=300)
+settings.register_profile(
+    "fuzz", settings.get_profile("quick"), max_examples=1000, derandomize=False
+)
 settings.load_profile(os.environ.get("SURELEARN_HYPOTHESIS", "quick"))
 
 

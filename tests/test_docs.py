@@ -129,14 +129,17 @@ def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
     assert scope["clf"].rule == "careful"
 
 
+#: Pages that train a score of models.
+SLOW = {"dask", "merge"}
+
+
 @pytest.mark.parametrize(
     "page",
     [
-        page
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in SLOW else [])
         for page in [*GUIDES, *THEORY]
         if re.search("```(python|console)", page.read_text()) and page.stem != "custom_rule"
     ],
-    ids=lambda page: page.stem,
 )
 def test_guides_work_and_show_what_is_printed(page, tmp_path, monkeypatch):
     """Every block of Python runs; a block of text after it is what it prints. Every command of a

@@ -155,16 +155,16 @@ def test_a_model_is_judged_by_its_own_methods(settings, digits):
     X, y = digits
     X, y = X[:, 20:35], y
     model = SureClassifier(**{"passes": 1, "random_state": 0, **settings}).fit(X[:300], y[:300])
-    found = evaluate(model, X[300:600], y[300:600])
-    assert found.accuracy == pytest.approx(model.score(X[300:600], y[300:600]))
+    found = evaluate(model, X[300:380], y[300:380])
+    assert found.accuracy == pytest.approx(model.score(X[300:380], y[300:380]))
     if settings.get("rule") == "pa1":
         assert found.log_loss is found.brier is found.calibration_error is None
         assert found.no_probabilities == ("the rule 'pa1' is of first order and keeps no variances")
         assert "No log loss, Brier and calibration error: the rule 'pa1'" in str(found)
         return
-    p = model.predict_proba(X[300:600])
-    assert found.log_loss == pytest.approx(metrics.log_loss(y[300:600], p), abs=1e-9)
-    own = model.reliability(X[300:600], y[300:600])
+    p = model.predict_proba(X[300:380])
+    assert found.log_loss == pytest.approx(metrics.log_loss(y[300:380], p), abs=1e-9)
+    own = model.reliability(X[300:380], y[300:380])
     assert found.calibration_error == pytest.approx(own.calibration_error)
     assert found.no_probabilities == ""
 

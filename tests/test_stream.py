@@ -531,9 +531,11 @@ def test_no_more_is_drawn_than_has_room():
     time.sleep(0.2)
     assert len(drawn) < 10
     results.close()
-    time.sleep(0.1)
+    for thread in threading.enumerate():
+        if thread.name.startswith("surelearn"):
+            thread.join(timeout=10)
+            assert not thread.is_alive()
     assert len(drawn) < 12
-    assert not [t for t in threading.enumerate() if t.name.startswith("surelearn")]
 
 
 def test_the_cache_gives_back_what_it_was_given_and_leaves_nothing(tmp_path):

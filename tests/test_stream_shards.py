@@ -152,8 +152,8 @@ def test_progress_tells_mistakes_of_all_shards(reviews):
 
 @pytest.mark.parametrize("every", [1, 2, None])
 @pytest.mark.parametrize("share", [0.5, 1.2, 2.1, 3.9])
-@pytest.mark.parametrize("room", [0, 2**30])
-def test_interrupted_it_goes_on_from_the_last_merge(reviews, tmp_path, every, share, room):
+def test_interrupted_it_goes_on_from_the_last_merge(reviews, tmp_path, every, share):
+    room = 0 if (every == 2) == (1 < share < 3) else 2**30  # for a cache: each with each
     whole = sharded(merge_every=every).fit_stream(reviews)
     out = tmp_path / "m.sure"
     begun = sharded(merge_every=every)
