@@ -18,6 +18,7 @@ from surelearn import (
     tune,
 )
 from surelearn.active import Pool, Sampler, query, scores, simulate, stream
+from surelearn.datasets import load_docstrings
 from surelearn.evaluation import evaluate_tagger
 from surelearn.prediction import predict_tags
 from test_classifier import X4, Y4
@@ -74,8 +75,24 @@ def test_flags_of_other_functions(files, no_registered_rules):
         rules.register("timid", lambda m, v: (0.1, 0.1), replace="no")
     with pytest.raises(TypeError, match="verbose must be a whole number, got 'no'"):
         tune(SureClassifier(), X4, Y4, verbose="no")
+    with pytest.raises(TypeError, match="return_X_y must be True or False, got 'no'"):
+        load_docstrings(return_X_y="no")
     with pytest.raises(TypeError, match="batch must be True or False, got 'no'"):
         query(SureClassifier().fit(X4, Y4), X4, batch="no")
+
+
+def test_progress_is_a_function(files):
+    clf = SureClassifier().fit(X4, Y4)
+    tagger = SureTagger().fit(SEQUENCES, TAGS)
+    for call in (
+        lambda: clf.fit_stream(files["jsonl"], progress=True),
+        lambda: tagger.fit_stream(files["conll"], progress=True),
+        lambda: evaluate(clf, X4, Y4, progress=True),
+        lambda: evaluate_tagger(tagger, SEQUENCES, TAGS, progress=True),
+        lambda: simulate(X4, Y4, progress=True),
+    ):
+        with pytest.raises(TypeError, match="progress must be a function or None, got True"):
+            call()
 
 
 # ----------------------------------------------------------------------------- models

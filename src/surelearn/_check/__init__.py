@@ -108,6 +108,7 @@ from surelearn._check._tokens import (
 )
 from surelearn._check._values import (
     FormatError,
+    callback,
     choice,
     count,
     distinct,
@@ -138,6 +139,7 @@ __all__ = [
     "as_names",
     "bad_line",
     "bad_record",
+    "callback",
     "chain",
     "choice",
     "chosen",

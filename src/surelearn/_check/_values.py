@@ -115,6 +115,12 @@ def function(name: str, value: object) -> Callable[..., Any]:
     return value
 
 
+def callback(name: str, value: object) -> None:
+    """Refuse what is to be called and cannot be."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function or None, got {value!r}.")
+
+
 def step(who: str, got: object, *, m: float, v: float, first_order: bool) -> tuple[float, float]:
     """What a rule's function gave for a margin, which must be a step that keeps the laws."""
     pair = _two_numbers(got)

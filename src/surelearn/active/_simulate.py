@@ -101,6 +101,7 @@ def simulate(
     >>> found.curves["CW", "acl"].shape
     (5, 28)
     """
+    _check.callback("progress", progress)
     labels = as_labels(y)
     classes = np.unique(labels)
     _check.two_classes(classes, "simulate")

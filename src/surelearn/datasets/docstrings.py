@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from surelearn import _check
+
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _STDLIB = "stdlib"
 
@@ -127,6 +129,7 @@ def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDA
     >>> corpus.target_names[:2]
     ['numpy._core', 'numpy.lib']
     """
+    _check.flag("return_X_y", return_X_y)
     texts = _texts()
     data = [text.text for text in texts]
     target = np.array([text.label for text in texts], dtype=np.str_)

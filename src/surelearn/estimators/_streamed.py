@@ -99,6 +99,7 @@ class Streamed(Ruled[M]):
         >>> SureClassifier(random_state=0).fit_stream(frame).predict(frame[["a", "b"]])
         array(['no', 'yes'], dtype='<U3')
         """
+        _check.callback("progress", progress)
         goes_on = _check.flag("resume", resume) and not self._fresh
         found = self._opened(source, reading, goes_on=goes_on)
         if passes is None:

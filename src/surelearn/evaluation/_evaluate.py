@@ -87,6 +87,7 @@ def evaluate(
     array([[1, 1],
            [0, 1]])
     """
+    _check.callback("progress", progress)
     _check.rows_or_source(X, y, sorted(reading))
     models = [model] if rival is None else [model, rival]
     for name, classifier in zip(("model", "rival"), models, strict=False):

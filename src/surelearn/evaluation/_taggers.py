@@ -48,6 +48,7 @@ def evaluate_tagger(
     1.0
     """
     check_fitted_tagger("tagger", tagger)
+    _check.callback("progress", progress)
     raw = not are_chunk_tags(map(str, tagger.classes_.tolist()))
     if y is not None:
         if reading:
