@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import re
 import subprocess
 import sys
@@ -217,6 +218,21 @@ def test_texts_are_shown_as_they_are_in_plain_letters(tmp_path: Path) -> None:
     assert "        [bold]x[/nonsense] :smile: ???\n" in result.output
     assert "aaa one" not in result.output
     assert (tmp_path / "small.svg").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("small")
+def test_demo_in_json(tmp_path: Path) -> None:
+    target = tmp_path / "small.png"
+    result = run("demo", "--output", target, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    assert (found["train"], found["test"], found["classes"]) == (240, 80, 4)
+    assert found["picture"] == str(target)
+    assert target.stat().st_size > 1000
+    lines = [(line["learner"], line["passes"]) for line in found["learners"]]
+    assert lines == [(name, n) for name in ("CW", "AROW", "Passive-aggressive", "Perceptron")
+                     for n in (1, 5)]  # fmt: skip
+    assert all(0 <= line["accuracy"] <= 1 for line in found["learners"])
 
 
 @pytest.mark.usefixtures("small")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import SureClassifier, SureTextClassifier
+from surelearn.estimators import StreamProgress, SureClassifier, SureTextClassifier
 from surelearn.estimators._judge import Judgement, check_fitted, check_fitted_tagger, judge
 from surelearn.estimators._reading import opened, opened_sentences
 from surelearn.training.prefetch import prefetch
@@ -51,7 +51,12 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    model: Any, source: Any, *, keep: str | Sequence[str] | None = None, **reading: Any
+    model: Any,
+    source: Any,
+    *,
+    keep: str | Sequence[str] | None = None,
+    progress: Callable[[StreamProgress], object] | None = None,
+    **reading: Any,
 ) -> Iterator[Prediction]:
     """Label every row of a file, batch by batch, in constant memory.
 
@@ -63,6 +68,8 @@ def predict(
     keep : str or list of str, optional
         A column to carry along, such as one of names or numbers of rows, or several. Those that are
         read, such as the text, can be kept as well.
+    progress : callable, optional
+        Called with an `estimators.StreamProgress` before each batch is given.
     **reading
         Further keywords of `read.batches`, such as `text` and `format`. The columns are those that
         were learnt, if the model knows their names, where nothing else is said.
@@ -85,7 +92,7 @@ def predict(
     if keep is not None:
         reading["keep"] = [keep] if isinstance(keep, str) else keep
     found = opened(source, reading, model=model, columns=("text", "features"))
-    return _predictions(model, found, keep)
+    return _reporting(_predictions(model, found, keep), found, progress)
 
 
 def _predictions(
@@ -140,7 +147,12 @@ class Tagged(NamedTuple):
 
 
 def predict_tags(
-    tagger: Any, source: Any, *, confidence: bool = False, **reading: Any
+    tagger: Any,
+    source: Any,
+    *,
+    confidence: bool = False,
+    progress: Callable[[StreamProgress], object] | None = None,
+    **reading: Any,
 ) -> Iterator[Tagged]:
     """Tag every sentence of a file, batch by batch, in constant memory.
 
@@ -151,6 +163,8 @@ def predict_tags(
         As `read.sentences` takes it.
     confidence : bool, default False
         Whether to tell how sure each tag is; second-order rules only.
+    progress : callable, optional
+        Called with an `estimators.StreamProgress` of sentences before each batch is given.
     **reading
         Further keywords of `read.sentences`. The columns are those that were learnt, where nothing
         else is said; a column of labels need not be there.
@@ -164,7 +178,7 @@ def predict_tags(
     if _check.flag("confidence", confidence) and not hasattr(tagger, "confidence"):
         raise ValueError(f"confidence needs a rule that keeps variances, got {tagger.rule!r}.")
     found = opened_sentences(source, reading, model=tagger, labelled=False)
-    return _tagged(tagger, found, confidence)
+    return _reporting(_tagged(tagger, found, confidence), found, progress)
 
 
 def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
@@ -178,6 +192,23 @@ def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
             said.append([[f"{p:.4f}" for p in own] for own in sure])
         text = batch.tagged(*said, label=label)
         yield Tagged(batch.X, tags, sure, text, block.n_bytes, batch.n_bad)
+
+
+T = TypeVar("T", Prediction, Tagged)
+
+
+def _reporting(
+    batches: Iterator[T], source: Source, progress: Callable[[StreamProgress], object] | None
+) -> Iterator[T]:
+    """The same, with a report of how far they have come before each."""
+    rows = n_bytes = n_bad = 0
+    for batch in batches:
+        rows += len(batch.label if isinstance(batch, Prediction) else batch.tags)
+        n_bytes += batch.n_bytes
+        n_bad += batch.n_bad
+        if progress is not None:
+            progress(StreamProgress(1, 1, rows, 0, n_bytes, source.n_bytes, n_bad))
+        yield batch
 
 
 def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:

@@ -86,7 +86,7 @@ def _line(error: Exception, commands: TyperGroup) -> str | None:
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},  # of sub-commands too
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

@@ -12,6 +12,11 @@ from pathlib import Path
 from typing import Any
 
 
+def is_shown(output: Path | None) -> bool:
+    """Whether lines appear on a terminal, where a bar would be in their way."""
+    return output is None and sys.stdout.isatty()
+
+
 @contextmanager
 def opened(output: Path | None) -> Iterator[WholeLines]:
     """Where lines are written: a file, or standard output."""

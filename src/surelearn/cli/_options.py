@@ -46,6 +46,7 @@ SkipBad = Annotated[
 ZeroBased = Annotated[
     bool, typer.Option("--zero-based", help="Features of svmlight are counted from 0, not 1.")
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 

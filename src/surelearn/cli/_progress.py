@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress_bar(*, quiet: bool) -> Iterator[Callable[[StreamProgress], None] | None]:
-    """What `fit_stream` reports to; None, and nothing is shown, where nobody looks on."""
+def progress_bar(
+    name: str | None = None, *, quiet: bool, judges: bool = True
+) -> Iterator[Callable[[StreamProgress], None] | None]:
+    """What goes through a source reports to; None, and nothing is shown, outside a terminal.
+
+    Each pass is called so in the bar unless there is a name. `judges`: mistakes are counted.
+    """
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
@@ -25,7 +30,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[StreamProgress], None] | 
         yield None
         return
     with _bar(console) as progress:
-        yield _Shown(progress)
+        yield _Shown(progress, name, judges=judges)
 
 
 @contextmanager
@@ -74,8 +79,10 @@ def _bar(console: Any) -> Progress:
 class _Shown:
     """One task of the bar for each pass."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, name: str | None = None, *, judges: bool = True) -> None:
         self._progress = progress
+        self._name = name
+        self._judges = judges
         self._task: Any = None
         self._number = 0
         self._begin = 0.0
@@ -90,13 +97,13 @@ class _Shown:
             self._task,
             completed=now.n_bytes,
             speed=f"{rows / seconds:,.0f} rows/s {n_bytes / 1e6 / seconds:,.0f} MB/s",
-            mistakes=f"{share(now.mistakes, now.rows)} wrong",
+            mistakes=f"{share(now.mistakes, now.rows)} wrong" if self._judges else "",
         )
 
     def _start(self, now: StreamProgress) -> None:
         if self._task is not None:
             self._progress.remove_task(self._task)
-        name = f"Pass {now.number}/{now.passes}"
+        name = self._name or f"Pass {now.number}/{now.passes}"
         self._task = self._progress.add_task(name, total=now.total, speed="", mistakes="")
         self._number, self._begin = now.number, time.monotonic()
         # What was there at the first report took time before the clock was started.

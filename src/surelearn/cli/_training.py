@@ -41,7 +41,6 @@ Jobs = Annotated[
     int | None, typer.Option(min=1, help="Threads that read; never changes the result.")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Decides the order of later passes.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
 def check_output(output: Path, files: list[str]) -> None:

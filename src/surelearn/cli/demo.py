@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from surelearn.cli._options import check_picture
+from surelearn.cli._options import Json, check_picture, print_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +57,7 @@ def demo(
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 2, help="Decides the split and all orders.")
     ] = 0,
+    as_json: Json = False,
 ) -> None:
     """Learn which package a docstring comes from; print results, leave a picture.
 
@@ -67,7 +68,7 @@ def demo(
     from rich.console import Console
 
     # Docstrings are full of brackets and colons that are no markup.
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Console(highlight=False, markup=False, emoji=False, stderr=as_json)
     with _progress(console) as progress:
         with _stage(progress, "Reading docstrings"):
             data = _load(seed)
@@ -75,9 +76,13 @@ def demo(
             chosen = _choose(data, seed)
         with _stage(progress, "Training"):
             runs = {name: _train(data, rule, seed) for name, rule in chosen.items()}
-        _report(console, data, runs)
+        if not as_json:
+            _report(console, data, runs)
         last = _picture(progress, data, chosen, output=output, seed=seed)
-    console.print(last, soft_wrap=True)
+    if as_json:
+        print_json(_plain(data, runs, output))
+    else:
+        console.print(last, soft_wrap=True)
 
 
 # --------------------------------------------------------------------- learning
@@ -176,6 +181,19 @@ def _report(console: Console, data: _Data, runs: dict[str, list[_Run]]) -> None:
     )
     _report_texts(console, data, sure)
     _report_words(console, sure)
+
+
+def _plain(data: _Data, runs: dict[str, list[_Run]], output: Path) -> dict[str, Any]:
+    """The table for programs, and where the picture is, if there is one."""
+    learners = [
+        {"learner": name, "rule": repr(run.model.rule), "passes": passes,
+         "accuracy": run.accuracy, "seconds": round(run.seconds, 4)}
+        for name, pair in runs.items()
+        for passes, run in zip(_PASSES, pair, strict=True)
+    ]  # fmt: skip
+    counts = {"train": len(data.train), "test": len(data.test), "classes": len(set(data.y_train))}
+    has_picture = find_spec("matplotlib") is not None
+    return {**counts, "learners": learners, "picture": str(output) if has_picture else None}
 
 
 def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:

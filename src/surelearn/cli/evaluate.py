@@ -16,6 +16,7 @@ from surelearn.cli._options import (
     Json,
     Label,
     Model,
+    Quiet,
     SkipBad,
     Text,
     ZeroBased,
@@ -40,6 +41,7 @@ def evaluate(
     format: Format = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
+    quiet: Quiet = False,
     as_json: Json = False,
     picture: Annotated[
         Path | None,
@@ -75,7 +77,7 @@ def evaluate(
     )
     judged = _options.classifier_in(model)
     rival = None if against is None else _options.classifier_in(against)
-    with progress_bar(quiet=False) as progress:
+    with progress_bar("Judging", quiet=quiet) as progress:
         found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **asked)
     if found.comparison is not None and against is not None:
         names = str(model), str(against)

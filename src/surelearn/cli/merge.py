@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from surelearn.cli import _options
+from surelearn.cli._options import Json
 
 
 def merge(
@@ -19,6 +20,7 @@ def merge(
         Literal["bayes", "weighted", "kl", "uniform"],
         typer.Option(help="How to merge; first-order rules can only be averaged: uniform."),
     ] = "bayes",
+    as_json: Json = False,
 ) -> None:
     """Make one model of many that were trained apart.
 
@@ -27,5 +29,16 @@ def merge(
     _options.check_model(output, "--output")
     import surelearn
 
-    surelearn.merge([surelearn.load(path) for path in models], how).save(output)
-    typer.echo(f"Merged {len(models)} models into {output}")
+    merged = surelearn.merge([surelearn.load(path) for path in models], how)
+    merged.save(output)
+    if as_json:
+        report = {
+            "model": str(output),
+            "bytes": output.stat().st_size,
+            "how": how,
+            "merged": [str(path) for path in models],
+            "classes": merged.classes_.tolist(),
+        }
+        _options.print_json(report)
+    else:
+        typer.echo(f"Merged {len(models)} models into {output}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -12,8 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._lines import opened
-from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text, ZeroBased
+from surelearn.cli._lines import is_shown, opened
+from surelearn.cli._options import (
+    Features,
+    Files,
+    Format,
+    Model,
+    Quiet,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
+from surelearn.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +58,7 @@ def predict(
     format: Format = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
+    quiet: Quiet = False,
 ) -> None:
     """Label every row of a file, one line of JSON each.
 
@@ -78,14 +90,21 @@ def predict(
     )
     lines = _Lines(loaded.classes_, proba)
     n_bad = 0
-    batches = begun(surelearn.predict(loaded, files, keep=keep or None, **asked))
-    with opened(output) as out:
-        for batch in batches:
-            out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
-            n_bad += batch.n_bad
+    with labelling_bar(output, quiet=quiet) as progress:
+        found = surelearn.predict(loaded, files, keep=keep or None, progress=progress, **asked)
+        batches = begun(found)
+        with opened(output) as out:
+            for batch in batches:
+                out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
+                n_bad += batch.n_bad
     if n_bad:
         rows = "row was" if n_bad == 1 else "rows were"
         typer.echo(f"surelearn: {n_bad:,} bad {rows} left out.", err=True)
+
+
+def labelling_bar(output: Path | None, *, quiet: bool) -> AbstractContextManager[Any]:
+    """What predicting reports to; not where lines appear on the same terminal."""
+    return progress_bar("Labelling", quiet=quiet or is_shown(output), judges=False)
 
 
 def begun(batches: Iterator[T]) -> Iterator[T]:

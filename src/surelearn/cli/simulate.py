@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
+from surelearn.cli._options import (
+    Features,
+    Files,
+    Format,
+    Json,
+    Label,
+    Quiet,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
 from surelearn.cli._progress import count_bar, warnings_shown
 
 if TYPE_CHECKING:
@@ -60,7 +70,7 @@ def simulate(
         int | None, typer.Option(min=1, help="Threads; never changes the result.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Decides folds and orders.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Try on labelled rows whether asking for labels saves any.

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
-from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
-from surelearn.cli._training import Jobs, Output, Passes, Quiet, Resume, Rule, Seed
+from surelearn.cli._options import (
+    Features,
+    Files,
+    Format,
+    Json,
+    Label,
+    Quiet,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
+from surelearn.cli._training import Jobs, Output, Passes, Resume, Rule, Seed
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Json, Model
+from surelearn.cli._options import Json, Model, Quiet
 from surelearn.cli._progress import progress_bar
 from surelearn.cli.tag._options import (
     Columns,
@@ -26,6 +26,7 @@ def evaluate(
     label: Label = None,
     format: Format = None,
     skip_bad: SkipBad = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Judge a tagger by sentences with known tags.
@@ -43,7 +44,7 @@ def evaluate(
 
     asked = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
     tagger = tagger_in(model)
-    with progress_bar(quiet=False) as progress:
+    with progress_bar("Judging", quiet=quiet) as progress:
         found = evaluate_tagger(tagger, files, progress=progress, **asked)
     if as_json:
         _options.print_json(found.to_dict())

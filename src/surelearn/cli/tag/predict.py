@@ -10,8 +10,8 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._lines import opened
-from surelearn.cli._options import Model
-from surelearn.cli.predict import begun
+from surelearn.cli._options import Model, Quiet
+from surelearn.cli.predict import begun, labelling_bar
 from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
@@ -31,6 +31,7 @@ def predict(
     ] = None,
     format: Format = None,
     skip_bad: SkipBad = False,
+    quiet: Quiet = False,
 ) -> None:
     """Tag every word of a file: its lines, with the tag as a last column.
 
@@ -47,15 +48,18 @@ def predict(
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
     asked = reading(columns=columns, format=format, skip_bad=skip_bad)
-    batches = begun(predict_tags(tagger_in(model), files, confidence=confidence, **asked))
+    tagger = tagger_in(model)
     n_bad, between = 0, ""
-    with opened(output) as out:
-        for batch in batches:
-            text = between + _whole_lines(batch.text)
-            # A file may end without a blank line, and another one follow.
-            between = "" if _BLANK_AT_END.search(text) else "\n"
-            out.write(text.encode("utf-8", "backslashreplace"))
-            n_bad += batch.n_bad
+    with labelling_bar(output, quiet=quiet) as progress:
+        found = predict_tags(tagger, files, confidence=confidence, progress=progress, **asked)
+        batches = begun(found)
+        with opened(output) as out:
+            for batch in batches:
+                text = between + _whole_lines(batch.text)
+                # A file may end without a blank line, and another one follow.
+                between = "" if _BLANK_AT_END.search(text) else "\n"
+                out.write(text.encode("utf-8", "backslashreplace"))
+                n_bad += batch.n_bad
     if n_bad:
         sentences = "sentence was" if n_bad == 1 else "sentences were"
         typer.echo(f"surelearn: {n_bad:,} bad {sentences} left out.", err=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
-from surelearn.cli._options import Json
-from surelearn.cli._training import Jobs, Output, Passes, Quiet, Resume, Rule, Seed
+from surelearn.cli._options import Json, Quiet
+from surelearn.cli._training import Jobs, Output, Passes, Resume, Rule, Seed
 from surelearn.cli.tag._options import (
     Columns,
     Files,
