@@ -288,6 +288,17 @@ struct NameTable {
     Guard guard;
 };
 
+/// For Python to hold while features and weights change together.
+struct Lock {
+    Guard guard;
+    std::optional<Guard::Writer> held;
+
+    void enter() {
+        const nb::gil_scoped_release release;
+        held.emplace(guard);
+    }
+};
+
 /// (starts of rows and the end, features, values)
 using Rows3 = std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int32_t>,
                          nb::ndarray<nb::numpy, float>>;
@@ -414,6 +425,15 @@ void bind_sequences(nb::module_& m) {
         .def("state", &state_of, "(names in UTF-8 one after the other, their ends)")
         .def("add", &add_names, nb::arg("names"), nb::arg("ends"),
              "The number of each of these names, which are added where they are new.");
+    nb::class_<Lock>(m, "Lock", "For one thread at a time, and for none after a fork within it.")
+        .def(nb::init<>())
+        .def("__enter__", &Lock::enter)
+        .def(
+            "__exit__",
+            [](Lock& self, const nb::object&, const nb::object&, const nb::object&) {
+                self.held.reset();
+            },
+            nb::arg("kind").none(), nb::arg("error").none(), nb::arg("traceback").none());
     m.def("words_of", &words_of, nb::arg("sequences"), nb::arg("n_columns"),
           "Tokens of str, or of tuples of them; and where one is none of that.");
     m.def("bags_of", &bags_of, nb::arg("sequences"), nb::arg("dicts"),

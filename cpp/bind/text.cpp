@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
 
 #include "bind.hpp"
+#include "surelearn/guard.hpp"
 #include "surelearn/hashing.hpp"
 
 namespace surelearn::bind {
@@ -89,7 +89,7 @@ struct Hasher {
     std::optional<Alphabet> words;
     std::optional<Alphabet> spaces;
     std::optional<Names> names;
-    std::mutex naming;
+    Guard naming;
 };
 
 /// (starts of rows and the end, features, values, place of a text that cannot be encoded or -1)
@@ -118,9 +118,9 @@ template <class T>
     std::int64_t failed = -1;
     {
         const nb::gil_scoped_release release;
-        std::unique_lock<std::mutex> lock(self.naming, std::defer_lock);
+        std::optional<Guard::Writer> lock;
         Names* const names = self.names ? &*self.names : nullptr;
-        if (names != nullptr) lock.lock();
+        if (names != nullptr) lock.emplace(self.naming);
         auto parts = hash_in_parts<T>(texts.texts, self.analysis, self.counting, threads, names);
         for (const auto& part : parts) {
             if (failed >= 0 || part.failed == no_text) continue;
@@ -166,7 +166,7 @@ template <class T>
 void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
                    const Vector<std::int64_t>& word_ends, const Vector<std::int64_t>& spaces,
                    const Vector<std::int64_t>& space_ends) {
-    const std::lock_guard<std::mutex> lock(self.naming);
+    const auto lock = self.naming.write();
     if (self.words) return;  // another thread may be reading them
     self.words.emplace(view(words), view(word_ends));
     self.spaces.emplace(view(spaces), view(space_ends));
@@ -176,7 +176,7 @@ void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
 
 /// (features, ends of their words, words, which of them clash), in the order they were met.
 [[nodiscard]] auto names_of(Hasher& self) {
-    const std::lock_guard<std::mutex> lock(self.naming);
+    const auto lock = self.naming.write();
     std::vector<std::int64_t> features;
     std::vector<std::int64_t> ends;
     std::vector<std::uint8_t> shared;
@@ -194,7 +194,7 @@ void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
 /// The word of each feature, or None.
 [[nodiscard]] nb::typed<nb::list, nb::object> find_names(
     Hasher& self, const std::vector<std::int64_t>& features) {
-    const std::lock_guard<std::mutex> lock(self.naming);
+    const auto lock = self.naming.write();
     nb::typed<nb::list, nb::object> words;
     for (const std::int64_t feature : features) {
         const bool there = self.names && feature >= 0 && feature < self.counting.n_features;
@@ -224,7 +224,7 @@ void restore_names(Hasher& self, const Vector<std::int64_t>& features,
                       shared.data()[i] != 0);
         begin = end;
     }
-    const std::lock_guard<std::mutex> lock(self.naming);
+    const auto lock = self.naming.write();
     self.names.emplace(std::move(names));
 }
 
@@ -285,19 +285,19 @@ void bind_text(nb::module_& m) {
         .def(
             "meet",
             [](Hasher& self, const Names& names) {
-                const std::lock_guard<std::mutex> lock(self.naming);
+                const auto lock = self.naming.write();
                 if (self.names) self.names->absorb(names);
             },
             nb::arg("names"), "Take over names that were met apart, after all that are here.")
         .def("keep_names", [](Hasher& self) { self.names.emplace(); })
         .def_prop_ro("n_names",
                      [](Hasher& self) {
-                         const std::lock_guard<std::mutex> lock(self.naming);
+                         const auto lock = self.naming.write();
                          return self.names ? self.names->size() : 0;
                      })
         .def_prop_ro("clashes",
                      [](Hasher& self) {
-                         const std::lock_guard<std::mutex> lock(self.naming);
+                         const auto lock = self.naming.write();
                          return self.names ? self.names->clashes() : 0;
                      })
         .def("find_names", &find_names, nb::arg("features"), "The word of each feature, or None.")

@@ -1,6 +1,9 @@
 // guard.hpp: readers meet whole blocks only, and no side waits for ever.
 #pragma once
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -180,12 +183,115 @@ inline void writers_do_not_starve_the_readers() {
     CHECK(guard::Clock::now() < until);
 }
 
+namespace guard {
+
+/// Whether `work` does in a child what it should, without waiting for ever.
+[[nodiscard]] inline bool in_child(const std::function<bool()>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(static_cast<unsigned>(patience.count()));
+        ::_exit(work() ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+[[nodiscard]] inline bool refuses(Guard& guard) {
+    int refused = 0;
+    try {
+        (void)guard.read();
+    } catch (const HalfDone&) {
+        ++refused;
+    }
+    try {
+        (void)guard.write();
+    } catch (const HalfDone&) {
+        ++refused;
+    }
+    return refused == 2;
+}
+
+[[nodiscard]] inline bool works(Guard& guard) {
+    (void)guard.read();
+    (void)guard.write();
+    return !refuses(guard);
+}
+
+/// Forks while `hold` is inside the guard in another thread, which stays there till `work` is over.
+[[nodiscard]] inline bool while_held(const std::function<void(const std::function<void()>&)>& hold,
+                                     const std::function<bool()>& work) {
+    std::atomic<bool> inside{false};
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        hold([&] {
+            inside = true;
+            while (!done) std::this_thread::yield();
+        });
+    });
+    while (!inside) std::this_thread::yield();
+    const bool ok = in_child(work);
+    done = true;
+    other.join();
+    return ok;
+}
+
+}  // namespace guard
+
+inline void a_child_refuses_what_was_being_written() {
+    Guard guard;
+    const auto hold = [&](const auto& wait) {
+        const auto lock = guard.write();
+        wait();
+    };
+    CHECK(guard::while_held(hold, [&] { return guard::refuses(guard); }));
+    // Its own children have it half done, too, and the parent has it whole.
+    CHECK(guard::while_held(hold, [&] {
+        return guard::in_child([&] { return guard::refuses(guard); }) && guard::refuses(guard);
+    }));
+    CHECK(guard::works(guard));
+}
+
+inline void a_child_does_not_wait_for_readers_of_its_parent() {
+    Guard guard;
+    const auto hold = [&](const auto& wait) {
+        const auto lock = guard.read();
+        wait();
+    };
+    CHECK(guard::while_held(hold, [&] { return guard::works(guard); }));
+    CHECK(guard::works(guard));
+}
+
+/// A writer that waits holds the turnstile.
+inline void a_child_does_not_wait_for_who_waits_in_its_parent() {
+    Guard guard;
+    std::atomic<bool> waits{false};
+    const auto hold = [&](const auto& wait) {
+        std::jthread writer;  // is waited for when the lock is free again
+        const auto lock = guard.read();
+        writer = std::jthread([&] {
+            waits = true;
+            (void)guard.write();
+        });
+        while (!waits) std::this_thread::yield();
+        guard::hold(guard::microseconds(20'000));
+        wait();
+    };
+    CHECK(guard::while_held(hold, [&] { return guard::works(guard); }));
+    CHECK(guard::works(guard));
+}
+
 inline constexpr std::array guard_tests{
     Test{"readers see whole blocks", readers_see_whole_blocks},
     Test{"writers exclude one another", writers_exclude_one_another},
     Test{"readers share", readers_share},
     Test{"readers do not starve the writer", readers_do_not_starve_the_writer},
     Test{"writers do not starve the readers", writers_do_not_starve_the_readers},
+    Test{"a child refuses what was being written", a_child_refuses_what_was_being_written},
+    Test{"a child does not wait for readers of its parent",
+         a_child_does_not_wait_for_readers_of_its_parent},
+    Test{"a child does not wait for who waits in its parent",
+         a_child_does_not_wait_for_who_waits_in_its_parent},
 };
 
 }  // namespace surelearn::tests

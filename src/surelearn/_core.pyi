@@ -591,6 +591,15 @@ class NameTable:
     def add(self, names: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
         """The number of each of these names, which are added where they are new."""
 
+class Lock:
+    """For one thread at a time, and for none after a fork within it."""
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object | None, error: object | None, traceback: object | None) -> None: ...
+
 def words_of(sequences: list[list[object]], n_columns: int) -> tuple[Words, tuple[int, int] | None]:
     """Tokens of str, or of tuples of them; and where one is none of that."""
 

@@ -2,6 +2,7 @@ r"""Room 1, text: `HashingVectorizer`, scikit-learn's to the bit and native wher
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -30,6 +31,16 @@ __all__ = ["HashingVectorizer"]
 
 #: Held while a vectorizer makes what it keeps: threads may share one from its first text on.
 _MAKING = RLock()
+
+
+def _renew_lock() -> None:
+    """In the child of a fork, which does not have the thread that may hold it."""
+    global _MAKING
+    _MAKING = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 _UNITS = {"word": 0, "char": 1, "char_wb": 2}
 _NORMS = {None: 0, "l1": 1, "l2": 2}

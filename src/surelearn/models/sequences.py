@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +85,7 @@ class SequenceModel:
     weights: Diagonal | None = None  # None: no label is known
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
-    lock: Any = field(default_factory=Lock, compare=False, repr=False)
+    lock: _core.Lock = field(default_factory=_core.Lock, compare=False, repr=False)
 
     @property
     def first(self) -> int:
@@ -276,7 +275,7 @@ class SequenceModel:
             features=deepcopy(self.features),
             weights=deepcopy(self.weights),
             mistakes=list(self.mistakes),
-            lock=Lock(),
+            lock=_core.Lock(),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -285,7 +284,7 @@ class SequenceModel:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=Lock())
+        self.__dict__.update(state, lock=_core.Lock())
 
 
 def _names(features: TokenFeatures) -> list[str]:
