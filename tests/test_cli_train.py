@@ -237,6 +237,20 @@ def test_bad_input_is_one_line_and_exit_code_1(folder: Path, case: str) -> None:
         assert "Left out because they could not be read: 1 row" in done.output
 
 
+def test_a_bad_line_of_a_stream_says_what_was_learnt_before_it(folder: Path) -> None:
+    text = Path("r.jsonl").read_text() + "oops\n" + line(1)
+    done = run("train", "-", "-o", "m.sure", input=text)
+    assert (done.exit_code, done.output) == (
+        1, "surelearn: standard input, line 101: expected a JSON object, got 'oops'. With "
+        "--skip-bad such records are left out. The 100 records before it were learnt; m.sure has "
+        "them, and --resume goes on.\n"
+    )  # fmt: skip
+    assert surelearn.load("m.sure").stream_.rows == 100
+    done = run("train", "-", "-o", "m.sure", "--resume", input=line(1) + "\n")
+    assert done.exit_code == 0, done.output
+    assert surelearn.load("m.sure")._model.counts.sum() == 101
+
+
 def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
     with open("r.jsonl", "ab") as file:
         file.write(b'{"text": "caf\xe9", "label": "pos"}\n')

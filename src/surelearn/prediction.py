@@ -15,6 +15,7 @@ from surelearn.estimators import StreamProgress, SureClassifier, SureTextClassif
 from surelearn.estimators._judge import Judgement, check_fitted, check_fitted_tagger, judge
 from surelearn.estimators._reading import opened, opened_sentences
 from surelearn.training.prefetch import prefetch
+from surelearn.training.salvage import raising, salvaging
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Source
@@ -183,15 +184,19 @@ def predict_tags(
 
 def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
     label = tagger.stream_.columns.get("label") if hasattr(tagger, "stream_") else None
-    for block in source.some_blocks():
-        batch: Any = block.parse()
+
+    def work(block: Any) -> Tagged:
+        batch = block.parse()
         tags = tagger.predict(batch.X)
         sure = tagger.confidence(batch.X) if confidence else None
         said = [[list(map(str, own)) for own in tags]]
         if sure is not None:
             said.append([[f"{p:.4f}" for p in own] for own in sure])
         text = batch.tagged(*said, label=label)
-        yield Tagged(batch.X, tags, sure, text, block.n_bytes, batch.n_bad)
+        return Tagged(batch.X, tags, sure, text, block.n_bytes, batch.n_bad)
+
+    tried = salvaging(work, source)
+    yield from raising(tried(block) for block in source.some_blocks())
 
 
 T = TypeVar("T", Prediction, Tagged)
@@ -246,7 +251,8 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
         _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
     ]
     threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
-    yield from prefetch(source.some_blocks(), work, threads, source.cancel)
+    tried = salvaging(work, source)
+    yield from raising(prefetch(source.some_blocks(), tried, threads, source.cancel))
 
 
 def _nothing(model: Any, X: Any) -> Judgement:

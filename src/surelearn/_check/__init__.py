@@ -14,6 +14,7 @@ from surelearn._check._columns import (
     too_wide,
     width_unknown,
 )
+from surelearn._check._extras import install, missing, need
 from surelearn._check._files import is_open_file
 from surelearn._check._labels import (
     class_weight,
@@ -32,7 +33,15 @@ from surelearn._check._labels import (
     weighted_classes,
     weighted_kind,
 )
-from surelearn._check._lines import BadInput, NoRecords, bad_line, bad_record, is_utf8, unlike
+from surelearn._check._lines import (
+    BadInput,
+    NoRecords,
+    bad_line,
+    bad_record,
+    is_utf8,
+    learnt_before_bad,
+    unlike,
+)
 from surelearn._check._memory import Weights, enough_memory, file_too_large, sums_too_large
 from surelearn._check._models import (
     agree,
@@ -116,7 +125,6 @@ from surelearn._check._values import (
     function,
     generator,
     listing,
-    missing,
     names,
     ngram_range,
     number,
@@ -168,6 +176,7 @@ __all__ = [
     "history",
     "history_answer",
     "history_step",
+    "install",
     "inverted",
     "is_missing",
     "is_open_file",
@@ -178,6 +187,7 @@ __all__ = [
     "labels",
     "labels_agree",
     "learnt_before",
+    "learnt_before_bad",
     "listed",
     "listing",
     "missing",
@@ -185,6 +195,7 @@ __all__ = [
     "n_features",
     "named_value",
     "names",
+    "need",
     "ngram_range",
     "no_labels",
     "no_nulls",

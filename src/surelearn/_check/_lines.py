@@ -8,7 +8,18 @@ _SHOWN = 40
 
 
 class BadInput(ValueError):
-    """A line of a file cannot be read; the message names the file, the line and what is wrong."""
+    """A line of a file cannot be read; the message names the file, the line and what is wrong.
+
+    Attributes
+    ----------
+    records : str
+        What its records are called.
+    n_before : int or None
+        Lines of its block, or rows of a table, that are before the record; None: nobody knows.
+    """
+
+    records = "records"
+    n_before: int | None = None
 
 
 class NoRecords(BadInput):
@@ -31,9 +42,11 @@ def bad_line(name: str, line: int, reason: str) -> BadInput:
     return BadInput(f"{name}, line {line}: {reason}")
 
 
-def bad_record(where: str, reason: str, records: str = "records") -> BadInput:
+def bad_record(
+    where: str, reason: str, records: str = "records", *, n_before: int | None = None
+) -> BadInput:
     """A record at a place cannot be read, for a reason that is a whole sentence."""
-    return BadInput(
+    error = BadInput(
         Said(
             "{where}: {reason} With {skip_bad} such {records} are left out.",
             where=where,
@@ -41,6 +54,19 @@ def bad_record(where: str, reason: str, records: str = "records") -> BadInput:
             skip_bad=Keyword("skip_bad", True),
             records=records,
         )
+    )
+    error.records, error.n_before = records, n_before
+    return error
+
+
+def learnt_before_bad(error: BadInput, n: int, path: str | None) -> str:
+    """What is told of the records before a bad one."""
+    learnt = f"The {n:,} {error.records} before it were learnt"
+    if path is None:
+        return f"{learnt}."
+    resume = Keyword("resume", True)
+    return Said(
+        "{learnt}; {path} has them, and {resume} goes on.", learnt=learnt, path=path, resume=resume
     )
 
 

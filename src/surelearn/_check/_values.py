@@ -16,11 +16,6 @@ class FormatError(ValueError):
     """A file is damaged, foreign or newer than this version of surelearn."""
 
 
-def missing(who: str, error: ImportError, extra: str) -> ImportError:
-    """The error for a package that `who` needs, and that `extra` of surelearn brings."""
-    return ImportError(f"{who} needs {error.name}, got none. Run: pip install 'surelearn[{extra}]'")
-
-
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
     """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -19,11 +19,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in _EXTRA:
             raise
-        print(
-            f"surelearn: this command needs {error.name}, which is not installed. "
-            "Run: pip install 'surelearn[cli]'",
-            file=sys.stderr,
-        )
+        from surelearn._check import missing
+
+        print(f"surelearn: {missing('this command', error, 'cli')}", file=sys.stderr)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -25,9 +25,6 @@ from surelearn.cli.simulate import simulate
 from surelearn.cli.tag import tag
 from surelearn.cli.train import train
 
-#: Which extra has a module that may be missing.
-_EXTRAS = {"pyarrow": "files", "fsspec": "files", "matplotlib": "plot", "numba": "numba"}
-
 #: What a shell says of a process that wrote to a pipe nobody reads.
 _NOBODY_READS = 128 + 13
 
@@ -69,18 +66,13 @@ def _line(error: Exception, commands: TyperGroup) -> str | None:
     text = in_options(error, commands)
     if isinstance(error, MemoryError) and text in ("", "std::bad_alloc"):
         text = "there must be enough memory for this, got too little."
-    if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        name = error.name.partition(".")[0]
-        if name not in _EXTRAS:
-            return None
-        extra = _EXTRAS[name]
-        text = f"this needs {name}, which is not installed. Run: pip install 'surelearn[{extra}]'"
-    elif isinstance(error, ImportError) and "pip install" not in text:
+    if isinstance(error, ImportError) and "pip install" not in text:
         return None
-    elif isinstance(error, OSError) and error.strerror:
+    if isinstance(error, OSError) and error.strerror:
         where = "" if error.filename is None else f"{os.fspath(error.filename)}: "
         text = f"{where}{error.strerror}."
-    return " ".join(text.split())
+    notes = [in_options(note, commands) for note in getattr(error, "__notes__", ())]
+    return " ".join(" ".join([text, *notes]).split())
 
 
 app = typer.Typer(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
     from surelearn.estimators import StreamProgress
+    from surelearn.training.claim import Claim
 
 #: Of many columns so many are told.
 _MOST = 10
@@ -43,14 +45,19 @@ Jobs = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Decides the order of later passes.")]
 
 
-def check_output(output: Path, files: list[str]) -> None:
-    """Refuse before the work what could not be written after it."""
+@contextmanager
+def writing(output: Path, files: list[str]) -> Iterator[Claim]:
+    """Refuse before the work what could not be written after it, or what another command writes."""
     _options.check_apart(output, files)
     _options.check_model(output, "--output")
+    from surelearn.training.claim import claimed
+
+    with claimed(output) as checkpoint:
+        yield checkpoint
 
 
 def learn(
-    model: Any, files: list[str], output: Path, *, quiet: bool, every: str, **more: Any
+    model: Any, files: list[str], output: Claim, *, quiet: bool, every: str, **more: Any
 ) -> int:
     """Learn from files; Ctrl-C, or the SIGTERM of a service manager, leaves what was learnt.
 
@@ -88,14 +95,14 @@ def _every(text: str) -> int | str:
 # --------------------------------------------------------------------- what is said
 
 
-def _say_interrupted(model: Any, output: Path) -> None:
+def _say_interrupted(model: Any, output: Claim) -> None:
     if not hasattr(model, "stream_"):
         typer.echo("surelearn: interrupted before anything was learnt.", err=True)
         return
     rows = model.stream_.rows
     typer.echo(
         f"surelearn: interrupted after {rows:,} rows of pass {model.stream_.number}. "
-        f"{output} has what was learnt; --resume goes on with it.",
+        f"{os.fspath(output)} has what was learnt; --resume goes on with it.",
         err=True,
     )
 

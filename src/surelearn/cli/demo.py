@@ -272,8 +272,10 @@ def _picture(
     progress: Progress, data: _Data, chosen: dict[str, rules.Rule], *, output: Path, seed: int
 ) -> str:
     """Leave the picture and say where it is."""
+    from surelearn._check import install
+
     if find_spec("matplotlib") is None:
-        return "No picture without matplotlib. Run: pip install 'surelearn[plot]'"
+        return f"No picture without matplotlib. {install('plot')}"
     from surelearn import SureTextClassifier
     from surelearn.plot import LearningCurveDisplay
 

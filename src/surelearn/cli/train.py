@@ -81,7 +81,6 @@ def train(
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume
     """
-    _training.check_output(output, files)
     begin = time.monotonic()
     reading = _options.reading(
         text=text, label=label, weight=weight, features=features, format=format,
@@ -91,21 +90,22 @@ def train(
         rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
         jobs=jobs,
     )  # fmt: skip
-    model, ignored = _prepared(files, output, reading, asked, resume=resume)
-    going_on = ignored is None
-    if going_on and tune:
-        raise typer.BadParameter(
-            f"--tune chooses settings of a new model, got --resume with {output}.",
-            param_hint="--tune",
-        )
-    if not going_on:
-        model.set_params(random_state=seed)
-        if tune:
-            model = _tuned(model, files, reading, quiet=quiet or as_json)
-    learnt = _training.learn(
-        model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
-        **reading,
-    )  # fmt: skip
+    with _training.writing(output, files) as checkpoint:
+        model, ignored = _prepared(files, output, reading, asked, resume=resume)
+        going_on = ignored is None
+        if going_on and tune:
+            raise typer.BadParameter(
+                f"--tune chooses settings of a new model, got --resume with {output}.",
+                param_hint="--tune",
+            )
+        if not going_on:
+            model.set_params(random_state=seed)
+            if tune:
+                model = _tuned(model, files, reading, quiet=quiet or as_json)
+        learnt = _training.learn(
+            model, files, checkpoint, quiet=quiet, every=checkpoint_every, passes=passes,
+            resume=going_on, **reading,
+        )  # fmt: skip
     report = _training.report(model, output, learnt, begin)
     report |= _columns(model, ignored)
     if as_json:

@@ -19,10 +19,7 @@ _MARKERS = "os^DvPX"
 
 
 def need_matplotlib(who: str) -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise _check.missing(who, error, "plot") from error
+    _check.need(who, "matplotlib", "plot")
 
 
 def blank(who: str, size: tuple[float, float]) -> Figure:

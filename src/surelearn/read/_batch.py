@@ -187,6 +187,9 @@ class Block(Protocol):
     def parse(self) -> Batch:
         """Look into them. May be called in any thread."""
 
+    def before(self, n: int) -> Block:
+        """The first n lines, or rows of a table."""
+
 
 class Part(Protocol):
     """A file or a table of a source; `size` is None where nobody knows."""

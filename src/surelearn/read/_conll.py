@@ -275,7 +275,7 @@ class Reader:
                 bad.append(stretch)
             else:
                 where = f"{name}, line {first + wrong[0]}"
-                raise _check.bad_record(where, wrong[1], "sentences")
+                raise _check.bad_record(where, wrong[1], "sentences", n_before=stretch.start)
         good = [words for words in good if words]
         label = self._layout.label_at
         return Sentences(

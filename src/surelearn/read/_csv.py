@@ -295,8 +295,8 @@ class Rows:
             elif self._skip_bad:
                 n_bad += 1
             else:
-                line = first + data.count(b"\n", 0, begin)
-                raise bad_record(f"{name}, line {line}", wrong or "")
+                before = data.count(b"\n", 0, begin)
+                raise bad_record(f"{name}, line {first + before}", wrong or "", n_before=before)
         table = pyarrow.Table.from_pylist(records, schema=self._columns.schema())
         carried = self._carried(
             {name: [texts[name] for texts in kept] for name in self._columns.keep}

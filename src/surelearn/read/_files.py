@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from surelearn import _check
 from surelearn._check import BadInput
 
 #: Endings of compressed files; Arrow decodes all but xz, which Python does.
@@ -86,6 +87,7 @@ class File:
             return Stream(self.name, raw, raw)
         if self.compression == "xz":
             return Stream(self.name, lzma.open(raw), raw)
+        _check.need(f"reading {self.compression}", "pyarrow", "files")
         import pyarrow
 
         return Stream(self.name, pyarrow.CompressedInputStream(raw, self.compression), raw)
@@ -276,11 +278,14 @@ def _named(name: str, filesystem: Any) -> Iterable[File]:
 
 def _address(uri: str) -> tuple[Any, str]:
     """The filesystem of an address, Arrow's own where there is one."""
+    who = f"reading {uri.partition('://')[0]}://"
+    _check.need(who, "pyarrow", "files")
     from pyarrow import ArrowInvalid, ArrowNotImplementedError, fs
 
     try:
         filesystem, path = fs.FileSystem.from_uri(uri)
     except (ArrowInvalid, ArrowNotImplementedError):
+        _check.need(who, "fsspec", "files")
         import fsspec
 
         filesystem, path = fsspec.core.url_to_fs(uri)
@@ -288,6 +293,7 @@ def _address(uri: str) -> tuple[Any, str]:
 
 
 def _as_arrow(filesystem: Any) -> Any:
+    _check.need("filesystem", "pyarrow", "files")
     from pyarrow import fs
 
     if isinstance(filesystem, fs.FileSystem):

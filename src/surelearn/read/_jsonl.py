@@ -134,7 +134,7 @@ class JsonLines:
             elif self._skip_bad:
                 n_bad += 1
             else:
-                raise bad_record(f"{name}, line {number}", wrong or "")
+                raise bad_record(f"{name}, line {number}", wrong or "", n_before=number - first)
         # pyarrow refuses whole numbers too large for an integer, or for a double's digits, there.
         doubles = {field.name for field in self._schema if str(field.type) == "double"}
         plain = [

@@ -52,6 +52,13 @@ class Lines:
         assert self.reader is not None
         return self.reader(self.data, self.name, self.first)
 
+    def before(self, n: int) -> Lines:
+        """The first n lines of them."""
+        data = b"".join(line + b"\n" for line in self.data.split(b"\n", n)[:n])
+        at = self.end.at - (len(self.data) - len(data))
+        end = Place(self.end.file, at, self.first - 1 + n, _mark(data))
+        return replace(self, data=data, end=end)
+
 
 class LineSource(Source):
     """Files of lines.

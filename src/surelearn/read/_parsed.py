@@ -58,5 +58,7 @@ def bad_lines(
         reason = _check.unlike(expected, data[begin : begin + size].tobytes())
         bad.append(BadLine(first_line + line, column + 1, reason))
     if bad and not skip_bad:
-        raise _check.bad_record(f"{name}, line {bad[0].line}", bad[0].reason)
+        line, _, reason = bad[0]
+        where = f"{name}, line {line}"
+        raise _check.bad_record(where, reason, n_before=line - first_line)
     return bad

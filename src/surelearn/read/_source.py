@@ -115,9 +115,12 @@ def batches(
         kept,
     )
     if not isinstance(source, str | os.PathLike | list | tuple):
+        _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem)
     kind = _format(files, format)
+    if kind not in ("svmlight", "vw"):  # which are read by our own core
+        _check.need(f"reading {kind}", "pyarrow", "files")
     if kind == "jsonl":
         return LineSource(files, partial(JsonLines, wanted, skip_bad=skip_bad))
     if kind in ("csv", "tsv"):

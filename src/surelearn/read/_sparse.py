@@ -106,7 +106,7 @@ class Sparse:
         self._labelled = labelled
         self._keep = keep
         self._skip_bad = skip_bad
-        labels = parse(head.data, first_line=head.first, name=head.name).labels
+        labels = parse(head.data, skip_bad=True).labels
         self._whole = bool((labels == np.floor(labels))[np.isfinite(labels)].all())
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
@@ -161,17 +161,22 @@ class Sparse:
             found = self._parse(line, first_line=number, name=name)
             if found.n_rows == 0:
                 continue
-            where = f"{name}, line {number}"
-            label = float(found.labels[0]) if labelled else 0.0
-            if not np.isfinite(label):
-                raise bad_record(where, "expected a label, got none.")
-            if self._whole and label != np.floor(label):
-                raise bad_record(where, f"expected a whole number as label, got {label}.")
-            if self._whole and _too_large(label):
-                raise bad_record(where, f"expected a label of 53 bits at most, got {label}.")
-            if self._too_wide(found).any():
-                largest = int(found.features.max()) + 1
-                raise bad_record(where, _check.too_wide(self._n_features, largest))
+            wrong = self._wrong(found, labelled=labelled)
+            if wrong is not None:
+                raise bad_record(f"{name}, line {number}", wrong, n_before=number - first)
+
+    def _wrong(self, found: Parsed, *, labelled: bool) -> str | None:
+        """What is wrong with one row."""
+        label = float(found.labels[0]) if labelled else 0.0
+        if not np.isfinite(label):
+            return "expected a label, got none."
+        if self._whole and label != np.floor(label):
+            return f"expected a whole number as label, got {label}."
+        if self._whole and _too_large(label):
+            return f"expected a label of 53 bits at most, got {label}."
+        if self._too_wide(found).any():
+            return _check.too_wide(self._n_features, int(found.features.max()) + 1)
+        return None
 
 
 def _too_large(labels: Any) -> Any:

@@ -96,11 +96,16 @@ class Rows:
         bad |= faulty(table, self.columns)
         if bad.any() and not self.skip_bad:
             row = int(np.flatnonzero(bad)[0])
-            raise bad_record(f"{self.name}, row {self.first + row}", self._wrong(table, row))
+            where = f"{self.name}, row {self.first + row}"
+            raise bad_record(where, self._wrong(table, row), n_before=row)
         kept = {name: self._carried(name, table)[~bad] for name in self.columns.keep}
         if bad.any():
             table = table.filter(pyarrow.array(~bad))
         return batch_of(table, self.columns, n_bad=int(bad.sum()), kept=kept)
+
+    def before(self, n: int) -> Rows:
+        end = self.first - 1 + n
+        return replace(self, table=self.table[:n], end=Place(self.end.file, end, end))
 
     def _carried(self, name: str, made: pyarrow.Table) -> NDArray[Any]:
         """A column that is carried along, as it was stored; texts as they were made sound."""

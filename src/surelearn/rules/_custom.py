@@ -106,6 +106,8 @@ class Custom(Rule):
         """The compiled function; None where it is called in Python."""
         if self.compiled is False:
             return None
+        if self.compiled:
+            _check.need(repr(self), "numba", "numba")
         try:
             return compiled(self.function)
         except CannotCompile as reason:

@@ -10,10 +10,11 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
 from surelearn import _check, files
+from surelearn.training.claim import claimed
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -29,7 +30,7 @@ class Checkpoint:
     Parameters
     ----------
     estimator : object with ``save``
-    path : str, path or None
+    path : str, path, Claim or None
         None: never.
     every : int or str
         Rows, or a time such as ``"30s"``, ``"10m"`` or ``"1h"``.
@@ -37,20 +38,25 @@ class Checkpoint:
 
     def __init__(self, estimator: _Saved, path: Any, every: int | str) -> None:
         self._estimator = estimator
-        self._path = None if path is None else os.fspath(path)
-        if self._path is not None:
-            _check_writable(self._path)
+        self.path = None if path is None else os.fspath(path)
+        self._claim = nullcontext() if path is None else claimed(path)
+        if self.path is not None:
+            _check_writable(self.path)
         self._rows, self._seconds = _interval(every)
         self._written = 0, time.monotonic()
         self._handlers: dict[int, Callable[..., Any]] = {}
         self._interrupted: int | None = None
         self._waits = False
 
+    def claimed(self) -> AbstractContextManager[object]:
+        """While it lasts no other training may write to the file."""
+        return self._claim
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """While it lasts, Ctrl-C and a SIGTERM that a program handles end training between two
         blocks, so that what is written is one place in the source."""
-        before = {} if self._path is None else self._heard()
+        before = {} if self.path is None else self._heard()
         self._handlers.update(before)
         for number in before:
             signal.signal(number, self._interrupt)
@@ -90,7 +96,7 @@ class Checkpoint:
 
     def step(self, rows: int) -> None:
         """After each block, with the rows learnt so far: write if it is time."""
-        if self._path is None:
+        if self.path is None:
             return
         before, then = self._written
         if rows - before >= self._rows or time.monotonic() - then >= self._seconds:
@@ -98,14 +104,14 @@ class Checkpoint:
                 self.write()
             except OSError as error:  # the file is as it was, and what is learnt is still here
                 warnings.warn(
-                    f"{self._path} could not be written, training goes on: {error}", stacklevel=2
+                    f"{self.path} could not be written, training goes on: {error}", stacklevel=2
                 )
             self._written = rows, time.monotonic()
 
     def write(self) -> None:
-        if self._path is not None:
+        if self.path is not None:
             with self.watching():  # whoever is impatient and presses Ctrl-C again loses nothing
-                self._estimator.save(self._path)
+                self._estimator.save(self.path)
 
 
 def _check_writable(path: str) -> None:

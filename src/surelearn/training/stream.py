@@ -15,10 +15,11 @@ from typing import Any, Generic, NamedTuple, Protocol
 from surelearn import _check
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import B, Packed, Refused, Trainable
-from surelearn.read import Place, Source
+from surelearn.read import BadInput, Place, Source
 from surelearn.training.cache import Cache, Kept
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.prefetch import prefetch
+from surelearn.training.salvage import Tried, raising, salvaging
 
 
 class StreamProgress(NamedTuple):
@@ -167,18 +168,22 @@ def located(source: str, position: StreamPosition) -> Iterator[None]:
 
 def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
     """All passes over a source, or what is left of them; the model is written in the end."""
-    try:
-        with checkpoint.watching(), closing(trainer.steps(checkpoint.waiting)) as steps:
-            for rows in steps:
-                checkpoint.step(rows)
-        trainer.check_end()
-    except BaseException:
-        if trainer.is_whole:  # also where a record cannot be read: what is learnt is kept
-            checkpoint.write()
-        raise
-    finally:
-        trainer.close()
-    checkpoint.write()
+    with checkpoint.claimed():
+        try:
+            with checkpoint.watching(), closing(trainer.steps(checkpoint.waiting)) as steps:
+                for rows in steps:
+                    checkpoint.step(rows)
+            trainer.check_end()
+        except BaseException as error:
+            if trainer.is_whole:  # also where a record cannot be read: what is learnt is kept
+                checkpoint.write()
+                if isinstance(error, BadInput):
+                    n = trainer.position.rows
+                    error.add_note(_check.learnt_before_bad(error, n, checkpoint.path))
+            raise
+        finally:
+            trainer.close()
+        checkpoint.write()
     checkpoint.end_if_interrupted()
 
 
@@ -270,18 +275,18 @@ class StreamTrainer(Generic[B]):
         """The blocks of this pass that are left."""
         if self.cache.is_whole:
             return prefetch(self.cache.blocks(), self._cached, self._options.threads)
-        return self._read()
+        return raising(self._read())
 
-    def _read(self) -> Generator[Piece[B], None, None]:
+    def _read(self) -> Generator[Tried[Piece[B]], None, None]:
         blocks = iter(self._source.blocks(self.position.place))
+        work = salvaging(self._prepare, self._source)
         if self._model is None:  # the first block decides how the others are prepared
             for block in blocks:
-                piece = self._prepare(block)
-                yield piece
-                if piece.size:
+                tried = work(block)
+                yield tried
+                if tried[0].size:
                     break
-        threads, cancel = self._options.threads, self._source.cancel
-        yield from prefetch(blocks, self._prepare, threads, cancel)
+        yield from prefetch(blocks, work, self._options.threads, self._source.cancel)
 
     def _prepare(self, block: Any) -> Piece[B]:
         """A block of the source, ready to be learnt; in any thread."""

@@ -67,7 +67,6 @@ def train(
       surelearn tag train train.txt --columns w,pos,_,ner --label ner -o names.sure
       surelearn tag train en-train.conllu --template 'w[0]' --template 'w[0][-3:]' -o pos.sure
     """
-    _training.check_output(output, files)
     begin = time.monotonic()
     asked = {
         "templates": _templates(template, templates, columns),
@@ -76,12 +75,13 @@ def train(
         "n_jobs": jobs,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
-    model, going_on = _prepared(output, asked, resume=resume, seed=seed)
     read = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
-    learnt = _training.learn(
-        model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
-        **read,
-    )  # fmt: skip
+    with _training.writing(output, files) as checkpoint:
+        model, going_on = _prepared(output, asked, resume=resume, seed=seed)
+        learnt = _training.learn(
+            model, files, checkpoint, quiet=quiet, every=checkpoint_every, passes=passes,
+            resume=going_on, **read,
+        )  # fmt: skip
     report = _training.report(model, output, learnt, begin, what="sentences")
     if as_json:
         _options.print_json(report)
