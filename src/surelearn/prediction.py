@@ -64,7 +64,7 @@ def predict(
     Parameters
     ----------
     model : fitted classifier
-    source : path, list of paths, glob, frame, table or `read.Source`
+    source : path, list of paths, glob, folder, frame, table or `read.Source`
         As `read.batches` takes it.
     keep : str or list of str, optional
         A column to carry along, such as one of names or numbers of rows, or several. Those that are
@@ -160,7 +160,7 @@ def predict_tags(
     Parameters
     ----------
     tagger : fitted tagger
-    source : path, list of paths, glob or `read.Source`
+    source : path, list of paths, glob, folder or `read.Source`
         As `read.sentences` takes it.
     confidence : bool, default False
         Whether to tell how sure each tag is; second-order rules only.

@@ -21,8 +21,8 @@ Model = Annotated[Path, typer.Argument(help="A saved model.", metavar="MODEL", s
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="jsonl, csv, tsv, parquet, arrow, svmlight or vw; .gz and the like are fine; "
-        "- is standard input.",
+        help="jsonl, csv, tsv, parquet, arrow, svmlight or vw, or folders of them; .gz and the "
+        "like are fine; - is standard input.",
         metavar="FILE",
         show_default=False,
     ),
@@ -130,12 +130,26 @@ def check_folder(path: Path, option: str) -> None:
 
 
 def check_apart(output: Path, inputs: list[str]) -> None:
-    """Refuse to write over what is read."""
+    """Refuse to write over what is read, or what would be read in its folder the next time."""
     for name in [path for given in inputs for path in (given, *glob.glob(given, recursive=True))]:
-        if output.exists() and os.path.exists(name) and os.path.samefile(output, name):
+        if _is_same(output, name) or (_is_same(output.absolute().parent, name) and _reads(output)):
             raise typer.BadParameter(
                 f"output must be a file of its own, got '{output}'.", param_hint="--output"
             )
+
+
+def _is_same(one: Path, other: str) -> bool:
+    return one.exists() and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def _reads(path: Path) -> bool:
+    """Whether a file would be read as one of its folder."""
+    from surelearn.read._files import File, is_visible
+    from surelearn.read._sentences import ENDINGS
+    from surelearn.read._source import FORMATS
+
+    known = {ending for endings in (*FORMATS.values(), *ENDINGS.values()) for ending in endings}
+    return is_visible(path.name) and File(os.fspath(path)).ending in known
 
 
 def size(n_bytes: float) -> str:

@@ -6,9 +6,10 @@ import contextlib
 import glob
 import lzma
 import os
+import posixpath
 import select
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from surelearn import _check
@@ -77,6 +78,16 @@ class File:
         if self.filesystem is not None:
             return self.filesystem.open_input_file(self.path)
         return pyarrow.memory_map(self.path)
+
+    def listed(self) -> list[str]:
+        """Names of the files in it, if it is a folder."""
+        if self.filesystem is None:
+            with os.scandir(self.path) as entries:
+                return [entry.name for entry in entries if entry.is_file()]
+        from pyarrow import fs
+
+        found = self.filesystem.get_file_info(fs.FileSelector(self.path))
+        return [info.base_name for info in found if info.type == fs.FileType.File]
 
     def open(self) -> Stream:
         """The bytes of the text."""
@@ -250,23 +261,56 @@ def _pipe(path: str) -> Any:
     return open(os.open(path, flags), "rb", buffering=0)
 
 
-def files_of(source: Any, filesystem: Any = None) -> list[File]:
-    """The files behind names, globs and addresses, in their order; globs sorted by name."""
+#: Formats and the endings of their files.
+Endings = Mapping[str, Sequence[str]]
+
+
+def files_of(source: Any, filesystem: Any, endings: Endings, format: str | None) -> list[File]:
+    """The files behind names, globs, folders and addresses, in their order; those of a glob or a
+    folder sorted by name."""
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
-    found = [file for name in names for file in _named(os.fspath(name), filesystem)]
+    found: list[File] = []
+    for name in names:
+        found += _named(os.fspath(name), filesystem, endings, format)
     if not found:
         raise BadInput("source must name at least one file, got an empty list.")
     return found
 
 
-def _named(name: str, filesystem: Any) -> Iterable[File]:
+def is_visible(name: str) -> bool:
+    """Whether a file of a folder is meant to be read: programs mark their own by such names."""
+    return not name.startswith((".", "_"))
+
+
+def _files_in(folder: File, endings: Endings, format: str | None) -> list[File]:
+    """The files of a folder that are of a format, or of any that is known. With a format all of
+    them where no ending is its own, as in folders that other programs have written."""
+    names = sorted(filter(is_visible, folder.listed()))
+    join = os.path.join if folder.filesystem is None else posixpath.join
+    files = [File(join(folder.path, name), folder.filesystem) for name in names]
+    known = {ending for kind in endings for ending in endings[kind] if format in (None, kind)}
+    chosen = [file for file in files if file.ending in known]
+    if format is not None:
+        chosen = chosen or files
+    if not chosen:
+        such = next(iter(endings.values()))[0]
+        raise BadInput(
+            f"{folder.name} must have at least one file whose ending tells its format, such as "
+            f"{such}, got none. Name the format: {', '.join(endings)}."
+        )
+    return chosen
+
+
+def _named(name: str, filesystem: Any, endings: Endings, format: str | None) -> list[File]:
     if filesystem is None and "://" in name:
         filesystem, name = _address(name)
     filesystem = None if filesystem is None else _as_arrow(filesystem)
     if name == STDIN and filesystem is None:
         return [File(STDIN)]
-    there = os.path.exists(name) if filesystem is None else _is_file(filesystem, name)
-    if there or not glob.has_magic(name):
+    kind = _type(name, filesystem)
+    if kind == "Directory":
+        return _files_in(File(name, filesystem), endings, format)
+    if kind != "NotFound" or not glob.has_magic(name):
         return [File(name, filesystem)]
     if filesystem is not None:
         raise BadInput(f"source must name files one by one on a filesystem, got {name!r}.")
@@ -306,7 +350,10 @@ def _is_pipe(path: str) -> bool:
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
-def _is_file(filesystem: Any, path: str) -> bool:
-    from pyarrow import fs
-
-    return bool(filesystem.get_file_info(path).type == fs.FileType.File)
+def _type(path: str, filesystem: Any) -> str:
+    """What there is, in the words of Arrow."""
+    if filesystem is not None:
+        return str(filesystem.get_file_info(path).type.name)
+    if not os.path.exists(path):
+        return "NotFound"
+    return "Directory" if os.path.isdir(path) else "File"

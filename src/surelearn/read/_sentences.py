@@ -19,6 +19,12 @@ from surelearn.read._source import FORMATS as ROW_FORMATS
 #: Endings of files of rows; tsv may as well be words and their tags.
 _ROWS = {ending for kind in ROW_FORMATS if kind != "tsv" for ending in ROW_FORMATS[kind]}
 
+#: Endings of files of a folder that are read.
+ENDINGS = {
+    "conll": (".conll", ".txt", ".tsv", ".tab", ".iob", ".iob2", ".bio"),
+    "conllu": (".conllu",),
+}
+
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
 
 
@@ -44,8 +50,8 @@ def sentences(
     Parameters
     ----------
     source : str, path, list of them or Source
-        As in `batches`: files, globs and addresses, packed or not; ``"-"`` is standard input. A
-        `Source` is given back as it is.
+        As in `batches`: files, globs, folders and addresses, packed or not; ``"-"`` is standard
+        input. A `Source` is given back as it is.
     columns : list of str, optional
         CoNLL: names of the first columns, ``"_"`` for those not to read; default: w, pos, c2, c3
         and so on, for all. CoNLL-U: which columns to read; default: w.
@@ -84,7 +90,7 @@ def sentences(
     if isinstance(source, Source):
         return source
     skip_bad = _check.flag("skip_bad", skip_bad)
-    files = files_of(source, filesystem)
+    files = files_of(source, filesystem, ENDINGS, format)
     names = None if columns is None else _names(columns)
     read = FORMATS[_format(files, format)](names, label)
     make = partial(Reader, read, skip_bad=skip_bad)

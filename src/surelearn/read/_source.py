@@ -52,8 +52,10 @@ def batches(
     Parameters
     ----------
     source : str, path, list of them, frame or Source
-        Files, globs and addresses such as ``"https://..."``; ``"-"`` is standard input. A frame of
-        pandas or polars, or a table of pyarrow. A `Source` is given back as it is.
+        Files, globs, folders and addresses such as ``"https://..."``; ``"-"`` is standard input. Of
+        a folder the files with a known ending are read in the order of their names, but for those
+        that begin with ``.`` or ``_``, and those of folders in it. A frame of pandas or polars, or
+        a table of pyarrow. A `Source` is given back as it is.
     text, label, weight : str, optional
         Columns of the text, the label and the weight of a record. Default: ``"text"`` and
         ``"label"`` if there are such columns, and no weights. ``label=False``: labels are not read,
@@ -117,7 +119,7 @@ def batches(
     if not isinstance(source, str | os.PathLike | list | tuple):
         _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
-    files = files_of(source, filesystem)
+    files = files_of(source, filesystem, FORMATS, format)
     kind = _format(files, format)
     if kind not in ("svmlight", "vw"):  # which are read by our own core
         _check.need(f"reading {kind}", "pyarrow", "files")

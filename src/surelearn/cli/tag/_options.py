@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="A word a line in columns, or CoNLL-U (.conllu); .gz and the like are fine; "
-        "- is standard input.",
+        help="A word a line in columns, or CoNLL-U (.conllu), or folders of them; .gz and the "
+        "like are fine; - is standard input.",
         metavar="FILE",
         show_default=False,
     ),
