@@ -19,6 +19,7 @@ LAYERS = [
         "normal.hpp",
         "lanes.hpp",
         "table.hpp",
+        "column_order.hpp",
         "guard.hpp",
         "parts.hpp",
         "hash.hpp",
@@ -29,7 +30,7 @@ LAYERS = [
     {
         "rows.hpp",
         "decode.hpp",
-        "diagonal.hpp",
+        "weight_table.hpp",
         "full.hpp",
         "rules.hpp",
         "exact.hpp",
@@ -40,6 +41,7 @@ LAYERS = [
         "svmlight.hpp",
         "chain.hpp",
     },
+    {"diagonal.hpp"},
     {
         "cells.hpp",
         "columns.hpp",

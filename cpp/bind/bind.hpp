@@ -48,10 +48,12 @@ struct NewArray {
         data = std::make_unique_for_overwrite<T[]>(size);
     }
 
-    [[nodiscard]] nb::ndarray<nb::numpy, T> give() {
+    /// Python's from now on; with a const type read-only.
+    template <class U = T>
+    [[nodiscard]] nb::ndarray<nb::numpy, U> give() {
         T* const raw = data.release();
         const nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-        return nb::ndarray<nb::numpy, T>(raw, shape.size(), shape.data(), owner);
+        return nb::ndarray<nb::numpy, U>(raw, shape.size(), shape.data(), owner);
     }
 };
 

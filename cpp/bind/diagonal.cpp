@@ -8,16 +8,51 @@ namespace surelearn::bind {
 
 namespace {
 
-/// Read-only (columns, features) view of one part of every feature's run; it keeps the model alive.
+template <class T>
+nb::ndarray<nb::numpy, const T> sorted_part(Model<Diagonal<T>>& model, std::size_t which) {
+    const Shape& shape = model.shape();
+    NewArray<T> out({shape.n_columns, shape.n_rows()});
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.read();
+        constexpr std::size_t block = 64 / sizeof(T);  // features that fill a line of the cache
+        const std::size_t n = shape.n_rows();
+        for (std::size_t begin = 0; begin < n; begin += block) {
+            const std::size_t end = std::min(n, begin + block);
+            for (std::size_t k = 0; k < shape.n_columns; ++k) {
+                const std::size_t at = which * model.weights.capacity() + model.weights.column(k);
+                T* const numbers = out.data.get() + k * n;
+                for (std::size_t j = begin; j < end; ++j) numbers[j] = model.weights.cell(j)[at];
+            }
+        }
+    }
+    return out.template give<const T>();
+}
+
+/// Read-only (columns, features) view of one part of every feature's run, which keeps the model
+/// alive; a copy where the columns do not lie in the order of their labels.
 template <class T>
 nb::ndarray<nb::numpy, const T> part(nb::handle self, std::size_t which) {
     auto& model = nb::cast<Model<Diagonal<T>>&>(self);
     const Shape& shape = model.shape();
     if (which >= shape.parts()) throw nb::index_error("no such part");
+    if (!model.weights.order().is_sorted()) return sorted_part(model, which);
     const std::size_t sizes[2] = {shape.n_columns, shape.n_rows()};
-    const std::int64_t strides[2] = {1, static_cast<std::int64_t>(shape.stride())};
-    return nb::ndarray<nb::numpy, const T>(model.weights.cell(0) + which * shape.n_columns, 2,
-                                           sizes, self, strides);
+    const std::int64_t strides[2] = {1, static_cast<std::int64_t>(model.weights.stride())};
+    return nb::ndarray<nb::numpy, const T>(model.weights.cell(0) + which * model.weights.capacity(),
+                                           2, sizes, self, strides);
+}
+
+/// As `with_columns`, in the memory of these weights; nothing where it has too little room. What
+/// one of the two learns the other has learnt, so they share a lock.
+template <class T>
+std::unique_ptr<Model<Diagonal<T>>> extended(Model<Diagonal<T>>& model,
+                                             const std::vector<std::int64_t>& from) {
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.write();
+    auto weights = model.weights.extended(from);
+    if (!weights) return nullptr;
+    return std::make_unique<Model<Diagonal<T>>>(*std::move(weights), model.lock);
 }
 
 /// Everything that is learnt, of one moment: features that differ from the start, their runs, the
@@ -36,9 +71,10 @@ snapshot(Model<Diagonal<T>>& model) {
         for (std::size_t j = 0; j < model.shape().n_rows(); ++j) {
             if (model.weights.untouched(j)) continue;
             features.push_back(static_cast<std::int64_t>(j));
-            cells.insert(cells.end(), model.weights.cell(j), model.weights.cell(j) + stride);
+            cells.resize(cells.size() + stride);
+            model.weights.copy_run(j, cells.data() + cells.size() - stride);
         }
-        prior = model.shape().prior;
+        prior = model.weights.prior();
         rounds = model.weights.rounds();
     }
     NewArray<std::int64_t> indices({features.size()});
@@ -53,7 +89,7 @@ template <class T>
 void restore(Model<Diagonal<T>>& model, const Vector<std::int64_t>& features,
              const nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& cells,
              std::uint64_t rounds) {
-    const std::size_t stride = model.shape().stride();
+    const std::size_t stride = model.weights.stride();
     if (cells.shape(0) != features.shape(0) || cells.shape(1) != stride) {
         throw nb::value_error("cells do not fit the features");
     }
@@ -139,6 +175,25 @@ void bind_kind(nb::module_& m, const char* name) {
             return std::make_unique<Model<Diagonal<T>>>(self.weights.mirrored());
         },
         "The one column of two classes as each of them sees it: -mu and +mu, sigma both.");
+    model.def(
+        "extended", &extended<T>, nb::arg("columns"),
+        "The same weights with new columns in the same memory; None: it has too little room.");
+    model.def_prop_ro(
+        "capacity", [](Model<Diagonal<T>>& self) { return self.weights.capacity(); },
+        "Columns that there is room for.");
+    model.def(
+        "room_for",
+        [](Model<Diagonal<T>>& self, std::size_t n) { return self.weights.room_for(n); },
+        nb::arg("n_columns"), "Room to take for so many columns, others being likely to come.");
+    model.def(
+        "with_columns",
+        [](Model<Diagonal<T>>& self, const std::vector<std::int64_t>& from, std::size_t room) {
+            const nb::gil_scoped_release release;
+            const auto lock = self.guard.read();
+            return std::make_unique<Model<Diagonal<T>>>(self.weights.with_columns(from, room));
+        },
+        nb::arg("columns"), nb::kw_only(), nb::arg("room") = 0,
+        "The same weights under other columns, and room for more; -1 makes a new one.");
     model.def("snapshot", &snapshot<T>,
               "(features that differ from the start, their runs, prior, rounds) of one moment.");
     model.def("restore", &restore<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),

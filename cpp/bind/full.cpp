@@ -56,7 +56,7 @@ std::tuple<nb::ndarray<nb::numpy, T>, nb::ndarray<nb::numpy, T>, double, std::ui
         const auto lock = model.guard.read();
         std::copy_n(model.weights.means(), parts * n, mu.data.get());
         std::copy_n(model.weights.line(0), n * n, square.data.get());
-        prior = model.shape().prior;
+        prior = model.weights.prior();
         rounds = model.weights.rounds();
     }
     return {mu.give(), square.give(), prior, rounds};
@@ -87,6 +87,14 @@ void bind_kind(nb::module_& m, const char* name) {
     model.def("sigma", &sigma<T>, "View of the covariance.");
     model.def("joint_moments", &joint_moments<T>, nb::arg("rows"),
               "Means of the columns' scores and the covariance of every two.");
+    model.def(
+        "with_columns",
+        [](M<T>& self, const std::vector<std::int64_t>& from) {
+            const nb::gil_scoped_release release;
+            const auto lock = self.guard.read();
+            return std::make_unique<M<T>>(self.weights.with_columns(from));
+        },
+        nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
     model.def("snapshot", &snapshot<T>, "(means and sums, covariance, prior, rounds).");
     model.def("restore", &restore<T>, nb::arg("means").noconvert(), nb::arg("sigma").noconvert(),
               nb::arg("rounds"), "Put a snapshot back.");

@@ -118,6 +118,7 @@ Sequences<std::int32_t, float> sequences_of(const Model<Diagonal<T>>& model, con
         !std::ranges::is_sorted(found.bounds)) {
         throw nb::value_error("bounds do not fit the tokens");
     }
+    if (!model.weights.order().is_sorted()) throw nb::value_error("labels must lie in order");
     if (places.tokens() + found.tokens.n_features() > model.weights.shape().n_features) {
         throw nb::value_error("tokens do not fit the weights");
     }
@@ -255,7 +256,7 @@ std::unique_ptr<Model<Diagonal<T>>> with_other_features(Model<Diagonal<T>>& mode
     }
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
-    return std::make_unique<Model<Diagonal<T>>>(with_features(model.weights, bind::view(from)));
+    return std::make_unique<Model<Diagonal<T>>>(model.weights.with_features(bind::view(from)));
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -37,10 +38,12 @@ constexpr std::size_t patience = W::fetches_ahead ? 64 : 1;
 template <class Weights>
 struct Model {
     Weights weights;
-    Guard guard;
+    std::shared_ptr<Guard> lock;  ///< one for all models whose weights lie in the same memory
+    Guard& guard = *lock;
 
-    explicit Model(Weights weights_) : weights(std::move(weights_)) {}
-    explicit Model(const Shape& shape) : weights(shape) {}
+    explicit Model(Weights weights_, std::shared_ptr<Guard> lock_ = std::make_shared<Guard>())
+        : weights(std::move(weights_)), lock(std::move(lock_)) {}
+    explicit Model(const Shape& shape) : Model(Weights(shape)) {}
 
     [[nodiscard]] const Shape& shape() const { return weights.shape(); }
 };
@@ -349,19 +352,11 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
             return std::make_unique<M>(self.weights.split());
         },
         "The one vector of two classes as two blocks.");
-    model.def(
-        "with_columns",
-        [](M& self, const std::vector<std::int64_t>& from) {
-            const nb::gil_scoped_release release;
-            const auto lock = self.guard.read();
-            return std::make_unique<M>(self.weights.with_columns(from));
-        },
-        nb::arg("columns"), "The same weights under other columns; -1 makes a new one.");
     model.def_prop_ro("n_columns", [](M& self) { return self.shape().n_columns; });
     model.def_prop_ro("prior", [](M& self) {
         const nb::gil_scoped_release release;
         const auto lock = self.guard.read();
-        return self.shape().prior;
+        return self.weights.prior();
     });
     return model;
 }

@@ -55,7 +55,7 @@ SURELEARN_WIDEN void sum_part(const Diagonal<T>& weights, const R& row, std::siz
     }
 }
 
-/// A difference vector g as a list of cells, each a feature and a column.
+/// A difference vector g as a list of cells, each a feature and a column of the table.
 template <class T>
 class Cells {
 public:
@@ -170,7 +170,7 @@ private:
         for (std::size_t p = 0; p < cells_.size(); ++p) {
             const T* const at = weights.cell(cells_[p].feature) + cells_[p].column;
             journal_.push_back({cells_[p],
-                                {at[0], shape.second_order ? at[shape.n_columns] : T{1},
+                                {at[0], shape.second_order ? at[weights.capacity()] : T{1},
                                  shape.averaged ? at[weights.average_at()] : T{0}}});
             put(weights, cells_[p], drafts_[p]);
         }
@@ -180,7 +180,7 @@ private:
         const Shape& shape = weights.shape();
         T* const at = weights.cell(cell.feature) + cell.column;
         at[0] = draft.mu;
-        if (shape.second_order) at[shape.n_columns] = draft.sigma;
+        if (shape.second_order) at[weights.capacity()] = draft.sigma;
         if (shape.averaged) at[weights.average_at()] = draft.q;
     }
 
@@ -192,22 +192,5 @@ private:
     std::vector<Cell> cells_;
     std::vector<Draft> drafts_;
 };
-
-/// The same weights under other features: feature j of the result is feature from[j] of these, or
-/// a new one at its prior where from[j] is negative. Without intercept.
-template <class T>
-[[nodiscard]] Diagonal<T> with_features(const Diagonal<T>& weights,
-                                        std::span<const std::int64_t> from) {
-    Shape shape = weights.shape();
-    shape.n_features = from.size();
-    Diagonal<T> result(shape);
-    result.set_rounds(weights.rounds());
-    for (std::size_t j = 0; j < from.size(); ++j) {
-        if (from[j] < 0) continue;
-        std::copy_n(weights.cell(static_cast<std::size_t>(from[j])), shape.stride(),
-                    result.cell(j));
-    }
-    return result;
-}
 
 }  // namespace surelearn

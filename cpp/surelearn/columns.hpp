@@ -17,7 +17,7 @@ namespace surelearn {
 
 /// What becomes of every column in a round; a column with alpha and gain zero stays as it is.
 struct Turns {
-    std::vector<double> s;      ///< mean score of every column
+    std::vector<double> s;      ///< mean score of every label or problem
     std::vector<double> v;      ///< its variance, in the places of the quads
     std::vector<double> alpha;  ///< with the sign of g in that column; as all that follow
     std::vector<double> gain;
@@ -66,7 +66,7 @@ private:
     SURELEARN_WIDEN [[nodiscard]] bool move(Diagonal<T>& weights, const R& row,
                                             const Turns& turns) {
         const Shape& shape = weights.shape();
-        const std::size_t n = shape.n_columns;
+        const std::size_t n = weights.capacity();
         const std::size_t count = row.size() + (shape.intercept ? 1 : 0);
         const double* const alphas = turns.alpha.data();
         const double* const gains = turns.gain.data();
@@ -147,7 +147,7 @@ private:
 
     template <class R>
     void put_back(Diagonal<T>& weights, const R& row, std::span<const Quad> moving) const {
-        const std::size_t n = weights.shape().n_columns;
+        const std::size_t n = weights.capacity();
         each(weights.shape(), row, moving, [&](std::size_t j, std::size_t b, const T* old) {
             for (std::size_t part = 0; part < kept(weights.shape()); ++part) {
                 weights.cell(j)[part * n + b] = old[4 * part];

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "surelearn/column_order.hpp"
 #include "surelearn/lanes.hpp"
 #include "surelearn/types.hpp"
 
@@ -56,13 +57,16 @@ inline void best_rivals(std::span<const double> scores, std::size_t y,
 /// side. Labels are scored as predictions are out of the box.
 class Problems {
 public:
-    void find(std::span<const std::int8_t> code, std::span<const std::uint8_t> known) {
+    /// `order` tells in which column the weights of a problem lie.
+    void find(std::span<const std::int8_t> code, std::span<const std::uint8_t> known,
+              const ColumnOrder& order) {
         const std::size_t K = known.size();
         const std::size_t B = code.size() / K;
         std::vector<std::vector<std::uint32_t>> columns(K);
         sides_.assign(B, {});
         scores_.resize(K);
         quads_.resize(K);
+        in_place_.resize(K);
         bool alone = B == K;
         bool pairs = true;
         for (std::size_t b = 0; b < B; ++b) {
@@ -82,14 +86,18 @@ public:
             }
         }
         kind_ = alone ? Kind::rest : pairs ? Kind::pairs : Kind::code;
-        for (std::size_t k = 0; k < K; ++k) quads_[k] = in_quads(columns[k]);
+        for (std::size_t k = 0; k < K; ++k) lay_out(k, columns[k], order);
         if (kind_ == Kind::code) keep_signs(code, columns, B);
     }
 
     [[nodiscard]] bool empty() const noexcept { return quads_.empty(); }
 
-    /// The problems that rows of class y are for.
+    /// The columns of the problems that rows of class y are for.
     [[nodiscard]] std::span<const Quad> of(std::size_t y) const noexcept { return quads_[y]; }
+    /// The problem in each place of these quads.
+    [[nodiscard]] std::span<const std::uint32_t> in_place(std::size_t y) const noexcept {
+        return in_place_[y];
+    }
 
     /// By how much label y leads all others known. One against the rest: by its own problem; pairs:
     /// by votes, equals by the sum of margins; other codes: by the hinge losses of its problems.
@@ -173,6 +181,21 @@ private:
         has_zeros_ = std::ranges::find(code, std::int8_t{0}) != code.end();
     }
 
+    void lay_out(std::size_t y, std::span<const std::uint32_t> problems, const ColumnOrder& order) {
+        std::vector<std::uint32_t> columns;
+        for (const std::uint32_t b : problems) {
+            columns.push_back(static_cast<std::uint32_t>(order.column(b)));
+        }
+        std::ranges::sort(columns);
+        quads_[y] = in_quads(columns);
+        in_place_[y].clear();
+        for (const Quad& quad : quads_[y]) {
+            for (const std::uint32_t b : quad.column) {
+                in_place_[y].push_back(static_cast<std::uint32_t>(order.label(b)));
+            }
+        }
+    }
+
     /// Columns that follow one another by fours, then all others.
     static std::vector<Quad> in_quads(std::span<const std::uint32_t> columns) {
         std::vector<Quad> quads;
@@ -207,6 +230,7 @@ private:
     std::vector<double> sums_;
     std::vector<double> odd_;
     std::vector<std::vector<Quad>> quads_;
+    std::vector<std::vector<std::uint32_t>> in_place_;
 };
 
 }  // namespace surelearn

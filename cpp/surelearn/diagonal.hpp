@@ -1,9 +1,8 @@
 // Rooms 3 and 6, diagonal weights: one mean and one variance for each feature and class.
 // Knows rows and steps; knows neither which rule made the step nor which label is right.
 //
-// Feature-major: feature j owns one run of memory [mu_1..mu_K, sigma_1..sigma_K, q_1..q_K], the
-// variances only for second-order rules, the sums q only when averaging. A sparse row then touches
-// one place for each feature. All arithmetic is in double; T is how the numbers are kept.
+// The numbers lie in a WeightTable. Sides and scores are numbered by labels, quads by the columns
+// of the table. All arithmetic is in double; T is how the numbers are kept.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +11,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "surelearn/lanes.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
+#include "surelearn/weight_table.hpp"
 
 namespace surelearn {
 
@@ -36,8 +38,10 @@ struct Journal {
 };
 
 template <class T>
-class Diagonal {
+class Diagonal : public WeightTable<T> {
 public:
+    using Base = WeightTable<T>;
+    using Base::average_at, Base::capacity, Base::cell, Base::column, Base::order, Base::rounds;
     using Work = Journal<T>;
     static constexpr bool fetches_ahead = true;
     /// A projected step does not meet the constraint it was made for.
@@ -45,27 +49,8 @@ public:
     /// Once every variance is below this, weights of a rule free of scale are rescaled.
     static constexpr double least_in_range = sizeof(T) == 4 ? 1e-15 : 1e-100;
 
-    explicit Diagonal(const Shape& shape)
-        : shape_(shape), stride_(shape.stride()), table_(product(shape.n_rows(), shape.stride())) {
-        if (table_.size() == 0) return;
-        std::fill_n(table_.data(), shape.stride(), T{0});
-        if (shape.second_order) {
-            std::fill_n(table_.data() + shape.n_columns, shape.n_columns,
-                        static_cast<T>(shape.prior));
-        }
-        table_.repeat(shape.stride());
-    }
-
-    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-    [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
-    void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
-
-    [[nodiscard]] std::size_t bytes() const noexcept { return table_.size() * sizeof(T); }
-
-    [[nodiscard]] T* cell(std::size_t j) noexcept { return table_.data() + j * stride_; }
-    [[nodiscard]] const T* cell(std::size_t j) const noexcept {
-        return table_.data() + j * stride_;
-    }
+    explicit Diagonal(const Shape& shape) : Base(shape) {}
+    explicit Diagonal(Base table) : Base(std::move(table)) {}
 
     /// Asks memory for the runs of a row's features [begin, end). Into the second-level cache: the
     /// first level has too few places for requests under way. Inlined by force: gcc takes a
@@ -74,9 +59,10 @@ public:
     [[gnu::always_inline]] void prefetch(const R& row, std::size_t begin,
                                          std::size_t end) const noexcept {
         constexpr std::size_t line = 64 / sizeof(T);
+        const std::size_t stride = this->stride();
         for (std::size_t p = begin; p < std::min(end, row.size()); ++p) {
             const T* const at = cell(row.feature(p));
-            for (std::size_t k = 0; k < stride_; k += line) {
+            for (std::size_t k = 0; k < stride; k += line) {
                 __builtin_prefetch(at + k, 0, 2);
             }
         }
@@ -103,8 +89,8 @@ public:
         moments(row, s, {}, {}, ahead);
     }
 
-    /// The same, and the variances of those in the quads in the places of these, while a feature is
-    /// at hand.
+    /// The same, and the variances of the columns in the quads in the places of these, while a
+    /// feature is at hand.
     template <class R>
     SURELEARN_WIDEN void moments(const R& row, std::span<double> s, std::span<double> v,
                                  std::span<const Quad> quads, const R& ahead) const noexcept {
@@ -123,27 +109,30 @@ public:
         prefetch(ahead, p, ahead.size());
         for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, some);
         if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, some);
+        order().sort(s);
     }
 
     /// The mean score of every column with the averaged means.
     template <class R>
     SURELEARN_WIDEN void averaged_scores(const R& row, std::span<double> s) const noexcept {
         std::ranges::fill(s, 0.0);
-        const auto rounds = static_cast<double>(rounds_ + 1);
+        const auto c = static_cast<double>(rounds() + 1);
         shape_.each_feature(row, [&](std::size_t j, double x) {
             const T* const at = cell(j);
             const T* const q = at + average_at();
-            for (std::size_t k = 0; k < s.size(); ++k) s[k] += (at[k] - q[k] / rounds) * x;
+            for (std::size_t b = 0; b < s.size(); ++b) s[b] += (at[b] - q[b] / c) * x;
         });
+        order().sort(s);
     }
 
     /// The variance of g, which has two sides; without variances sigma is the identity.
     template <class R>
     [[nodiscard]] double variance(const R& row, const std::array<Side, 2>& g,
                                   Work&) const noexcept {
+        const auto sides = in_columns(g);
         std::array<double, 2> v{};
         shape_.each_feature(row, [&](std::size_t j, double x) {
-            for (std::size_t i = 0; i < 2; ++i) v[i] += sigma(j, g[i].column) * (x * x);
+            for (std::size_t i = 0; i < 2; ++i) v[i] += stored_sigma(j, sides[i].column) * (x * x);
         });
         return v[0] + v[1];
     }
@@ -153,17 +142,19 @@ public:
     void variances(const R& row, std::span<double> v) const noexcept {
         std::ranges::fill(v, 0.0);
         shape_.each_feature(row, [&](std::size_t j, double x) {
-            for (std::size_t k = 0; k < v.size(); ++k) v[k] += sigma(j, k) * (x * x);
+            for (std::size_t b = 0; b < v.size(); ++b) v[b] += stored_sigma(j, b) * (x * x);
         });
+        order().sort(v);
     }
 
     /// The shares a_j = sigma_j g_j^2 of every weight that g touches.
     template <std::size_t N, class R>
-    [[nodiscard]] std::span<const double> shares(const R& row, const std::array<Side, N>& sides,
-                                                 double, std::vector<double>& out) const {
+    [[nodiscard]] std::span<const double> shares(const R& row, const std::array<Side, N>& g, double,
+                                                 std::vector<double>& out) const {
+        const auto sides = in_columns(g);
         out.clear();
         shape_.each_feature(row, [&](std::size_t j, double x) {
-            for (const Side& side : sides) out.push_back(sigma(j, side.column) * (x * x));
+            for (const Side& side : sides) out.push_back(stored_sigma(j, side.column) * (x * x));
         });
         return out;
     }
@@ -172,8 +163,9 @@ public:
     /// x in the column of each side and v is its variance. If a variance would become zero or any
     /// number not finite, nothing changes and the answer is false.
     template <std::size_t N, class R>
-    [[nodiscard]] bool update(const R& row, const std::array<Side, N>& sides, const Step& step,
+    [[nodiscard]] bool update(const R& row, const std::array<Side, N>& g, const Step& step,
                               double v, Projection projection, Journal<T>& journal) {
+        const auto sides = in_columns(g);
         journal.reserve((row.size() + 2) * N);
         bool sound = false;
         if (!shape_.second_order) {
@@ -197,102 +189,74 @@ public:
         return sound;
     }
 
-    /// Where the sums for averaging begin in a feature's run.
-    [[nodiscard]] std::size_t average_at() const noexcept {
-        return (shape_.parts() - 1) * shape_.n_columns;
-    }
-
-    void end_round() noexcept { ++rounds_; }
-
     /// For rules that are free of scale: when every variance has fallen out of the safe range,
     /// multiply sigma by c^2 and mu by c, c a power of two so that no bit is lost. Columns of
     /// classes that are not known yet do not count (`known` empty: all are).
     void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
-        const std::size_t count = shape_.n_rows() * shape_.n_columns;
+        const std::size_t count = shape_.n_rows() * capacity();
         // Variances only fall, so those before the witness need no second look.
-        while (witness_ < count) {
-            const std::size_t k = witness_ % shape_.n_columns;
-            const bool counts = known.empty() || known[k] != 0;
-            if (counts && sigma(witness_ / shape_.n_columns, k) >= least_in_range) return;
-            ++witness_;
+        for (std::size_t& witness = this->memory().witness; witness < count; ++witness) {
+            const std::size_t b = witness % capacity();
+            if (counts(known, b) && stored_sigma(witness / capacity(), b) >= least_in_range) return;
         }
-        witness_ = 0;
+        look_again();
         if (count > 0) rescale(known);
     }
 
     /// A class has become known: its variances count from now on.
-    void look_again() noexcept { witness_ = 0; }
+    void look_again() noexcept { this->memory().witness = 0; }
 
     /// Mean of one weight: the average over all rounds where averaging is on.
     [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
-        const double mu = cell(j)[k];
-        if (!shape_.averaged) return mu;
-        const double q = cell(j)[average_at() + k];
-        return mu - q / static_cast<double>(rounds_ + 1);
+        const T* const at = cell(j) + column(k);
+        const double mu = at[0];
+        return shape_.averaged ? mu - at[average_at()] / static_cast<double>(rounds() + 1) : mu;
     }
 
     /// Variance of one weight; 1 where only means are kept.
     [[nodiscard]] double sigma(std::size_t j, std::size_t k) const noexcept {
-        return shape_.second_order ? static_cast<double>(cell(j)[shape_.n_columns + k]) : 1.0;
+        return stored_sigma(j, column(k));
     }
 
-    /// Does feature j still have its starting values, to the bit?
-    [[nodiscard]] bool untouched(std::size_t j) const noexcept {
-        const std::size_t K = shape_.n_columns;
-        const auto prior = static_cast<T>(shape_.prior);
-        const T* const at = cell(j);
-        for (std::size_t k = 0; k < shape_.stride(); ++k) {
-            const bool variance = shape_.second_order && k >= K && k < 2 * K;
-            if (variance ? at[k] != prior : (at[k] != T{0} || std::signbit(at[k]))) return false;
-        }
-        return true;
+    [[nodiscard]] Diagonal with_columns(std::span<const std::int64_t> from,
+                                        std::size_t room = 0) const {
+        return Diagonal(Base::with_columns(from, room));
     }
-
-    /// The same weights under other columns: column k of the result is column from[k] of this one,
-    /// or a new class at its prior where from[k] is negative.
-    [[nodiscard]] Diagonal with_columns(std::span<const std::int64_t> from) const {
-        Shape shape = shape_;
-        shape.n_columns = from.size();
-        Diagonal result(shape);
-        result.rounds_ = rounds_;
-        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
-            for (std::size_t k = 0; k < from.size(); ++k) {
-                if (from[k] < 0) continue;
-                const T* const old = cell(j) + from[k];
-                for (std::size_t part = 0; part < shape.parts(); ++part) {
-                    result.cell(j)[part * from.size() + k] = old[part * shape_.n_columns];
-                }
-            }
-        }
-        return result;
+    [[nodiscard]] std::optional<Diagonal> extended(std::span<const std::int64_t> from) {
+        auto table = Base::extended(from);
+        if (!table) return std::nullopt;
+        return Diagonal(*std::move(table));
+    }
+    [[nodiscard]] Diagonal with_features(std::span<const std::int64_t> from) const {
+        return Diagonal(Base::with_features(from));
     }
 
     /// The one vector of two classes as two blocks: mean -mu/2 and +mu/2, variance sigma/2 each,
     /// which leaves their margin and its variance as they were. The prior halves with them.
-    [[nodiscard]] Diagonal split() const { return both_sides(T{0.5}); }
+    [[nodiscard]] Diagonal split() const { return Diagonal(this->both_sides(T{0.5})); }
 
     /// The one vector as each class sees it: mean -mu and +mu, variance sigma both. Two problems of
     /// a reduction, where `split` makes two parts of one.
-    [[nodiscard]] Diagonal mirrored() const { return both_sides(T{1}); }
+    [[nodiscard]] Diagonal mirrored() const { return Diagonal(this->both_sides(T{1})); }
 
 private:
-    [[nodiscard]] Diagonal both_sides(T share) const {
-        Shape shape = shape_;
-        shape.n_columns = 2;
-        if (shape.second_order) shape.prior *= static_cast<double>(share);
-        Diagonal result(shape);
-        result.rounds_ = rounds_;
-        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
-            for (std::size_t part = 0; part < shape.parts(); ++part) {
-                const bool variance = shape.second_order && part == 1;
-                T own = cell(j)[part] * share;
-                // The least number there is has no half, and a variance may not be zero.
-                if (variance) own = std::max(own, std::numeric_limits<T>::denorm_min());
-                result.cell(j)[2 * part] = variance ? own : T{0} - own;
-                result.cell(j)[2 * part + 1] = own;
-            }
-        }
-        return result;
+    using Base::shape_;
+
+    template <std::size_t N>
+    [[nodiscard]] std::array<Side, N> in_columns(std::array<Side, N> g) const noexcept {
+        for (Side& side : g) side.column = column(side.column);
+        return g;
+    }
+
+    /// The variance in a column of the table.
+    [[nodiscard]] double stored_sigma(std::size_t j, std::size_t b) const noexcept {
+        return shape_.second_order ? static_cast<double>(cell(j)[capacity() + b]) : 1.0;
+    }
+
+    /// Is column b one of a known class? Those beyond our own are known to others in this memory.
+    [[nodiscard]] bool counts(std::span<const std::uint8_t> known, std::size_t b) const noexcept {
+        if (b >= shape_.n_columns) return b < this->memory().n_columns;
+        return known.empty() || known[order().label(b)] != 0;
     }
 
     /// |x|^2 with the intercept: the variance of every score where only means are kept.
@@ -305,13 +269,12 @@ private:
 
     /// The part of N features in all means, and in the variances of the quads.
     template <std::size_t N>
-    [[gnu::always_inline]] static void add(std::array<const T*, N> at, std::array<double, N> x,
-                                           std::span<double> s, std::span<double> v,
-                                           const Quads& quads) noexcept {
-        const std::size_t K = s.size();
-        add_products(at, x, s.data(), K);
+    [[gnu::always_inline]] void add(std::array<const T*, N> at, std::array<double, N> x,
+                                    std::span<double> s, std::span<double> v,
+                                    const Quads& quads) const noexcept {
+        add_products(at, x, s.data(), s.size());
         if (quads.empty()) return;
-        for (std::size_t i = 0; i < N; ++i) at[i] += K;
+        for (std::size_t i = 0; i < N; ++i) at[i] += capacity();
         for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
         quads.visit([&](const auto& from, const Run& to) __attribute__((always_inline)) {
             add_products(at, x, from, to, v.data());
@@ -359,7 +322,7 @@ private:
                                                       double alpha, const Shrink& shrink,
                                                       Journal<T>& journal) {
         static_assert(N == 1 || N == 2);
-        const std::size_t K = N == 1 ? 1 : shape_.n_columns;
+        const std::size_t K = N == 1 ? 1 : capacity();
         const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
         auto* old = journal.entries.data();
         TwoBits sound{-1, -1};
@@ -419,7 +382,7 @@ private:
         shape_.each_feature(row, [&](std::size_t j, double) {
             for (const Side& side : sides) {
                 cell(j)[side.column] = old->mu;
-                if (shape_.second_order) cell(j)[shape_.n_columns + side.column] = old->sigma;
+                if (shape_.second_order) cell(j)[capacity() + side.column] = old->sigma;
                 ++old;
             }
         });
@@ -431,7 +394,7 @@ private:
     template <std::size_t N, class R, class F>
     void each_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal,
                       F&& f) {
-        const auto c = static_cast<double>(rounds_ + 1);
+        const auto c = static_cast<double>(rounds() + 1);
         const auto* old = journal.entries.data();
         shape_.each_feature(row, [&](std::size_t j, double) {
             for (const Side& side : sides) {
@@ -457,42 +420,36 @@ private:
     }
 
     void rescale(std::span<const std::uint8_t> known) noexcept {
-        const std::size_t K = shape_.n_columns;
-        const auto counts = [&](std::size_t k) { return known.empty() || known[k] != 0; };
         double largest_mu = 0.0;
         double largest_sigma = 0.0;
-        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
-            for (std::size_t k = 0; k < K; ++k) {
-                for (std::size_t part = 0; part < shape_.parts(); ++part) {
-                    double& most = part == 1 ? largest_sigma : largest_mu;
-                    const double x = std::fabs(static_cast<double>(cell(j)[part * K + k]));
-                    if (counts(k)) most = std::max(most, x);
-                }
-            }
-        }
+        each_number([&](T& number, bool variance, std::size_t b) {
+            double& most = variance ? largest_sigma : largest_mu;
+            if (counts(known, b)) most = std::max(most, std::fabs(static_cast<double>(number)));
+        });
         const int power = -std::ilogb(largest_sigma) / 2;  // c = 2^power brings sigma back to 1
         // Where the means have no room to grow the variances are left to fall, in the end to an
         // update that is refused. The prior stops growing where T has no larger number: a class
         // that comes then is as unsure as it can be.
         constexpr double room = 1e-3 * static_cast<double>(std::numeric_limits<T>::max());
         if (std::ldexp(largest_mu, power) > room) return;
-        shape_.prior = std::min(std::ldexp(shape_.prior, 2 * power), room);
+        double& prior = this->memory().prior;
+        prior = std::min(std::ldexp(prior, 2 * power), room);
+        each_number([&](T& number, bool variance, std::size_t b) {
+            number = std::ldexp(number, variance ? 2 * power : power);
+            if (variance && !counts(known, b)) number = static_cast<T>(prior);
+        });
+    }
+
+    /// f(number, is it a variance?, its column) for all numbers of second-order weights.
+    template <class F>
+    void each_number(const F& f) noexcept {
         for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
-            for (std::size_t k = 0; k < K; ++k) {
-                for (std::size_t part = 0; part < shape_.parts(); ++part) {
-                    T& x = cell(j)[part * K + k];
-                    x = std::ldexp(x, part == 1 ? 2 * power : power);
-                }
-                if (!counts(k)) cell(j)[K + k] = static_cast<T>(shape_.prior);
+            for (std::size_t part = 0; part < shape_.parts(); ++part) {
+                T* const at = cell(j) + part * capacity();
+                for (std::size_t b = 0; b < capacity(); ++b) f(at[b], part == 1, b);
             }
         }
     }
-
-    Shape shape_;
-    std::size_t stride_;
-    Table<T> table_;
-    std::uint64_t rounds_ = 0;
-    std::size_t witness_ = 0;
 };
 
 }  // namespace surelearn

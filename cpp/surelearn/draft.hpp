@@ -39,12 +39,12 @@ public:
         blocks_.resize(sides.size());
         for (std::size_t b = 0; b < sides.size(); ++b) {
             Block& block = blocks_[b];
-            block.side = sides[b];
+            block.side = {weights.column(sides[b].column), sides[b].sign};
             block.moved = false;
             block.mu.resize(x_.size());
             block.sigma.resize(x_.size());
             for (std::size_t p = 0; p < x_.size(); ++p) {
-                block.mu[p] = weights.cell(features_[p])[sides[b].column];
+                block.mu[p] = weights.cell(features_[p])[block.side.column];
                 block.sigma[p] = weights.sigma(features_[p], sides[b].column);
             }
             sum_up(block);
@@ -146,7 +146,7 @@ public:
 
 private:
     struct Block {
-        Side side;
+        Side side;  ///< in the column of the table
         bool moved = false;
         double s = 0.0;  ///< mean and variance of its score
         double v = 0.0;
@@ -227,8 +227,7 @@ private:
             }
             mu = static_cast<T>(block.mu[p]);
             if (second_order_) {
-                cell[weights.shape().n_columns + block.side.column] =
-                    static_cast<T>(block.sigma[p]);
+                cell[weights.capacity() + block.side.column] = static_cast<T>(block.sigma[p]);
             }
         }
     }

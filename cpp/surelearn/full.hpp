@@ -62,6 +62,7 @@ public:
     }
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    [[nodiscard]] double prior() const noexcept { return shape_.prior; }
     [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
     void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
     /// How many threads a large update may use; its result does not depend on it.

@@ -103,8 +103,8 @@ template <std::size_t N, class T, class R>
     std::ranges::fill(turns.alpha, 0.0);
     std::ranges::fill(turns.gain, gain);
     Quad quad{{}, N, 0};
-    quad.column.fill(static_cast<std::uint32_t>(g[N - 1].column));
-    quad.column[0] = static_cast<std::uint32_t>(g[0].column);
+    quad.column.fill(static_cast<std::uint32_t>(weights.column(g[N - 1].column)));
+    quad.column[0] = static_cast<std::uint32_t>(weights.column(g[0].column));
     turns.moving.assign(1, quad);
     return Columns<T>().update(weights, row, turns, projection);
 }

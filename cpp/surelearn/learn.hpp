@@ -197,14 +197,14 @@ public:
             targets_.known[y] = 1;
             auto& turns = scratch_.turns;
             auto& problems = scratch_.problems;
-            if (arrived || problems.empty()) problems.find(targets_.code, targets_.known);
+            if (arrived || problems.empty()) find_problems();
             if (arrived) weights_.look_again();
             turns.resize(weights_.shape().n_columns, problems.of(y).size());
             weights_.moments(row, turns.s, turns.v, problems.of(y), ahead);
             const Outcome outcome = take_turns(row, y, weight);
             if (outcome == Outcome::refused && arrived) {
                 targets_.known[y] = 0;
-                problems.find(targets_.code, targets_.known);
+                find_problems();
             }
             return close(outcome, problems.lead(y, turns.s, targets_.known), tally);
         }
@@ -217,7 +217,7 @@ public:
         weights_.averaged_scores(row, s);
         if (!targets_.code.empty()) {
             auto& problems = scratch_.problems;
-            if (problems.empty()) problems.find(targets_.code, targets_.known);
+            if (problems.empty()) find_problems();
             return problems.lead(y, s, targets_.known);
         }
         if (s.size() == 1) return y == 1 ? s[0] : -s[0];
@@ -228,6 +228,12 @@ public:
     }
 
 private:
+    void find_problems() {
+        if constexpr (Weights::fetches_ahead) {
+            scratch_.problems.find(targets_.code, targets_.known, weights_.order());
+        }
+    }
+
     [[nodiscard]] Outcome take_turns(const Row<Index, Value>& row, std::size_t y, double weight) {
         auto& turns = scratch_.turns;
         const bool finite = std::visit(
@@ -243,11 +249,12 @@ private:
     [[nodiscard]] bool steps_by(const R& rule, const Row<Index, Value>& row, std::size_t y,
                                 double weight) {
         auto& turns = scratch_.turns;
+        const auto problems = scratch_.problems.in_place(y);
         turns.moving.clear();
         for (const Quad& quad : scratch_.problems.of(y)) {
             bool moves = false;
             for (std::size_t i = 0; i < quad.column.size(); ++i) {
-                const std::size_t b = quad.column[i];
+                const std::size_t b = problems[quad.first + i];
                 const double sign = targets_.code[y * turns.s.size() + b];
                 const std::array g{Side{b, sign}};
                 const Moments margin{sign * turns.s[b], turns.v[quad.first + i]};

@@ -59,7 +59,7 @@ template <class T>
         T* const to = result.cell(j);
         to[0] = from[0];
         if (second_order) to[1] = from[n_lanes];
-        if (shape.averaged) to[shape.parts() - 1] = from[2 * n_lanes];
+        if (shape.averaged) to[shape.parts() - 1] = from[table.average_at()];
     }
     return result;
 }

@@ -13,6 +13,7 @@
 #include "test_diagonal.hpp"
 #include "test_forms.hpp"
 #include "test_full.hpp"
+#include "test_growth.hpp"
 #include "test_guard.hpp"
 #include "test_lead.hpp"
 #include "test_learn.hpp"
@@ -81,6 +82,7 @@ int main() {
     run(parse_tests, count);
     run(diagonal_tests, count);
     run(forms_tests, count);
+    run(growth_tests, count);
     run(full_tests, count);
     run(learn_tests, count);
     run(lead_tests, count);

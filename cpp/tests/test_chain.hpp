@@ -251,11 +251,11 @@ inline void features_move_with_their_weights() {
     const std::size_t n = weights.shape().n_features;
     std::vector<std::int64_t> turned(n + 1, -1);
     for (std::size_t j = 0; j < n; ++j) turned[n - j] = static_cast<std::int64_t>(j);
-    const auto other = with_features(weights, turned);
+    const auto other = weights.with_features(turned);
     CHECK(other.rounds() == weights.rounds() && other.shape().n_features == n + 1);
     std::vector<std::int64_t> back(n);
     for (std::size_t j = 0; j < n; ++j) back[j] = static_cast<std::int64_t>(n - j);
-    CHECK(bits(with_features(other, back)) == bits(weights));
+    CHECK(bits(other.with_features(back)) == bits(weights));
     CHECK(other.mean(0, 0) == 0.0 && other.sigma(0, 0) == 1.0);
 }
 

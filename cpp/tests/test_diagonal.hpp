@@ -15,12 +15,17 @@
 
 namespace surelearn::tests {
 
-/// Every bit of the weights.
+/// Every bit of the weights, wherever their columns lie.
 template <class T>
 [[nodiscard]] std::vector<unsigned char> bits(const Diagonal<T>& weights) {
     std::vector<unsigned char> all;
-    append_bytes(all, weights.cell(0), weights.shape().n_rows() * weights.shape().stride());
-    append_bytes(all, &weights.shape().prior, 1);
+    std::vector<T> run(weights.shape().stride());
+    for (std::size_t j = 0; j < weights.shape().n_rows(); ++j) {
+        weights.copy_run(j, run.data());
+        append_bytes(all, run.data(), run.size());
+    }
+    const double prior = weights.prior();
+    append_bytes(all, &prior, 1);
     const std::uint64_t rounds = weights.rounds();
     append_bytes(all, &rounds, 1);
     return all;

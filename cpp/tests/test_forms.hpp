@@ -29,7 +29,7 @@ void check_split(bool second_order, bool averaged) {
     std::copy_n(fresh.cell(2), shape.stride(), one.cell(2));
     const Diagonal<T> two = one.split();
     CHECK(two.shape().n_columns == 2 && two.rounds() == one.rounds());
-    CHECK(two.shape().prior == (second_order ? 0.15 : 0.3));
+    CHECK(two.prior() == (second_order ? 0.15 : 0.3));
     CHECK(one.untouched(2) && two.untouched(2) && !two.untouched(1));
     std::array<double, 1> s{}, v{};
     std::array<double, 2> s2{}, v2{};
@@ -109,12 +109,12 @@ void check_rescale(std::size_t n_columns, bool averaged) {
     std::vector<double> s(n_columns), v(n_columns), s_after(n_columns), v_after(n_columns);
     weights.scores(sample.row(), s);
     weights.variances(sample.row(), v);
-    const double prior = weights.shape().prior;
+    const double prior = weights.prior();
     weights.keep_in_range();
     weights.scores(sample.row(), s_after);
     weights.variances(sample.row(), v_after);
     int power = 0;
-    CHECK(std::frexp(weights.shape().prior / prior, &power) == 0.5 && power % 2 == 1);
+    CHECK(std::frexp(weights.prior() / prior, &power) == 0.5 && power % 2 == 1);
     const double c = std::ldexp(1.0, (power - 1) / 2);
     CHECK(c > 1.0 && weights.untouched(2));
     for (std::size_t k = 0; k < n_columns; ++k) {
@@ -155,7 +155,7 @@ void check_prior_stays_finite() {
         }
         weights.keep_in_range();
     }
-    CHECK(std::isfinite(static_cast<T>(weights.shape().prior)));
+    CHECK(std::isfinite(static_cast<T>(weights.prior())));
     const auto wide = weights.split().with_columns(std::vector<std::int64_t>{0, 1, -1});
     CHECK(std::isfinite(wide.sigma(0, 2)) && wide.sigma(0, 2) >= wide.sigma(0, 1));
 }
@@ -177,7 +177,7 @@ void check_unknown_column() {
     weights.look_again();
     weights.keep_in_range(std::array<std::uint8_t, 3>{1, 0, 1});
     const double c = weights.cell(0)[0];
-    CHECK(c > 1.0 && weights.shape().prior == c * c);
+    CHECK(c > 1.0 && weights.prior() == c * c);
     for (std::size_t j = 0; j < shape.n_rows(); ++j) {
         CHECK(weights.cell(j)[1] == T{0} && weights.sigma(j, 1) == c * c);
         CHECK(weights.cell(j)[2] == c &&

@@ -133,9 +133,6 @@ class Diagonal32:
     def split(self) -> Diagonal32:
         """The one vector of two classes as two blocks."""
 
-    def with_columns(self, columns: Sequence[int]) -> Diagonal32:
-        """The same weights under other columns; -1 makes a new one."""
-
     @property
     def n_columns(self) -> int: ...
 
@@ -148,6 +145,23 @@ class Diagonal32:
     def mirrored(self) -> Diagonal32:
         """
         The one column of two classes as each of them sees it: -mu and +mu, sigma both.
+        """
+
+    def extended(self, columns: Sequence[int]) -> Diagonal32:
+        """
+        The same weights with new columns in the same memory; None: it has too little room.
+        """
+
+    @property
+    def capacity(self) -> int:
+        """Columns that there is room for."""
+
+    def room_for(self, n_columns: int) -> int:
+        """Room to take for so many columns, others being likely to come."""
+
+    def with_columns(self, columns: Sequence[int], *, room: int = 0) -> Diagonal32:
+        """
+        The same weights under other columns, and room for more; -1 makes a new one.
         """
 
     def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], float, int]:
@@ -205,9 +219,6 @@ class Diagonal64:
     def split(self) -> Diagonal64:
         """The one vector of two classes as two blocks."""
 
-    def with_columns(self, columns: Sequence[int]) -> Diagonal64:
-        """The same weights under other columns; -1 makes a new one."""
-
     @property
     def n_columns(self) -> int: ...
 
@@ -220,6 +231,23 @@ class Diagonal64:
     def mirrored(self) -> Diagonal64:
         """
         The one column of two classes as each of them sees it: -mu and +mu, sigma both.
+        """
+
+    def extended(self, columns: Sequence[int]) -> Diagonal64:
+        """
+        The same weights with new columns in the same memory; None: it has too little room.
+        """
+
+    @property
+    def capacity(self) -> int:
+        """Columns that there is room for."""
+
+    def room_for(self, n_columns: int) -> int:
+        """Room to take for so many columns, others being likely to come."""
+
+    def with_columns(self, columns: Sequence[int], *, room: int = 0) -> Diagonal64:
+        """
+        The same weights under other columns, and room for more; -1 makes a new one.
         """
 
     def snapshot(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], float, int]:
@@ -277,9 +305,6 @@ class Full32:
     def split(self) -> Full32:
         """The one vector of two classes as two blocks."""
 
-    def with_columns(self, columns: Sequence[int]) -> Full32:
-        """The same weights under other columns; -1 makes a new one."""
-
     @property
     def n_columns(self) -> int: ...
 
@@ -294,6 +319,9 @@ class Full32:
 
     def joint_moments(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Means of the columns' scores and the covariance of every two."""
+
+    def with_columns(self, columns: Sequence[int]) -> Full32:
+        """The same weights under other columns; -1 makes a new one."""
 
     def snapshot(self) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], float, int]:
         """(means and sums, covariance, prior, rounds)."""
@@ -345,9 +373,6 @@ class Full64:
     def split(self) -> Full64:
         """The one vector of two classes as two blocks."""
 
-    def with_columns(self, columns: Sequence[int]) -> Full64:
-        """The same weights under other columns; -1 makes a new one."""
-
     @property
     def n_columns(self) -> int: ...
 
@@ -362,6 +387,9 @@ class Full64:
 
     def joint_moments(self, rows: Rows) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Means of the columns' scores and the covariance of every two."""
+
+    def with_columns(self, columns: Sequence[int]) -> Full64:
+        """The same weights under other columns; -1 makes a new one."""
 
     def snapshot(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
         """(means and sums, covariance, prior, rounds)."""

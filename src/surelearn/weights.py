@@ -270,6 +270,13 @@ class Weights:
         with _made(self.layout, len(columns)):
             return self._with_core(self._core.with_columns(list(columns)))
 
+    def grown(self, columns: Sequence[int]) -> Self:
+        """As `with_columns`, but cheap for new columns that come again and again.
+
+        The result may lie in the memory of these weights, which must not learn any more.
+        """
+        return self.with_columns(columns)
+
     def _with_core(self, core: Any) -> Self:
         other = object.__new__(type(self))
         other.layout = self.layout
@@ -323,6 +330,30 @@ class Diagonal(Weights):
 
     _kinds: ClassVar = {"float32": _core.Diagonal32, "float64": _core.Diagonal64}
     arrays = ("features", "cells")
+
+    def grown(self, columns: Sequence[int]) -> Self:
+        """As `with_columns`, in the memory of these weights where it has room for new columns.
+
+        Where it has none, half as much again is taken. These weights can still be read, of one
+        moment with the others, but must not learn any more.
+        """
+        if len(columns) <= self.n_columns:
+            return self.with_columns(columns)
+        core = self._core.extended(list(columns))
+        if core is not None:
+            return self._with_core(core)
+        room = self._core.room_for(len(columns))
+        try:
+            with _made(self.layout, room):
+                return self._with_core(self._core.with_columns(list(columns), room=room))
+        except MemoryError:  # none to spare
+            return self.with_columns(columns)
+
+    @property
+    def capacity(self) -> int:
+        """Columns that there is memory for."""
+        capacity: int = self._core.capacity
+        return capacity
 
     def mirrored(self) -> Self:
         """The one column of two classes as each of them sees it: mean -mu and +mu, sigma both."""

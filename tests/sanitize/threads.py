@@ -66,6 +66,21 @@ def _watch(n_classes: int, average: bool) -> int:
     )
 
 
+def _watch_growth() -> int:
+    """Classes that come one by one, now in the memory of the model before, now in a new one."""
+    X, y = _problem(3)
+    model = SureClassifier().partial_fit(X, y)
+    labels = iter(range(3, 1_000_000))
+    return _run(
+        [
+            lambda: model.learn_one(X[:1], -next(labels)),
+            lambda: model.predict(X[:50]),
+            lambda: model.margin(X[:50]),
+            lambda: pickle.dumps(model),
+        ]
+    )
+
+
 def _watch_full() -> int:
     """A covariance large enough for several threads in one update."""
     X = np.random.default_rng(0).normal(size=(20, 800))
@@ -81,7 +96,7 @@ def _watch_full() -> int:
 
 
 def main() -> None:
-    calls = _watch(2, average=False) + _watch(3, average=True) + _watch_full()
+    calls = _watch(2, average=False) + _watch(3, average=True) + _watch_growth() + _watch_full()
     print(f"{calls} calls passed")
 
 

@@ -117,10 +117,11 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
         Known labels, sorted.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Means of the weights, one row for two classes, and one for each problem of a reduction. A
-        read-only view where nothing is averaged.
+        read-only view where nothing is averaged; a copy after classes came one by one, in another
+        order than that of `classes_`.
     sigma_ : ndarray of the shape of `coef_`
-        Variances of the weights, a read-only view. Second-order rules only. With full covariance
-        the whole matrix over all weights, class after class, the intercept last in each.
+        Variances of the weights, a view or copy as `coef_`. Second-order rules only. With full
+        covariance the whole matrix over all weights, class after class, the intercept last in each.
     intercept_, intercept_sigma_ : ndarray of shape (1,) or (n_classes,)
         Mean and variance of the intercept.
     n_features_in_ : int

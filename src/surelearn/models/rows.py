@@ -1,14 +1,14 @@
 """What a classifier has learnt: classes and the weights over them; knows no scikit-learn.
 
 A change of the classes makes a new `RowModel`, so that a reader in another thread always sees
-classes and weights that belong together. The weights themselves are changed in place by the core,
-under its own lock.
+classes and weights that belong together: those of the classes that there were when it began. The
+weights themselves are changed in place by the core, under its own lock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -133,7 +133,10 @@ class RowModel:
         return None if self.code is None else self.code.matrix.ravel()
 
     def with_classes(self, classes: NDArray[Any]) -> RowModel:
-        """The same model with other known classes (sorted); new ones start at their prior."""
+        """The same model with other known classes (sorted); new ones start at their prior.
+
+        It may share its memory with this one, which must not learn any more.
+        """
         if len(classes) == len(self.classes) and np.array_equal(classes, self.classes):
             return self
         places = [self.places.get(label, -1) for label in classes.tolist()]
@@ -182,6 +185,10 @@ class RowModel:
         counts, mistakes = self.counts.copy(), list(self.mistakes)
         return replace(self, weights=weights, counts=counts, mistakes=mistakes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is cached, which another thread may add to at any time."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
         if len(places) < 2:
             return None
@@ -189,7 +196,7 @@ class RowModel:
             n_columns = n_columns_of(len(places), code)
             return weights_of(self.layout, n_columns, self.initial_variance)
         columns = columns_of(self.multiclass, places, len(self.classes))
-        return self._one_a_class(self.weights).with_columns(columns)
+        return self._one_a_class(self.weights).grown(columns)
 
     def _one_a_class(self, weights: Diagonal | Full) -> Diagonal | Full:
         """The weights, where those of two classes are two columns too."""

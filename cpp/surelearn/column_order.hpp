@@ -1,0 +1,55 @@
+// Where the columns of labels lie: columns are kept in the order in which they came, labels are
+// numbered in the order in which they are sorted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace surelearn {
+
+class ColumnOrder {
+public:
+    /// Label k is in column k.
+    ColumnOrder() = default;
+
+    /// Label k is in column columns[k]; each of the first columns once.
+    explicit ColumnOrder(std::vector<std::uint32_t> columns) : columns_(std::move(columns)) {
+        const std::size_t n = columns_.size();
+        bool sorted = true;
+        labels_.resize(n);
+        swaps_.resize(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            labels_[columns_[k]] = static_cast<std::uint32_t>(k);
+            // What label k wants may have been swapped away, each time to a later place.
+            std::uint32_t from = columns_[k];
+            while (from < k) from = swaps_[from];
+            swaps_[k] = from;
+            sorted = sorted && columns_[k] == k;
+        }
+        if (sorted) *this = {};
+    }
+
+    [[nodiscard]] bool is_sorted() const noexcept { return columns_.empty(); }
+
+    [[nodiscard]] std::size_t column(std::size_t label) const noexcept {
+        return is_sorted() ? label : columns_[label];
+    }
+    [[nodiscard]] std::size_t label(std::size_t column) const noexcept {
+        return is_sorted() ? column : labels_[column];
+    }
+
+    /// Numbers of all columns to the places of their labels.
+    void sort(std::span<double> numbers) const noexcept {
+        for (std::size_t k = 0; k < swaps_.size(); ++k) std::swap(numbers[k], numbers[swaps_[k]]);
+    }
+
+private:
+    std::vector<std::uint32_t> columns_;  ///< of each label; empty: the label itself
+    std::vector<std::uint32_t> labels_;   ///< of each column
+    std::vector<std::uint32_t> swaps_;    ///< one after the other they sort
+};
+
+}  // namespace surelearn

@@ -1,0 +1,223 @@
+// Where diagonal weights lie: feature j owns one run of memory [mu_1..mu_K, sigma_1..sigma_K,
+// q_1..q_K], the variances only for second-order rules, the sums q only when averaging. A sparse
+// row then touches one place for each feature. Knows neither rows nor steps.
+//
+// A run may have room for columns to come, which already hold what a new class starts with: a class
+// that arrives takes the next one, and nothing is copied. So columns lie in the order in which they
+// came, and a ColumnOrder tells which label's each is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "surelearn/column_order.hpp"
+#include "surelearn/table.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+template <class T>
+class WeightTable {
+public:
+    explicit WeightTable(const Shape& shape) : WeightTable(shape, shape.n_columns) {
+        if (table().size() == 0) return;
+        for (std::size_t part = 0; part < shape.parts(); ++part) {
+            std::fill_n(data_ + part * capacity_, capacity_, start(part));
+        }
+        table().repeat(stride_);
+    }
+
+    WeightTable(WeightTable&&) noexcept = default;
+    WeightTable& operator=(WeightTable&&) noexcept = default;
+
+    /// What is kept over what; the prior is that of the beginning.
+    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    /// Variance of a weight that no row has touched.
+    [[nodiscard]] double prior() const noexcept { return memory_->prior; }
+    [[nodiscard]] std::uint64_t rounds() const noexcept { return memory_->rounds; }
+    void set_rounds(std::uint64_t rounds) noexcept { memory_->rounds = rounds; }
+    void end_round() noexcept { ++memory_->rounds; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return memory_->table.size() * sizeof(T); }
+
+    /// The run of feature j: column b of part p is number p * capacity() + b.
+    [[nodiscard]] T* cell(std::size_t j) noexcept { return data_ + j * stride_; }
+    [[nodiscard]] const T* cell(std::size_t j) const noexcept { return data_ + j * stride_; }
+    /// Columns that there is room for; one column has none beside it.
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
+    /// Where the sums for averaging begin in a run.
+    [[nodiscard]] std::size_t average_at() const noexcept {
+        return (shape_.parts() - 1) * capacity_;
+    }
+
+    /// Which column is which label's.
+    [[nodiscard]] const ColumnOrder& order() const noexcept { return order_; }
+    [[nodiscard]] std::size_t column(std::size_t label) const noexcept {
+        return order_.column(label);
+    }
+
+    /// Does feature j still have its starting values, to the bit?
+    [[nodiscard]] bool untouched(std::size_t j) const noexcept {
+        for (std::size_t part = 0; part < shape_.parts(); ++part) {
+            const T* const at = cell(j) + part * capacity_;
+            const T first = start(part);
+            for (std::size_t b = 0; b < shape_.n_columns; ++b) {
+                if (at[b] != first || std::signbit(at[b])) return false;
+            }
+        }
+        return true;
+    }
+
+    /// The numbers of feature j in the order of the labels and without room: shape().stride().
+    void copy_run(std::size_t j, T* out) const noexcept {
+        for (std::size_t part = 0; part < shape_.parts(); ++part) {
+            const T* const at = cell(j) + part * capacity_;
+            for (std::size_t k = 0; k < shape_.n_columns; ++k) *out++ = at[column(k)];
+        }
+    }
+
+    /// The same weights under other columns: column k of the result is column from[k] of this one,
+    /// or a new class at its prior where from[k] is negative. With room for `capacity` columns.
+    [[nodiscard]] WeightTable with_columns(std::span<const std::int64_t> from,
+                                           std::size_t capacity = 0) const {
+        Shape shape = shape_;
+        shape.n_columns = from.size();
+        shape.prior = prior();
+        WeightTable result(shape, std::max(capacity, from.size()));
+        result.set_rounds(rounds());
+        std::vector<std::int64_t> columns(from.begin(), from.end());
+        for (std::int64_t& k : columns) {
+            if (k >= 0) k = static_cast<std::int64_t>(column(static_cast<std::size_t>(k)));
+        }
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            for (std::size_t part = 0; part < shape.parts(); ++part) {
+                const T* const old = cell(j) + part * capacity_;
+                T* out = result.cell(j) + part * result.capacity_;
+                const T first = start(part);
+                for (const std::int64_t b : columns) *out++ = b < 0 ? first : old[b];
+                std::fill_n(out, result.capacity_ - columns.size(), first);
+            }
+        }
+        return result;
+    }
+
+    /// The same weights with new columns in the room there is, in the memory of these: nothing is
+    /// copied, and what one of the two learns the other has learnt. None where there is too little
+    /// room, or where `from` drops a column or moves one.
+    [[nodiscard]] std::optional<WeightTable> extended(std::span<const std::int64_t> from) {
+        std::size_t taken = shape_.n_columns;
+        if (from.size() > capacity_ || memory_->n_columns != taken) return std::nullopt;
+        std::vector<std::uint32_t> columns;
+        std::int64_t next = 0;
+        for (const std::int64_t k : from) {
+            if (k >= 0 && k != next++) return std::nullopt;
+            const std::size_t b = k < 0 ? taken++ : column(static_cast<std::size_t>(k));
+            columns.push_back(static_cast<std::uint32_t>(b));
+        }
+        if (taken != from.size()) return std::nullopt;
+        memory_->n_columns = taken;
+        memory_->witness = 0;
+        return WeightTable(*this, ColumnOrder(std::move(columns)), taken);
+    }
+
+    /// Room to take for so many columns: a stream of new ones copies each a few times at most.
+    [[nodiscard]] std::size_t room_for(std::size_t n_columns) const noexcept {
+        return std::max(n_columns, capacity_ + capacity_ / 2);
+    }
+
+    /// The one column of two classes as two: mean -mu and +mu, variance sigma, all times `share`.
+    [[nodiscard]] WeightTable both_sides(T share) const {
+        Shape shape = shape_;
+        shape.n_columns = 2;
+        shape.prior = prior();
+        if (shape.second_order) shape.prior *= static_cast<double>(share);
+        WeightTable result(shape, 2);
+        result.set_rounds(rounds());
+        for (std::size_t j = 0; j < shape.n_rows(); ++j) {
+            for (std::size_t part = 0; part < shape.parts(); ++part) {
+                const bool variance = shape.second_order && part == 1;
+                T own = cell(j)[part] * share;
+                // The least number there is has no half, and a variance may not be zero.
+                if (variance) own = std::max(own, std::numeric_limits<T>::denorm_min());
+                result.cell(j)[2 * part] = variance ? own : T{0} - own;
+                result.cell(j)[2 * part + 1] = own;
+            }
+        }
+        return result;
+    }
+
+    /// The same weights under other features: feature j of the result is feature from[j] of these,
+    /// or a new one at its prior where from[j] is negative. Without intercept.
+    [[nodiscard]] WeightTable with_features(std::span<const std::int64_t> from) const {
+        Shape shape = shape_;
+        shape.n_features = from.size();
+        shape.prior = prior();
+        WeightTable result(shape);
+        result.set_rounds(rounds());
+        for (std::size_t j = 0; j < from.size(); ++j) {
+            if (from[j] >= 0) copy_run(static_cast<std::size_t>(from[j]), result.cell(j));
+        }
+        return result;
+    }
+
+protected:
+    /// What all tables in one memory share.
+    struct Memory {
+        Memory(std::size_t size, const Shape& shape)
+            : table(size), n_columns(shape.n_columns), prior(shape.prior) {}
+
+        Table<T> table;
+        std::size_t n_columns;  ///< that are taken; the others are as at the start
+        double prior;
+        std::uint64_t rounds = 0;
+        std::size_t witness = 0;  ///< see Diagonal::keep_in_range
+    };
+
+    [[nodiscard]] Memory& memory() noexcept { return *memory_; }
+    [[nodiscard]] const Memory& memory() const noexcept { return *memory_; }
+
+    /// What the numbers of a part start with.
+    [[nodiscard]] T start(std::size_t part) const noexcept {
+        return shape_.second_order && part == 1 ? static_cast<T>(prior()) : T{0};
+    }
+
+    Shape shape_;
+
+private:
+    /// Without a number in it.
+    WeightTable(const Shape& shape, std::size_t capacity)
+        : shape_(shape),
+          capacity_(capacity),
+          stride_(product(shape.parts(), capacity)),
+          memory_(std::make_shared<Memory>(product(shape.n_rows(), stride_), shape)),
+          data_(memory_->table.data()) {}
+
+    /// The first columns of another's memory under an order of their own.
+    WeightTable(const WeightTable& other, ColumnOrder order, std::size_t n_columns)
+        : shape_(other.shape_),
+          capacity_(other.capacity_),
+          stride_(other.stride_),
+          memory_(other.memory_),
+          data_(other.data_),
+          order_(std::move(order)) {
+        shape_.n_columns = n_columns;
+    }
+
+    [[nodiscard]] Table<T>& table() noexcept { return memory_->table; }
+
+    std::size_t capacity_;
+    std::size_t stride_;
+    std::shared_ptr<Memory> memory_;
+    T* data_;
+    ColumnOrder order_;
+};
+
+}  // namespace surelearn
