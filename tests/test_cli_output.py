@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from surelearn import SureTagger, SureTextClassifier, files
 from surelearn.cli import _app, demo
-from surelearn.cli._lines import WholeLines
+from surelearn.cli._output import WholeLines
 
 COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
 TEXTS, LABELS = ["a great film", "how dull"] * 20, ["good", "bad"] * 20

@@ -131,8 +131,11 @@ def check_folder(path: Path, option: str) -> None:
 
 def check_apart(output: Path, inputs: list[str]) -> None:
     """Refuse to write over what is read, or what would be read in its folder the next time."""
+    from surelearn.read import is_known
+
+    folder = output.absolute().parent
     for name in [path for given in inputs for path in (given, *glob.glob(given, recursive=True))]:
-        if _is_same(output, name) or (_is_same(output.absolute().parent, name) and _reads(output)):
+        if _is_same(output, name) or (_is_same(folder, name) and is_known(output)):
             raise typer.BadParameter(
                 f"output must be a file of its own, got '{output}'.", param_hint="--output"
             )
@@ -140,16 +143,6 @@ def check_apart(output: Path, inputs: list[str]) -> None:
 
 def _is_same(one: Path, other: str) -> bool:
     return one.exists() and os.path.exists(other) and os.path.samefile(one, other)
-
-
-def _reads(path: Path) -> bool:
-    """Whether a file would be read as one of its folder."""
-    from surelearn.read._files import File, is_visible
-    from surelearn.read._sentences import ENDINGS
-    from surelearn.read._source import FORMATS
-
-    known = {ending for endings in (*FORMATS.values(), *ENDINGS.values()) for ending in endings}
-    return is_visible(path.name) and File(os.fspath(path)).ending in known
 
 
 def size(n_bytes: float) -> str:

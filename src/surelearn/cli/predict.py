@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._lines import is_shown, opened
 from surelearn.cli._options import (
     Features,
     Files,
@@ -24,6 +23,7 @@ from surelearn.cli._options import (
     Text,
     ZeroBased,
 )
+from surelearn.cli._output import Output, is_shown, opened
 from surelearn.cli._progress import progress_bar
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Give the probabilities of all labels.")
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
-    ] = None,
+    output: Output = None,
     format: Format = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,

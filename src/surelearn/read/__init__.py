@@ -7,7 +7,7 @@ word a line.
 from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Labels, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME
-from surelearn.read._sentences import sentences
+from surelearn.read._sentences import is_known, sentences
 from surelearn.read._source import batches
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Sentences",
     "Source",
     "batches",
+    "is_known",
     "sentences",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -12,7 +13,7 @@ from surelearn._check import BadInput
 from surelearn.read import _lines
 from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
-from surelearn.read._files import File, Stream, files_of
+from surelearn.read._files import File, Stream, files_of, is_visible
 from surelearn.read._lines import LONGEST, LineSource
 from surelearn.read._source import FORMATS as ROW_FORMATS
 
@@ -95,6 +96,19 @@ def sentences(
     read = FORMATS[_format(files, format)](names, label)
     make = partial(Reader, read, skip_bad=skip_bad)
     return SentenceSource(files, make, partial(whole_sentences, read))
+
+
+def is_known(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is read where its folder is the source: of rows, or of sentences.
+
+    Examples
+    --------
+    >>> is_known("data/part-1.csv.gz"), is_known("data/model.sure"), is_known("data/.part.csv")
+    (True, False, False)
+    """
+    file = File(os.fspath(path))
+    known = {ending for endings in (*ROW_FORMATS.values(), *ENDINGS.values()) for ending in endings}
+    return is_visible(os.path.basename(file.path)) and file.ending in known
 
 
 class SentenceSource(LineSource):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._lines import opened
 from surelearn.cli._options import Model, Quiet
+from surelearn.cli._output import Output, opened
 from surelearn.cli.predict import begun, labelling_bar
 from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
 
@@ -25,10 +24,7 @@ def predict(
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Add how sure each tag is, from 0.5 to 1.")
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
-    ] = None,
+    output: Output = None,
     format: Format = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,

@@ -9,12 +9,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 
 def is_shown(output: Path | None) -> bool:
     """Whether lines appear on a terminal, where a bar would be in their way."""
     return output is None and sys.stdout.isatty()
+
+
+#: Where lines are written, as an option.
+Output = Annotated[
+    Path | None, typer.Option(dir_okay=False, help="Write to a file, not to standard output.")
+]
 
 
 @contextmanager
