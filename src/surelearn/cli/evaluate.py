@@ -10,12 +10,16 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
     Features,
     Files,
     Format,
     Json,
     Label,
+    LabelType,
     Model,
+    Quote,
     SkipBad,
     Text,
     ZeroBased,
@@ -38,6 +42,10 @@ def evaluate(
     label: Label = None,
     features: Features = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    label_type: LabelType = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     as_json: Json = False,
@@ -70,6 +78,10 @@ def evaluate(
         label=label,
         features=features,
         format=format,
+        delimiter=delimiter,
+        quote=quote,
+        encoding=encoding,
+        label_type=label_type,
         zero_based=zero_based,
         skip_bad=skip_bad,
     )

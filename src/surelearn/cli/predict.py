@@ -14,7 +14,18 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Features, Files, Format, Model, SkipBad, Text, ZeroBased
+from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
+    Features,
+    Files,
+    Format,
+    Model,
+    Quote,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +57,9 @@ def predict(
         typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
     ] = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
 ) -> None:
@@ -73,6 +87,9 @@ def predict(
         text=text,
         features=features,
         format=format,
+        delimiter=delimiter,
+        quote=quote,
+        encoding=encoding,
         zero_based=zero_based,
         skip_bad=skip_bad,
     )

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
+from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
+    Features,
+    Files,
+    Format,
+    Json,
+    Label,
+    LabelType,
+    Quote,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
 from surelearn.cli._progress import count_bar, warnings_shown
 
 if TYPE_CHECKING:
@@ -28,6 +41,10 @@ def simulate(
     label: Label = None,
     features: Features = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    label_type: LabelType = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     labels: Annotated[
@@ -86,8 +103,8 @@ def simulate(
     from surelearn import _check, active, read
 
     reading = _options.reading(
-        text=text, label=label, features=features, format=format,
-        zero_based=zero_based, skip_bad=skip_bad,
+        text=text, label=label, features=features, format=format, delimiter=delimiter, quote=quote,
+        encoding=encoding, label_type=label_type, zero_based=zero_based, skip_bad=skip_bad,
     )  # fmt: skip
     records = read.batches(files, **reading).first(sys.maxsize)
     if records.y is None:

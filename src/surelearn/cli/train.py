@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
-from surelearn.cli._options import Features, Files, Format, Json, Label, SkipBad, Text, ZeroBased
+from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
+    Features,
+    Files,
+    Format,
+    Json,
+    Label,
+    LabelType,
+    Quote,
+    SkipBad,
+    Text,
+    ZeroBased,
+)
 from surelearn.cli._training import Jobs, Output, Passes, Quiet, Resume, Rule, Seed
 
 if TYPE_CHECKING:
@@ -31,6 +44,10 @@ def train(
     ] = None,
     features: Features = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    label_type: LabelType = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     passes: Passes = None,
@@ -38,7 +55,9 @@ def train(
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Learn pairs of words, too.")] = False,
     n_features: Annotated[
         int | None,
-        typer.Option(min=1, help="Places that words are hashed to; columns of svmlight."),
+        typer.Option(
+            min=1, max=2**31 - 2, help="Places that words are hashed to; columns of svmlight."
+        ),
     ] = None,
     average: Annotated[
         bool, typer.Option("--average", help="Predict by the mean of all weights over time.")
@@ -75,6 +94,7 @@ def train(
     begin = time.monotonic()
     reading = _options.reading(
         text=text, label=label, weight=weight, features=features, format=format,
+        delimiter=delimiter, quote=quote, encoding=encoding, label_type=label_type,
         n_features=n_features, zero_based=zero_based, skip_bad=skip_bad,
     )  # fmt: skip
     asked = _settings(

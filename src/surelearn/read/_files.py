@@ -32,9 +32,15 @@ class File:
     path : str
     filesystem : pyarrow.fs.FileSystem or None
         None: this machine's.
+
+    Attributes
+    ----------
+    encoding : str or None
+        Of its text; None: UTF-8.
     """
 
     is_named = True
+    encoding: str | None = None
 
     def __init__(self, path: str, filesystem: Any = None) -> None:
         self.path = path
@@ -78,7 +84,15 @@ class File:
         return pyarrow.memory_map(self.path)
 
     def open(self) -> Stream:
-        """The bytes of the text."""
+        """The bytes of the text, in UTF-8."""
+        if self.encoding is None:
+            return self._open()
+        from surelearn.read._encoding import Transcoded
+
+        return Transcoded(self._open(), self.encoding)
+
+    def _open(self) -> Stream:
+        """The bytes of the text as it was written."""
         if not self.can_restart:
             return self.arriving(Arriving)
         raw = self.raw()
@@ -248,12 +262,14 @@ def _pipe(path: str) -> Any:
     return open(os.open(path, flags), "rb", buffering=0)
 
 
-def files_of(source: Any, filesystem: Any = None) -> list[File]:
+def files_of(source: Any, filesystem: Any = None, encoding: str | None = None) -> list[File]:
     """The files behind names, globs and addresses, in their order; globs sorted by name."""
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     found = [file for name in names for file in _named(os.fspath(name), filesystem)]
     if not found:
         raise BadInput("source must name at least one file, got an empty list.")
+    for file in found:
+        file.encoding = encoding
     return found
 
 

@@ -11,7 +11,7 @@ import typer
 from surelearn.cli import _options
 from surelearn.cli._options import Model
 from surelearn.cli.predict import begun, opened
-from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
+from surelearn.cli.tag._options import Columns, Encoding, Files, Format, SkipBad, reading, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
 
@@ -29,6 +29,7 @@ def predict(
         typer.Option(dir_okay=False, help="Write to a file, not to standard output."),
     ] = None,
     format: Format = None,
+    encoding: Encoding = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Tag every word of a file: its lines, with the tag as a last column.
@@ -44,7 +45,7 @@ def predict(
 
     if output is not None:
         _options.check_apart(output, [str(model), *files])
-    asked = reading(columns=columns, format=format, skip_bad=skip_bad)
+    asked = reading(columns=columns, format=format, encoding=encoding, skip_bad=skip_bad)
     batches = begun(predict_tags(tagger_in(model), files, confidence=confidence, **asked))
     n_bad, between = 0, ""
     with opened(output) as out:

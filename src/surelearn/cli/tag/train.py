@@ -13,6 +13,7 @@ from surelearn.cli._options import Json
 from surelearn.cli._training import Jobs, Output, Passes, Quiet, Resume, Rule, Seed
 from surelearn.cli.tag._options import (
     Columns,
+    Encoding,
     Files,
     Format,
     Label,
@@ -32,6 +33,7 @@ def train(
     columns: Columns = None,
     label: Label = None,
     format: Format = None,
+    encoding: Encoding = None,
     skip_bad: SkipBad = False,
     template: Annotated[
         list[str] | None,
@@ -77,7 +79,9 @@ def train(
     }
     asked = {name: value for name, value in asked.items() if value is not None}
     model, going_on = _prepared(output, asked, resume=resume, seed=seed)
-    read = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
+    read = reading(
+        columns=columns, label=label, format=format, encoding=encoding, skip_bad=skip_bad
+    )
     learnt = _training.learn(
         model, files, output, quiet=quiet, every=checkpoint_every, passes=passes, resume=going_on,
         **read,
