@@ -337,7 +337,7 @@ def test_damaged_models(command: str, how: str, message: str, folder: Path, tmp_
     ("arguments", "message"),
     [
         (("rows.jsonl", "--text", "body"), "must have a column 'body', got 'text', 'id'."),
-        (("rows.jsonl", "--format", "word"), "format must be one of jsonl, csv,"),
+        (("rows.jsonl", "--format", "word"), "--format must be one of 'jsonl', 'csv',"),
         (("nothing.jsonl",), "nothing.jsonl: No such file or directory."),
         (("*.nothing",), "source must match at least one file, got"),
         (("numbers.jsonl",), "source must hold texts for a SureTextClassifier, got rows of num"),

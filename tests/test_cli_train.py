@@ -217,7 +217,7 @@ BAD = {
         "such as 'arow' or 'arow(r=0.3)', got 'arow(r=x)'.",
     ),
     "no name": (["--rule", "arow(0.3)"], None, "such as 'arow' or 'arow(r=0.3)', got 'arow(0.3)'."),
-    "no time": (["--checkpoint-every", "soon"], None, "checkpoint_every must be rows or a time"),
+    "no time": (["--checkpoint-every", "soon"], None, "--checkpoint-every must be rows or a time"),
 }
 
 
@@ -256,8 +256,9 @@ def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
         file.write(b'{"text": "caf\xe9", "label": "pos"}\n')
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert (done.exit_code, done.output) == (
-        1, "surelearn: r.jsonl, line 101: expected UTF-8, got byte 0xe9 at position 13. With "
-        "--skip-bad such records are left out.\n"
+        1, "surelearn: r.jsonl, line 101: expected UTF-8, got byte 0xe9 at position 13. Name the "
+        "encoding if it is another one, such as --encoding latin-1. With --skip-bad such records "
+        "are left out.\n"
     )  # fmt: skip
     Path("e.jsonl").write_text("")
     done = run("train", "e.jsonl", "-o", "m.sure")

@@ -140,7 +140,7 @@ def test_the_bad_line_is_named(format, tmp_path):
     [
         (
             b"a b\nc \xffd\n",
-            r"x.txt, line 2: expected UTF-8, got byte 0xff at position 2\. With skip",
+            r"x.txt, line 2: expected UTF-8, got byte 0xff at position 2\. Name the enc",
         ),
         (
             b"a b\n\nc \0d\n",

@@ -133,7 +133,7 @@ def test_the_format_is_in_the_name_or_given(folder):
     assert rows(folder / "records", format="jsonl") == (PAIRS, 0)
     with pytest.raises(read.BadInput, match=r"records must have an ending .*, got ''. Name the"):
         rows(folder / "records")
-    with pytest.raises(ValueError, match=r"format must be one of jsonl, csv, .*, got 'xml'."):
+    with pytest.raises(ValueError, match=r"format must be one of 'jsonl', 'csv', .*, got 'xml'."):
         rows(folder / "records", format="xml")
     with pytest.raises(read.BadInput, match=r"files must have one format, got csv and jsonl."):
         rows([folder / "a.csv", folder / "a.jsonl"])

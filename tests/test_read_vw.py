@@ -222,7 +222,8 @@ def test_any_cut_gives_the_same_rows(rows, data):
 )
 def test_a_bad_line_is_named(line, reason):
     text = f"1 |f a\n\n{line}\n1 | :3\n".encode()
-    with pytest.raises(BadInput, match=f"^{re.escape('reviews.vw, line 17: ' + reason)}$"):
+    message = f"^{re.escape('reviews.vw, line 17: ' + reason)} With skip_bad=True such records are"
+    with pytest.raises(BadInput, match=message):
         _vw.parse(text, first_line=15, name="reviews.vw")
     rows = _vw.parse(text, first_line=15, skip_bad=True)
     assert [(bad.line, bad.column) for bad in rows.bad][1:] == [(18, 5)]

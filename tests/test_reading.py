@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from subprocess import run as process
@@ -141,12 +142,14 @@ def test_the_columns_of_a_pipe_are_remembered(kind: str, tmp_path: Path) -> None
     assert json.loads(done.stdout)["accuracy"] == 1.0
 
 
-def test_models_of_other_columns_are_merged_without_them(tmp_path: Path) -> None:
+def test_models_of_other_columns_are_merged_without_them() -> None:
     one = SureTextClassifier().fit_stream(pandas.DataFrame(TEXTS), text="body", label="stars")
     other = SureTextClassifier().fit_stream(
         pandas.DataFrame(TEXTS).rename(columns={"body": "text"}), label="stars"
     )
-    assert not hasattr(merge([one, other]), "stream_")
+    assert merge([one, other]).stream_.columns == {"label": "stars"}
+    other.fit(["good", "bad"], [5, 1])
+    assert not hasattr(merge([other, other]), "stream_")
 
 
 # ------------------------------------------------------------------ names of features
@@ -296,7 +299,7 @@ def test_of_many_columns_all_are_proposed() -> None:
     [
         ("ab", TypeError, "features must be a list of names of columns, got 'ab'"),
         ([0, 1], TypeError, r"features must be a list of names of columns, got \[0, 1\]"),
-        ([], ValueError, "features must be at least one column, got none"),
+        ([], ValueError, r"features must name at least one column, got \[\]"),
     ],
 )
 def test_features_are_names(features: Any, error: type[Exception], message: str) -> None:
@@ -325,3 +328,124 @@ def test_the_command_says_what_was_learnt_and_what_not(
     stored("csv", tmp_path, {f"x{i}": [0, 1] for i in range(12)} | {"label": ["a", "b"]}, "wide")
     said = run("train", "wide.csv", *options[:2])
     assert "Features: x0, x1, x2, x3, x4, x5, x6, x7, x8, x9 and 2 more.\n" in said
+
+
+# ------------------------------------------------------------- how files were written
+
+WRITTEN = "id;body;stars\n" + "".join(
+    f"{i};{'très bon' if i % 2 else 'mauvais, très mauvais'} film {i % 5};{5 if i % 2 else 1}\n"
+    for i in range(60)
+)
+
+
+@pytest.fixture
+def french(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SureTextClassifier:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(WRITTEN, encoding="latin-1")
+    return SureTextClassifier(random_state=0).fit_stream(
+        "t.csv", text="body", label="stars", delimiter=";", quote="'", encoding="latin-1"
+    )
+
+
+def test_delimiter_quote_and_encoding_are_remembered(french: SureTextClassifier) -> None:
+    known = {
+        "text": "body", "label": "stars",
+        "format": "csv", "delimiter": ";", "quote": "'", "encoding": "latin-1",
+    }  # fmt: skip
+    assert french.stream_.columns == known
+    french.save("m.sure")
+    for model in (french, load("m.sure"), merge([french, load("m.sure")])):
+        assert model.stream_.columns == known
+        assert evaluate(model, "t.csv").accuracy == 1.0
+        assert len(labels(model, "t.csv")) == 60
+    Path("t.csv").write_text(WRITTEN + "60;très bon;5\n", encoding="latin-1")
+    french.fit_stream("t.csv", resume=True)
+    assert french.stream_.columns == known
+    assert french._model.counts.sum() == 61
+
+
+def test_what_is_said_of_one_format_says_nothing_of_others(french: SureTextClassifier) -> None:
+    rows = [dict(zip(("id", "body", "stars"), line.split(";"), strict=True))
+            for line in WRITTEN.splitlines()[1:]]  # fmt: skip
+    Path("t.jsonl").write_text("".join(
+        json.dumps({**row, "stars": int(row["stars"])}, ensure_ascii=False) + "\n" for row in rows
+    ), encoding="utf-8")  # fmt: skip
+    Path("t.tsv").write_text(WRITTEN.replace(";", "\t"), encoding="utf-8")
+    for other in ("t.jsonl", "t.tsv", pandas.DataFrame(rows).astype({"stars": int})):
+        assert evaluate(french, other).accuracy == 1.0
+    Path("u.csv").write_text(WRITTEN, encoding="utf-8")
+    with pytest.raises(read.BadInput, match=r"u\.csv must be in latin-1, got UTF-8\. Use encoding"):
+        evaluate(french, "u.csv")
+    assert evaluate(french, "u.csv", encoding="utf-8").accuracy == 1.0
+
+
+def test_a_format_that_no_name_tells_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.txt").write_text("a,b,label\n" + "1,0,x\n0,1,y\n" * 10)
+    model = numbers().fit_stream("t.txt", format="csv")
+    assert model.stream_.columns["format"] == "csv"
+    assert evaluate(model, "t.txt").accuracy == 1.0
+    assert evaluate(model, ["t.txt", "t.txt"]).n == 40
+    Path("t.jsonl").write_text('{"a": 1, "b": 0, "label": "x"}\n')
+    assert labels(model, "t.jsonl") == ["x"]
+    with pytest.raises(read.BadInput, match=r"t\.txt must have an ending that tells"):
+        evaluate(model, ["t.txt", "t.jsonl"])
+
+
+def test_how_features_are_counted_is_remembered(tmp_path: Path) -> None:
+    (tmp_path / "t.svm").write_text("1 0:1 2:1\n2 1:1 2:1\n" * 10)
+    (tmp_path / "u.svm").write_text("2 1:1 2:1\n")
+    model = numbers().fit_stream(tmp_path / "t.svm", zero_based=True)
+    assert model.stream_.columns == {"format": "svmlight", "zero_based": True}
+    model.save(tmp_path / "m.sure")
+    assert labels(load(tmp_path / "m.sure"), tmp_path / "u.svm") == [2]
+
+
+def test_what_merged_models_do_not_agree_on_is_forgotten(french: SureTextClassifier) -> None:
+    Path("u.csv").write_text(WRITTEN.replace(",", "").replace(";", ","), encoding="utf-8")
+    other = SureTextClassifier(random_state=0).fit_stream("u.csv", text="body", label="stars")
+    assert merge([french, other]).stream_.columns == {"text": "body", "label": "stars"}
+
+
+def test_the_command_needs_no_dialect_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(WRITTEN.replace(";", "\t"), encoding="utf-16")
+    columns = ["--text", "body", "--label", "stars", "-o", "m.sure"]
+    dialect = ["--delimiter", r"\t", "--encoding", "utf-16", "--quote", ""]
+    run("train", "t.csv", *columns, *dialect)
+    assert json.loads(run("evaluate", "m.sure", "t.csv", "--json"))["accuracy"] == 1.0
+    assert len(run("predict", "m.sure", "t.csv").splitlines()) == 60
+    run("train", "t.csv", "-o", "m.sure", "--resume")
+    said = run("simulate", "t.csv", *columns[:4], *dialect, "--labels", 20, "--folds", 2, "--json")
+    assert json.loads(said)
+    run("evaluate", "m.sure", "t.csv", *dialect, "--label-type", "int")
+    run("predict", "m.sure", "t.csv", *dialect)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "said"),
+    [
+        (WRITTEN, "utf-8", r"Use --delimiter ';'\."),
+        (WRITTEN.replace(";", "\t"), "utf-8", r"Use --delimiter '\\t'\."),
+        (WRITTEN, "utf-16", r"Use --encoding utf-16\."),
+        ("body,stars\ntrès,1\n", "latin-1", r"such as --encoding latin-1\. With --skip-bad such"),
+        (
+            "body,stars\n" + "a,1\nb,2\n" * 9 + "a,NaN\n",
+            "utf-8",
+            r"With --label-type str all labels",
+        ),
+    ],
+)
+def test_the_command_names_options(
+    text: str, encoding: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(text, encoding=encoding)
+    options = ["--text", "body", "--label", "stars", "-o", "m.sure"]
+    done = CliRunner().invoke(_app.app, ["train", "t.csv", *options])
+    assert done.exit_code == 1
+    assert re.search(said, done.output), done.output

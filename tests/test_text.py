@@ -316,7 +316,7 @@ def test_other_settings_start_other_names():
         ({}, b"bytes", ValueError, "Iterable over raw text documents expected, string"),
         ({}, ["a", None], TypeError, "text 1 must be str or bytes, got None"),
         ({}, ["a", 3.5], TypeError, "text 1 must be str or bytes, got 3.5"),
-        ({}, ["a", np.nan], ValueError, "np.nan is an invalid document"),
+        ({}, ["a", np.nan], TypeError, "text 1 must be str or bytes, got nan"),
         ({}, np.array([["a"], ["b"]]), ValueError, r"texts must have one dimension, got shape \(2"),
         (
             {"n_features": 0},
@@ -343,11 +343,15 @@ def test_frames_and_nulls():
     pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
     with pytest.raises(ValueError, match=r"texts must be one column, got a frame .*\['text'\]"):
         HashingVectorizer().transform(pandas.DataFrame({"text": ["a"]}))
-    for column in (polars.Series(["a", None]), pyarrow.array(["a", None])):
-        with pytest.raises(TypeError, match="text 1 must be str or bytes, got a null"):
-            HashingVectorizer().transform(column)
-    with pytest.raises((TypeError, ValueError), match=r"text 1 must be|np\.nan is an invalid"):
-        HashingVectorizer().transform(pandas.Series(["a", None]))
+    columns = [polars.Series(["a", None]), pyarrow.array(["a", None])]
+    columns += [pandas.Series(["a", hole], dtype=object) for hole in (None, np.nan, pandas.NA)]
+    kinds = ("str", "string", "category", pandas.ArrowDtype(pyarrow.string()))
+    columns += [pandas.Series(["a", None], dtype=kind) for kind in kinds]
+    message = r"text 1 must be str or bytes, got (nan|None|<NA>|a null)\. Leave out rows without"
+    for column in (*columns, np.array(["a", np.nan], dtype=object), ["a", float("nan")]):
+        for options in ({}, {"token_pattern": r"\w+"}, {"dtype": np.int64, "norm": None}):
+            with pytest.raises(TypeError, match=message):
+                HashingVectorizer(**options).transform(column)
 
 
 def test_a_clone_is_as_good(recwarn):

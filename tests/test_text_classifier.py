@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
 from containers import change_tensors
-from surelearn import FormatError, SureClassifier, SureTextClassifier, load, tune
+from surelearn import FormatError, SureClassifier, SureTextClassifier, load, read, tune
 from surelearn.text import HashingVectorizer
 
 WORDS = ["good", "fine", "bad", "dull", "film", "plot", "naïve", "ΑΣ", "the"]
@@ -357,3 +357,27 @@ def test_words_of_texts_without_weight_are_not_met():
         weighted.partial_fit(kind(texts), labels, sample_weight=[1, 1, 0])
         assert weighted.vectorizer_.n_names_ == plain.vectorizer_.n_names_ == 3
         assert weighted.coef_.tobytes() == plain.coef_.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
+def test_missing_texts_of_pandas_are_named_with_their_row(kind):
+    clf = SureTextClassifier(random_state=0).fit(["good", "bad"], [1, 0])
+    column = pandas.Series(["good", "bad", None, "fine"], dtype=kind)
+    message = r"text 2 must be str or bytes, got .*\. Leave out rows without a text, or put ''"
+    for go in (
+        lambda: SureTextClassifier().fit(column, [1, 0, 1, 1]),
+        lambda: SureTextClassifier(n_shards=2).fit(column, [1, 0, 1, 0]),
+        lambda: SureTextClassifier().partial_fit(column, [1, 0, 1, 1]),
+        lambda: clf.predict(column),
+        lambda: clf.predict_proba(column),
+    ):
+        with pytest.raises(TypeError, match=message.replace("2", r"\d")):
+            go()
+    with pytest.raises(TypeError, match=message):
+        clf.predict(column)
+    frame = pandas.DataFrame({"text": column, "label": [1, 0, 1, 1]})
+    with pytest.raises(
+        read.BadInput, match=r"frame, row 3: 'text' must be a text, got null\. With"
+    ):
+        SureTextClassifier().fit_stream(frame)
+    assert SureTextClassifier().fit_stream(frame, skip_bad=True).stream_.n_bad == 1

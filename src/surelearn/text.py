@@ -363,6 +363,8 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _decoded(self, i: int, source: Any) -> str:
         """A text from whatever `input` says it is in."""
+        if self.input == "content" and not isinstance(source, bytes):
+            return _check.text(source, i)
         try:
             text = self.decode(source)
         except UnicodeDecodeError as error:
@@ -372,6 +374,8 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _by_scikit_learn(self, sources: Any) -> Any:
         """The slow way, for what is not native."""
+        if not callable(self.analyzer) and not isinstance(sources, _Arrow):
+            _check.no_missing_texts(sources)
         analyze = self.build_analyzer()
         X = self._get_hasher().transform(analyze(source) for source in sources)
         if self.binary:

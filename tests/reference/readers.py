@@ -11,12 +11,18 @@ import sys
 csv.field_size_limit(sys.maxsize // 2)
 
 
+#: What stands for a label that is missing.
+MISSING = {"nan", "na", "n/a", "#n/a", "<na>", "null", "none"}
+
+
 class NoColumns(Exception):
     """The columns that are asked for are not there."""
 
 
 def jsonl(data: bytes) -> tuple[list[str], list, list[int]]:
     """Texts and labels of the good lines, and the numbers of the bad ones."""
+    if _is_wide(data) or _is_no_lines(data.removeprefix(b"\xef\xbb\xbf")):
+        raise NoColumns
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     records = {i: _object(line) for i, line in enumerate(lines, start=1) if line.strip()}
     objects = [record for record in records.values() if record is not None]
@@ -55,21 +61,55 @@ def table(data: bytes, delimiter: str) -> tuple[list[str], list, list[int]]:
     # Every byte is a letter in Latin-1, so that columns are found before they are looked into.
     letters = io.StringIO(data.removeprefix(b"\xef\xbb\xbf").decode("latin-1"), newline="")
     names, *rows = [row for row in csv.reader(letters, delimiter=delimiter) if row] or [[]]
-    if [_utf8(name) for name in names].count(None):
+    if _is_wide(data) or [_utf8(name) for name in names].count(None):
         raise NoColumns
     names = [_utf8(name) for name in names]
     if names.count("text") != 1 or names.count("label") != 1 or not rows:
         raise NoColumns
     text, label = names.index("text"), names.index("label")
-    whole = {_whole(row[label]) for row in rows if len(row) == len(names) and row[label]}
-    kind = int if whole and None not in whole else str
+    whole_rows = [row for row in rows if len(row) == len(names) and not _is_names(row, names)]
+    labels = [row[label] for row in whole_rows if row[label]]
+    odd = [letters for letters in labels if _whole(letters) is None]
+    few = 10 * len(odd) <= len(labels) or {letters.lower() for letters in odd} <= MISSING
+    kind = int if len(odd) < len(labels) and few else str
     good = {}
     for i, row in enumerate(rows, start=1):
-        if len(row) == len(names) and row[label] and _utf8(row[text]) is not None:
+        is_row = len(row) == len(names) and not _is_names(row, names)
+        if is_row and row[label] and _utf8(row[text]) is not None:
             found = _whole(row[label]) if kind is int else _utf8(row[label])
             if found is not None:
                 good[i] = {"text": _utf8(row[text]), "label": found}
     return _columns(list(good.values()), sorted(set(range(1, len(rows) + 1)) - set(good)))
+
+
+def _is_names(row: list[str], names: list[str]) -> bool:
+    """The names once more, perhaps after the mark of an editor."""
+    found = [_utf8(letters) for letters in row]
+    return len(row) > 1 and [(found[0] or "").removeprefix("\ufeff"), *found[1:]] == names
+
+
+def _is_wide(data: bytes) -> bool:
+    """Letters of two or four bytes, by a mark or by the first letters."""
+    begin = data[:64]
+    if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or begin[:4] == b"\0\0\xfe\xff":
+        return True
+    pairs = [begin[i : i + 2] for i in range(0, len(begin) - 1, 2)]
+    nulls = [sum(pair[k] == 0 for pair in pairs) for k in (0, 1)]
+    return len(pairs) >= 4 and 0 in nulls and sum(nulls) >= 0.8 * len(pairs)
+
+
+def _is_no_lines(data: bytes) -> bool:
+    """An array, or an object over several lines."""
+    lines = [line for line in data.split(b"\n") if line.strip()] or [b""]
+    if lines[0].strip() == b"{":
+        return len(lines) > 1 and lines[1].lstrip().startswith(b'"')
+    if not lines[0].lstrip().startswith(b"["):
+        return False
+    try:
+        json.loads(lines[0])
+    except (ValueError, RecursionError):
+        return True
+    return len(lines) == 1
 
 
 def _utf8(letters: str) -> str | None:

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from surelearn._check._lines import BadInput
-from surelearn._check._said import Keyword, Said
+from surelearn._check._said import Keyword, Said, must
 from surelearn._check._values import listing
 
 #: Columns of numbers that an error lists by name; more are all of them.
@@ -104,15 +104,31 @@ def as_names(names: Any) -> Any:
     ]
 
 
+def odd_label(wrong: str) -> Said:
+    """What is wrong with a label that is not of the kind of the first ones, and what helps."""
+    return Said(
+        "{wrong} With {label_type} all labels are texts.",
+        wrong=wrong,
+        label_type=Keyword("label_type", str),
+    )
+
+
+def label_type(value: Any) -> type | None:
+    if value not in (None, str, int):
+        raise ValueError(must("label_type", "be str or int", value))
+    found: type | None = value
+    return found
+
+
 def feature_names(value: Any) -> tuple[str, ...] | None:
     """The names of columns of numbers; ``"*"`` stands for all."""
     if value is None:
         return None
     listed = [value] if isinstance(value, str) and value == "*" else as_names(value)
     if isinstance(listed, str) or not all(isinstance(name, str) for name in listed):
-        raise TypeError(f"features must be a list of names of columns, got {value!r}.")
+        raise TypeError(must("features", "be a list of names of columns", value))
     if not listed:
-        raise ValueError("features must be at least one column, got none.")
+        raise ValueError(must("features", "name at least one column", value))
     return tuple(listed)
 
 

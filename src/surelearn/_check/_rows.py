@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn._check._labels import is_missing
+from surelearn._check._said import must
 from surelearn._check._values import listing, numbers
 
 
@@ -115,14 +117,29 @@ def no_texts(X: object) -> None:
 
 
 def text(value: object, i: int) -> str:
+    if is_missing(value):
+        raise _missing_text(i, repr(value))
     if not isinstance(value, str):
         raise TypeError(f"text {i} must be str or bytes, got {value!r}.")
     return value
 
 
+def _missing_text(i: int, found: str) -> TypeError:
+    return TypeError(
+        f"text {i} must be str or bytes, got {found}. Leave out rows without a text, or put '' in "
+        "its place."
+    )
+
+
+def no_missing_texts(texts: Iterable[object]) -> None:
+    for i, value in enumerate(texts):
+        if is_missing(value):
+            raise _missing_text(i, repr(value))
+
+
 def one_text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str, got {value!r}.")
+        raise TypeError(must(name, "be a str", value))
     return value
 
 
@@ -130,7 +147,7 @@ def no_nulls(array: Any) -> None:
     """Refuse an Arrow array with a missing text."""
     if array.null_count:
         first = array.is_null().index(True).as_py()
-        raise TypeError(f"text {first} must be str or bytes, got a null.")
+        raise _missing_text(first, "a null")
 
 
 def some_judged(n: int, what: str) -> None:

@@ -64,6 +64,11 @@ class Said(str):
         )
 
 
+def must(name: str, what: str, value: object) -> Said:
+    """The sentence for a parameter of a name that has a wrong value."""
+    return Said("{who} must {what}, got {value!r}.", who=Keyword(name), what=what, value=value)
+
+
 def _spelled(part: Any, spell: Callable[[Keyword], str]) -> Any:
     if isinstance(part, Keyword):
         return spell(part)

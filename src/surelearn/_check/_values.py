@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn._check._said import must
+
 
 class FormatError(ValueError):
     """A file is damaged, foreign or newer than this version of surelearn."""
@@ -19,14 +21,14 @@ class FormatError(ValueError):
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
     """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}.")
+        raise TypeError(must(name, "be a number", value))
     try:
         x = float(value)
     except OverflowError:  # a whole number beyond all doubles
         x = math.inf
     above = x > low if where.startswith("(") else x >= low
     if not (math.isfinite(x) and above and x < high):
-        raise ValueError(f"{name} must be in {where}, got {value!r}.")
+        raise ValueError(must(name, f"be in {where}", value))
     return x
 
 
@@ -37,11 +39,11 @@ def positive(name: str, value: object) -> float:
 
 def count(name: str, value: object, *, least: int = 1, most: int = 2**62) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+        raise TypeError(must(name, "be a whole number", value))
     if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+        raise ValueError(must(name, f"be at least {least}", value))
     if int(value) > most:
-        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
+        raise ValueError(must(name, f"be at most {most}", value))
     return int(value)
 
 
@@ -54,7 +56,7 @@ def ngram_range(value: object) -> None:
 
 def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r}.")
+        raise TypeError(must(name, "be True or False", value))
     return bool(value)
 
 
@@ -66,9 +68,9 @@ def verbosity(value: object) -> int:
 def choice(name: str, value: object, known: Iterable[str]) -> str:
     names = list(known)
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {listing(names)}, got {value!r}.")
+        raise TypeError(must(name, f"be one of {listing(names)}", value))
     if value not in names:
-        raise ValueError(f"{name} must be one of {listing(names)}, got {value!r}.")
+        raise ValueError(must(name, f"be one of {listing(names)}", value))
     return value
 
 

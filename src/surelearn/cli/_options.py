@@ -40,6 +40,19 @@ Features = Annotated[
 Format = Annotated[
     str | None, typer.Option(metavar="FORMAT", help="Of the files, if names do not tell.")
 ]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="LETTER", help="Between columns of csv, such as ';' or '\\t'.")
+]
+Quote = Annotated[
+    str | None,
+    typer.Option(metavar="LETTER", help="Around texts of csv; '' if none is."),
+]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of the text, such as latin-1, if not utf-8.")
+]
+LabelType = Annotated[
+    str | None, typer.Option(metavar="str|int", help="What labels of csv are, if not clear.")
+]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and count them.")
 ]
@@ -54,6 +67,10 @@ def reading(**asked: Any) -> dict[str, Any]:
     """What was asked for, as keywords of `read.batches`."""
     if asked.get("features") is not None:
         asked["features"] = asked["features"].split(",")
+    if asked.get("delimiter") == r"\t":
+        asked["delimiter"] = "\t"
+    if asked.get("label_type") is not None:
+        asked["label_type"] = {"str": str, "int": int}.get(asked["label_type"], asked["label_type"])
     return {name: value for name, value in asked.items() if value not in (None, False)}
 
 
@@ -74,7 +91,7 @@ def rule(text: str) -> Any:
     """A rule by its name, with parameters as its value would show them."""
     from surelearn import rules
 
-    wrong = f"rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
+    wrong = f"--rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
     found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
     if found is None:
         raise ValueError(wrong)
@@ -91,7 +108,7 @@ def rule(text: str) -> Any:
         return found_rule.replace(**values)
     except TypeError as error:
         raise ValueError(
-            f"rule must have the parameters of {name}, got {text!r}: {error}"
+            f"--rule must have the parameters of {name}, got {text!r}: {error}"
         ) from None
 
 

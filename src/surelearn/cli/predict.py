@@ -14,11 +14,14 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
     Features,
     Files,
     Format,
     Model,
     Quiet,
+    Quote,
     SkipBad,
     Text,
     ZeroBased,
@@ -53,6 +56,9 @@ def predict(
     ] = False,
     output: Output = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
@@ -82,6 +88,9 @@ def predict(
         text=text,
         features=features,
         format=format,
+        delimiter=delimiter,
+        quote=quote,
+        encoding=encoding,
         zero_based=zero_based,
         skip_bad=skip_bad,
     )

@@ -12,12 +12,16 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
     Features,
     Files,
     Format,
     Json,
     Label,
+    LabelType,
     Quiet,
+    Quote,
     SkipBad,
     Text,
     ZeroBased,
@@ -38,6 +42,10 @@ def simulate(
     label: Label = None,
     features: Features = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    label_type: LabelType = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     labels: Annotated[
@@ -96,8 +104,8 @@ def simulate(
     from surelearn import _check, active, read
 
     reading = _options.reading(
-        text=text, label=label, features=features, format=format,
-        zero_based=zero_based, skip_bad=skip_bad,
+        text=text, label=label, features=features, format=format, delimiter=delimiter, quote=quote,
+        encoding=encoding, label_type=label_type, zero_based=zero_based, skip_bad=skip_bad,
     )  # fmt: skip
     records = read.batches(files, **reading).first(sys.maxsize)
     if records.y is None:

@@ -10,12 +10,16 @@ import typer
 
 from surelearn.cli import _options, _training
 from surelearn.cli._options import (
+    Delimiter,
+    Encoding,
     Features,
     Files,
     Format,
     Json,
     Label,
+    LabelType,
     Quiet,
+    Quote,
     SkipBad,
     Text,
     ZeroBased,
@@ -41,6 +45,10 @@ def train(
     ] = None,
     features: Features = None,
     format: Format = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    label_type: LabelType = None,
     zero_based: ZeroBased = False,
     skip_bad: SkipBad = False,
     passes: Passes = None,
@@ -48,7 +56,9 @@ def train(
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Learn pairs of words, too.")] = False,
     n_features: Annotated[
         int | None,
-        typer.Option(min=1, help="Places that words are hashed to; columns of svmlight."),
+        typer.Option(
+            min=1, max=2**31 - 2, help="Places that words are hashed to; columns of svmlight."
+        ),
     ] = None,
     average: Annotated[
         bool, typer.Option("--average", help="Predict by the mean of all weights over time.")
@@ -84,6 +94,7 @@ def train(
     begin = time.monotonic()
     reading = _options.reading(
         text=text, label=label, weight=weight, features=features, format=format,
+        delimiter=delimiter, quote=quote, encoding=encoding, label_type=label_type,
         n_features=n_features, zero_based=zero_based, skip_bad=skip_bad,
     )  # fmt: skip
     asked = _settings(

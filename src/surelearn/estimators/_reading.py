@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surelearn import _check
-from surelearn.read import Source, batches, sentences
+from surelearn.read import Source, batches, sentences, told_formats
+
+#: Keywords that say how files are written, not what is in them.
+_WRITTEN = ("format", "delimiter", "quote", "encoding", "zero_based")
 
 
 def opened(
@@ -14,6 +17,8 @@ def opened(
 ) -> Source:
     """A source with the keywords of `read.batches`, and those that the model knows of `columns`."""
     known = {} if model is None else _as_learnt(model, reading, columns)
+    if model is not None and not isinstance(source, Source):
+        known |= _written_as_learnt(model, source, reading)
     return _opened_by(batches, source, reading, known)
 
 
@@ -37,7 +42,7 @@ def _opened_by(
 
 def _sentences_as_learnt(model: Any, labelled: bool) -> dict[str, Any]:
     """Keywords for the columns that were learnt."""
-    known = dict(model.stream_.columns) if hasattr(model, "stream_") else {}
+    known = _remembered(model)
     if labelled:
         return known
     columns = list(known.get("columns") or model.features_.columns or ())
@@ -45,7 +50,8 @@ def _sentences_as_learnt(model: Any, labelled: bool) -> dict[str, Any]:
     read = ["_" if name == label else name for name in columns]
     while read and read[-1] == "_":  # what is not read need not be there
         read.pop()
-    return {"label": False, **({"columns": read} if read else {})}
+    written = {"encoding": known["encoding"]} if "encoding" in known else {}
+    return {"label": False, **written, **({"columns": read} if read else {})}
 
 
 def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
@@ -67,12 +73,30 @@ def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -
     return known
 
 
+def _written_as_learnt(model: Any, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords for how files are written: those of before, for files of the same format.
+
+    The ending of a name tells more of a format than what was learnt.
+    """
+    known = {name: value for name, value in _remembered(model).items() if name in _WRITTEN}
+    learnt = known.get("format")
+    told = told_formats(source, reading.get("filesystem"))
+    named = {reading["format"]} if reading.get("format") else told - {None} or {learnt}
+    if learnt is None or not told or named != {learnt}:
+        return {}
+    return known
+
+
 def _columns(model: Any) -> dict[str, Any]:
     """The columns that were learnt, as far as the model knows."""
     if hasattr(model, "stream_"):
-        return dict(model.stream_.columns)
+        return {name: x for name, x in _remembered(model).items() if name not in _WRITTEN}
     names = getattr(model, "feature_names_in_", None)
     return {} if names is None else {"features": names.tolist()}
+
+
+def _remembered(model: Any) -> dict[str, Any]:
+    return dict(model.stream_.columns) if hasattr(model, "stream_") else {}
 
 
 def _label_type(classes: list[Any]) -> type | None:

@@ -24,7 +24,7 @@ class StreamPosition:
     files : tuple of str
         The source, by the names of its files. None: what was merged is in no place of any.
     columns : dict
-        Which columns were read, by the keywords of `read.batches` or `read.sentences`.
+        Which columns were read and how, by the keywords of `read.batches` or `read.sentences`.
     number : int
         The pass, from 1.
     place : Place
@@ -104,8 +104,13 @@ class StreamPosition:
         from_files = STDIN_NAME not in self.files
         if source.can_restart and from_files and not (self.ended and self.number >= self.passes):
             raise ValueError(
-                f"source must be {', '.join(self.files)}, which training has not gone through yet, "
-                f"got {source.name}. Go on with that one, or start anew without resume."
+                _check.Said(
+                    "source must be {files}, which training has not gone through yet, got {name}. "
+                    "Go on with that one, or start anew without {resume}.",
+                    files=", ".join(self.files),
+                    name=source.name,
+                    resume=_check.Keyword("resume"),
+                )
             )
 
     def check_in(self, source: Source) -> None:
@@ -137,11 +142,16 @@ class StreamPosition:
 
 
 def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
-    """Give a merged estimator the columns that were read, if all that have read some agree."""
+    """Give a merged estimator what all that have read a source agree on: columns, delimiters."""
     read = [model.stream_.columns for model in fitted if hasattr(model, "stream_")]
-    if read and all(columns == read[0] for columns in read):
-        merged.stream_ = StreamPosition((), dict(read[0]), ended=True)
+    first, *others = read or [{}]
+    agreed = {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
+    if agreed:
+        merged.stream_ = StreamPosition((), agreed, ended=True)
 
+
+#: What is remembered of how a source was read, and is a text.
+_WORDS = ("text", "label", "weight", "format", "delimiter", "quote", "encoding")
 
 _NUMBERS = ("number", "block", "rows", "n_bad", "seed", "passes")
 
@@ -153,11 +163,12 @@ def _place_in(name: str, numbers: list[Any]) -> Place:
 
 
 def _columns_in(fields: Fields) -> dict[str, Any]:
-    known = {"text", "label", "weight"}
-    columns: dict[str, Any] = {name: fields.text(name) for name in known if fields.has(name)}
+    columns: dict[str, Any] = {name: fields.text(name) for name in _WORDS if fields.has(name)}
     for name in ("features", "columns"):
         if fields.has(name):
             columns[name] = _texts(fields.list(name))
+    if fields.has("zero_based"):
+        columns["zero_based"] = fields.flag("zero_based")
     return columns
 
 

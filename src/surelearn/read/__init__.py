@@ -8,7 +8,7 @@ from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Labels, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME
 from surelearn.read._sentences import is_known, sentences
-from surelearn.read._source import batches
+from surelearn.read._source import batches, told_formats
 
 __all__ = [
     "STDIN_NAME",
@@ -21,4 +21,5 @@ __all__ = [
     "batches",
     "is_known",
     "sentences",
+    "told_formats",
 ]

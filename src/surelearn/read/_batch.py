@@ -232,6 +232,8 @@ class Source(ABC):
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = list(parts)
+        #: How files are read besides their columns, by the keywords of `batches`.
+        self.settings: dict[str, Any] = {}
 
     @property
     def names(self) -> list[str]:
@@ -257,8 +259,9 @@ class Source(ABC):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What is read, by the keywords of `batches`; known after the first block."""
-        return {} if self._columns is None else self._columns.plain()
+        """What is read and how, by the keywords of `batches`; known after the first block."""
+        read = self._columns
+        return {} if read is None else {**read.plain(), **self.settings}
 
     @property
     def ignored(self) -> list[str]:

@@ -66,7 +66,7 @@ class Wanted:
         texts : dict
             The columns of texts, with a value of each or None.
         """
-        given = self._given()
+        given = self.given
         text = self.text or (_default("text", names, given) if self.features is None else None)
         label = self.label or _default("label", names, given)
         taken = {text, label, self.weight, *self.keep}  # labels that are not read are no features
@@ -83,7 +83,8 @@ class Wanted:
         others = tuple(name for name in names if name not in columns.all_names)
         return replace(columns, others=others)
 
-    def _given(self) -> list[str]:
+    @property
+    def given(self) -> list[str]:
         """The columns that are named."""
         if self.text is not None and self.features is not None:
             raise _check.text_and_features(self.text)
@@ -112,6 +113,7 @@ class Columns:
     #: Carried along, perhaps besides being read for something, with their kinds where known.
     keep: Mapping[str, str | None] = field(default_factory=dict)
     others: tuple[str, ...] = ()  # those that are there and not read
+    is_guessed: bool = False  # whether the kind of labels is, from the first ones
 
     def plain(self) -> dict[str, Any]:
         """As keywords of `batches`."""

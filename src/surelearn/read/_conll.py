@@ -237,12 +237,17 @@ class Reader:
     format : Format
     head : Lines
         The first lines of the source: they decide how many columns there are.
+    encoding : str or None
+        Of the files; None: UTF-8.
     skip_bad : bool
         Whether sentences with a bad line are left out and counted.
     """
 
-    def __init__(self, format: Format, head: Lines, *, skip_bad: bool) -> None:
+    def __init__(
+        self, format: Format, head: Lines, *, encoding: str | None, skip_bad: bool
+    ) -> None:
         self._format = format
+        self._encoding = encoding
         self._skip_bad = skip_bad
         self._layout = format.layout(head)
         self._inputs = itemgetter(*self._layout.inputs)
@@ -301,7 +306,7 @@ class Reader:
     ) -> tuple[int, str] | None:
         """The first line of a sentence that is wrong, and why; `lines` if they may be no text."""
         for i in stretch:
-            wrong = None if lines is None else _no_text(lines[i])
+            wrong = None if lines is None else _no_text(lines[i], self._encoding)
             wrong = wrong or self._format.fault(rows[i], self._layout)
             if wrong is not None:
                 return i, wrong
@@ -362,12 +367,10 @@ def _decoded(data: bytes) -> tuple[str, bool]:
         return data.decode("utf-8", "surrogateescape"), False
 
 
-def _no_text(line: str) -> str | None:
+def _no_text(line: str, encoding: str | None) -> str | None:
     """What makes a line other than text."""
     data = line.encode("utf-8", "surrogateescape")
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return f"expected UTF-8, got byte 0x{data[error.start]:02x} at position {error.start}."
+    if not _check.is_utf8(data):
+        return _check.not_utf8(data, encoding)
     place = data.find(0)
     return None if place < 0 else f"expected text, got a null byte at position {place}."

@@ -34,9 +34,15 @@ class File:
     path : str
     filesystem : pyarrow.fs.FileSystem or None
         None: this machine's.
+
+    Attributes
+    ----------
+    encoding : str or None
+        Of its text; None: UTF-8.
     """
 
     is_named = True
+    encoding: str | None = None
 
     def __init__(self, path: str, filesystem: Any = None) -> None:
         self.path = path
@@ -90,7 +96,15 @@ class File:
         return [info.base_name for info in found if info.type == fs.FileType.File]
 
     def open(self) -> Stream:
-        """The bytes of the text."""
+        """The bytes of the text, in UTF-8."""
+        if self.encoding is None:
+            return self._open()
+        from surelearn.read._encoding import Transcoded
+
+        return Transcoded(self._open(), self.encoding)
+
+    def _open(self) -> Stream:
+        """The bytes of the text as it was written."""
         if not self.can_restart:
             return self.arriving(Arriving)
         raw = self.raw()
@@ -265,7 +279,14 @@ def _pipe(path: str) -> Any:
 Endings = Mapping[str, Sequence[str]]
 
 
-def files_of(source: Any, filesystem: Any, endings: Endings, format: str | None) -> list[File]:
+def files_of(
+    source: Any,
+    filesystem: Any,
+    endings: Endings,
+    format: str | None,
+    *,
+    encoding: str | None = None,
+) -> list[File]:
     """The files behind names, globs, folders and addresses, in their order; those of a glob or a
     folder sorted by name."""
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
@@ -274,6 +295,8 @@ def files_of(source: Any, filesystem: Any, endings: Endings, format: str | None)
         found += _named(os.fspath(name), filesystem, endings, format)
     if not found:
         raise BadInput("source must name at least one file, got an empty list.")
+    for file in found:
+        file.encoding = encoding
     return found
 
 

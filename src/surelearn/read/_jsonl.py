@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surelearn import _check
 from surelearn._check import BadInput, bad_record
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, Wanted, batch_of, faulty, kind_of, shown
@@ -37,12 +38,18 @@ class JsonLines:
     wanted : Wanted
     head : Lines
         The first lines of the source: they decide which columns there are, and the kind of label.
+    encoding : str or None
+        Of the files; None: UTF-8.
     skip_bad : bool
         Whether bad lines are left out and counted.
     """
 
-    def __init__(self, wanted: Wanted, head: Lines, *, skip_bad: bool) -> None:
+    def __init__(
+        self, wanted: Wanted, head: Lines, *, encoding: str | None, skip_bad: bool
+    ) -> None:
+        self._encoding = encoding
         self._skip_bad = skip_bad
+        _check_lines(head)
         columns = self._found(wanted, head)
         self.columns = replace(columns, keep=_kinds(columns.keep, head))
         self._schema = self.columns.schema()
@@ -72,7 +79,7 @@ class JsonLines:
         """Good records and the numbers of their lines, up to a bad one unless they are skipped."""
         some = False
         for number, line in enumerate(head.data.split(b"\n"), start=head.first):
-            record = _record(line) if line.strip() else ""
+            record = _record(line, self._encoding) if line.strip() else ""
             if isinstance(record, dict):
                 some = True
                 yield number, record
@@ -158,7 +165,7 @@ class JsonLines:
         digits, in a column that is not read). Whether one is good must not depend on those around
         it, so it has the last word here too.
         """
-        record = _record(line)
+        record = _record(line, self._encoding)
         table = self._table(line) if isinstance(record, str) else None
         return record if table is None else dict(table.to_pylist()[0])
 
@@ -183,13 +190,29 @@ def _known(values: Iterable[Any]) -> Any:
     return next((value for value in values if kind_of(value) is not None), None)
 
 
-def _record(line: bytes) -> dict[str, Any] | str:
+def _check_lines(head: Lines) -> None:
+    """Refuse what is JSON, but not in lines."""
+    first, *others = [line for line in head.data.split(b"\n") if line.strip()] or [b""]
+    if first.lstrip()[:1] == b"[" and not (others and _is_json(first)):
+        raise _check.not_lines(head.name, "a JSON array")
+    if first.strip() == b"{" and others and others[0].lstrip()[:1] == b'"':
+        raise _check.not_lines(head.name, "one over several lines")
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _record(line: bytes, encoding: str | None = None) -> dict[str, Any] | str:
     """The object of a line, or what is wrong with it."""
     try:
         record = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        byte = line[error.start]
-        return f"expected UTF-8, got byte 0x{byte:02x} at position {error.start}."
+    except UnicodeDecodeError:
+        return _check.not_utf8(line, encoding)
     except (ValueError, RecursionError):
         record = None
     if isinstance(record, dict):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from surelearn import _check
 from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._files import File, Stream
@@ -86,7 +87,7 @@ class LineSource(Source):
 
     def end_of(self, file: int) -> int | None:
         found = self.files[file]
-        return found.size if found.compression is None else None
+        return found.size if found.compression is None and found.encoding is None else None
 
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()
@@ -171,6 +172,8 @@ def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> I
             at = place.at + len(data)
             place = Place(start.file, at, place.line + n_lines, _mark(data))
             text = data.removeprefix(BOM) if place.at == len(data) else data
+            if place.at == len(data) and file.encoding is None:
+                _check.narrow(data, file.name)
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)
             before = now

@@ -35,6 +35,7 @@ def sentences(
     columns: Sequence[str] | None = None,
     label: str | Literal[False] | None = None,
     format: str | None = None,
+    encoding: str | None = None,
     skip_bad: bool = False,
     filesystem: Any = None,
 ) -> Source:
@@ -62,6 +63,8 @@ def sentences(
     format : {"conll", "conllu"}, optional
         Default: ``"conllu"`` if the name ends so, before ``.gz`` or the like, else ``"conll"``;
         names that end as those of rows do, such as ``.jsonl``, are refused.
+    encoding : str, optional
+        Of the files, as in `batches`. Default: UTF-8.
     skip_bad : bool, default False
         Whether to leave out sentences with a line that cannot be read, and count them.
     filesystem : as in `batches`
@@ -91,11 +94,14 @@ def sentences(
     if isinstance(source, Source):
         return source
     skip_bad = _check.flag("skip_bad", skip_bad)
-    files = files_of(source, filesystem, ENDINGS, format)
+    encoding = _check.encoding(encoding)
+    files = files_of(source, filesystem, ENDINGS, format, encoding=encoding)
     names = None if columns is None else _names(columns)
     read = FORMATS[_format(files, format)](names, label)
-    make = partial(Reader, read, skip_bad=skip_bad)
-    return SentenceSource(files, make, partial(whole_sentences, read))
+    make = partial(Reader, read, encoding=encoding, skip_bad=skip_bad)
+    found = SentenceSource(files, make, partial(whole_sentences, read))
+    found.settings = {} if encoding is None else {"encoding": encoding}
+    return found
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from surelearn.read._csv import CsvSource
 from surelearn.read._files import File, files_of
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
+from surelearn.read._layout import Layout
 from surelearn.read._lines import LineSource
 from surelearn.read._sparse import svmlight, vowpal_wabbit
 from surelearn.read._stores import arrow, parquet
@@ -42,6 +43,9 @@ def batches(
     keep: Sequence[str] = (),
     label_type: type | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
     n_features: int | None = None,
     zero_based: bool = False,
     skip_bad: bool = False,
@@ -75,6 +79,13 @@ def batches(
         ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"svmlight"`` or ``"vw"``.
         Default: guessed from the name, before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or ``.xz``;
         jsonl for standard input.
+    delimiter : str, optional
+        What is between columns of csv and tsv. Default: a comma, and a tab in tsv.
+    quote : str, optional
+        What is around texts of csv and tsv with delimiters or newlines in them. Default: ``'"'``;
+        ``""``: nothing is, quotes are letters.
+    encoding : str, optional
+        Of lines of text, such as ``"latin-1"`` or ``"utf-16"``. Default: UTF-8.
     n_features : int, optional
         Columns of the rows of svmlight (default: found by going through the files once) and of
         Vowpal Wabbit text (default 2**18: names are hashed).
@@ -113,44 +124,69 @@ def batches(
         label if label is False else _check.column("label", label),
         _check.column("weight", weight),
         _check.feature_names(features),
-        label_type,
+        _check.label_type(label_type),
         kept,
     )
+    written = {"delimiter": delimiter, "quote": quote, "encoding": _check.encoding(encoding)}
     if not isinstance(source, str | os.PathLike | list | tuple):
+        _check.only_for("a frame", **written)
         _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
-    files = files_of(source, filesystem, FORMATS, format)
+    files = files_of(source, filesystem, FORMATS, format, encoding=written["encoding"])
     kind = _format(files, format)
+    _check.only_for(kind, **written)
     if kind not in ("svmlight", "vw"):  # which are read by our own core
         _check.need(f"reading {kind}", "pyarrow", "files")
-    if kind == "jsonl":
-        return LineSource(files, partial(JsonLines, wanted, skip_bad=skip_bad))
     if kind in ("csv", "tsv"):
-        delimiter = "," if kind == "csv" else "\t"
-        return CsvSource(files, wanted, delimiter=delimiter, skip_bad=skip_bad)
-    if kind in ("parquet", "arrow"):
+        made: Source = CsvSource(files, wanted, layout=_layout(kind, written), skip_bad=skip_bad)
+    elif kind == "svmlight":
+        sparse = _sparse(wanted, n_features, skip_bad=skip_bad)
+        made = svmlight(files, **sparse, zero_based=zero_based)
+    elif kind == "vw":
+        made = vowpal_wabbit(files, **_sparse(wanted, n_features, skip_bad=skip_bad))
+    elif kind == "jsonl":
+        encoded = written["encoding"]
+        make_reader = partial(JsonLines, wanted, encoding=encoded, skip_bad=skip_bad)
+        made = LineSource(files, make_reader)
+    else:
         store = parquet if kind == "parquet" else arrow
-        return TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
-    if kind == "vw":
-        return vowpal_wabbit(
-            files, n_features=n_features, labelled=label is not False, keep=kept, skip_bad=skip_bad
-        )
-    return svmlight(
-        files,
-        n_features=n_features,
-        zero_based=zero_based,
-        labelled=label is not False,
-        keep=kept,
-        skip_bad=skip_bad,
-    )
+        made = TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
+    made.settings = _settings(kind, format, zero_based=zero_based or None, **written)
+    return made
+
+
+def _layout(kind: str, written: Mapping[str, str | None]) -> Layout:
+    """Where rows and columns of csv or tsv end."""
+    given, quote = written["delimiter"], written["quote"]
+    delimiter = {"csv": ",", "tsv": "\t"}[kind] if given is None else _check.delimiter(given)
+    return Layout(delimiter, _check.quote('"' if quote is None else quote, delimiter))
+
+
+def _sparse(wanted: Wanted, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:
+    """What readers of sparse rows are told."""
+    labelled = wanted.label is not False
+    return {
+        "n_features": n_features, "labelled": labelled, "keep": wanted.keep, "skip_bad": skip_bad,
+    }  # fmt: skip
+
+
+def _settings(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
+    """What was said of how files are read, and the format it was said of."""
+    settings = {name: value for name, value in given.items() if value is not None}
+    return {**settings, "format": kind} if settings or format is not None else {}
+
+
+def told_formats(source: Any, filesystem: Any = None) -> set[str | None]:
+    """The formats that the names of files tell; None for those that do not."""
+    if not isinstance(source, str | os.PathLike | list | tuple):
+        return set()
+    return {_ending(file) for file in files_of(source, filesystem, FORMATS, None)}
 
 
 def _format(files: list[File], given: str | None) -> str:
     """The one format of all files."""
     if given is not None:
-        if given not in FORMATS:
-            raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {given!r}.")
-        return given
+        return _check.choice("format", given, FORMATS)
     found = {_guess(file) for file in files}
     if len(found) > 1:
         raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
@@ -160,11 +196,12 @@ def _format(files: list[File], given: str | None) -> str:
 def _guess(file: File) -> str:
     if file.is_stdin:
         return "jsonl"
-    for kind, endings in FORMATS.items():
-        if file.ending in endings:
-            return kind
-    raise BadInput(
-        f"{file.name} must have an ending that tells its format, such as .jsonl, got "
-        f"{file.ending!r}. "
-        f"Name the format: {', '.join(FORMATS)}."
-    )
+    kind = _ending(file)
+    if kind is None:
+        raise _check.format_unknown(file.name, file.ending, list(FORMATS))
+    return kind
+
+
+def _ending(file: File) -> str | None:
+    """The format that a name tells."""
+    return next((kind for kind, endings in FORMATS.items() if file.ending in endings), None)

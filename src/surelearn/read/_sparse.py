@@ -15,7 +15,7 @@ from surelearn import _check
 from surelearn._check import bad_record
 from surelearn.read import _svmlight, _vw
 from surelearn.read._batch import Batch, Labels
-from surelearn.read._columns import there
+from surelearn.read._columns import Columns, there
 from surelearn.read._files import File
 from surelearn.read._kept import values_of
 from surelearn.read._lines import Lines, LineSource, lines_of
@@ -88,7 +88,7 @@ class Sparse:
     skip_bad : bool
     """
 
-    columns = None
+    columns = Columns(None, None, None, ())  # features have no names
 
     def __init__(
         self,

@@ -126,8 +126,7 @@ def _interval(every: int | str) -> tuple[float, float]:
     if isinstance(every, str):
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", every)
         if found is None:
-            raise ValueError(
-                f"checkpoint_every must be rows or a time such as '30s' or '10m', got {every!r}."
-            )
+            what = "be rows or a time such as '30s' or '10m'"
+            raise ValueError(_check.must("checkpoint_every", what, every))
         return float("inf"), float(found[1]) * _UNITS[found[2]]
     return float(_check.count("checkpoint_every", every)), float("inf")

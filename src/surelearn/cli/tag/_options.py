@@ -32,6 +32,7 @@ Label = Annotated[
 Format = Annotated[
     str | None, typer.Option(metavar="FORMAT", help="conll or conllu, if names do not tell.")
 ]
+Encoding = _options.Encoding
 SkipBad = Annotated[
     bool,
     typer.Option("--skip-bad", help="Leave out sentences that cannot be read, and count them."),

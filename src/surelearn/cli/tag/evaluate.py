@@ -9,6 +9,7 @@ from surelearn.cli._options import Json, Model, Quiet
 from surelearn.cli._progress import progress_bar
 from surelearn.cli.tag._options import (
     Columns,
+    Encoding,
     Files,
     Format,
     Label,
@@ -25,6 +26,7 @@ def evaluate(
     columns: Columns = None,
     label: Label = None,
     format: Format = None,
+    encoding: Encoding = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -42,7 +44,9 @@ def evaluate(
     """
     from surelearn.evaluation import evaluate_tagger
 
-    asked = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
+    asked = reading(
+        columns=columns, label=label, format=format, encoding=encoding, skip_bad=skip_bad
+    )
     tagger = tagger_in(model)
     with progress_bar("Judging", quiet=quiet) as progress:
         found = evaluate_tagger(tagger, files, progress=progress, **asked)

@@ -11,7 +11,7 @@ from surelearn.cli import _options
 from surelearn.cli._options import Model, Quiet
 from surelearn.cli._output import Output, opened
 from surelearn.cli.predict import begun, labelling_bar
-from surelearn.cli.tag._options import Columns, Files, Format, SkipBad, reading, tagger_in
+from surelearn.cli.tag._options import Columns, Encoding, Files, Format, SkipBad, reading, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
 
@@ -26,6 +26,7 @@ def predict(
     ] = False,
     output: Output = None,
     format: Format = None,
+    encoding: Encoding = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
@@ -43,7 +44,7 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
-    asked = reading(columns=columns, format=format, skip_bad=skip_bad)
+    asked = reading(columns=columns, format=format, encoding=encoding, skip_bad=skip_bad)
     tagger = tagger_in(model)
     n_bad, between = 0, ""
     with labelling_bar(output, quiet=quiet) as progress:

@@ -13,6 +13,7 @@ from surelearn.cli._options import Json, Quiet
 from surelearn.cli._training import Jobs, Output, Passes, Resume, Rule, Seed
 from surelearn.cli.tag._options import (
     Columns,
+    Encoding,
     Files,
     Format,
     Label,
@@ -32,6 +33,7 @@ def train(
     columns: Columns = None,
     label: Label = None,
     format: Format = None,
+    encoding: Encoding = None,
     skip_bad: SkipBad = False,
     template: Annotated[
         list[str] | None,
@@ -75,7 +77,9 @@ def train(
         "n_jobs": jobs,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
-    read = reading(columns=columns, label=label, format=format, skip_bad=skip_bad)
+    read = reading(
+        columns=columns, label=label, format=format, encoding=encoding, skip_bad=skip_bad
+    )
     with _training.writing(output, files) as checkpoint:
         model, going_on = _prepared(output, asked, resume=resume, seed=seed)
         learnt = _training.learn(

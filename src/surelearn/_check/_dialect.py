@@ -1,0 +1,188 @@
+"""How text is written in files: its encoding, delimiters and quotes."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+
+from surelearn._check._lines import BadInput
+from surelearn._check._rows import one_text
+from surelearn._check._said import Keyword, Said, must
+
+#: Formats that a keyword is for, in words and by name.
+_FOR = {
+    "delimiter": ("csv and tsv", ("csv", "tsv")),
+    "quote": ("csv and tsv", ("csv", "tsv")),
+    "encoding": ("lines of text", ("csv", "tsv", "jsonl", "svmlight", "vw")),
+}
+
+_BOMS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+
+#: Bytes at the begin of a file that tell wide letters from others.
+_LOOKED = 64
+
+#: What often stands between columns.
+_DELIMITERS = (";", "\t", "|", ",")
+
+
+def format_unknown(name: str, ending: str, formats: Sequence[str]) -> BadInput:
+    return BadInput(
+        Said(
+            "{name} must have an ending that tells its format, such as .jsonl, got {ending!r}. "
+            "Name the {format}: {formats}.",
+            name=name,
+            ending=ending,
+            format=Keyword("format"),
+            formats=", ".join(formats),
+        )
+    )
+
+
+def only_for(kind: str, **given: str | None) -> None:
+    """Refuse keywords that say nothing of a format."""
+    for name, value in given.items():
+        what, kinds = _FOR[name]
+        if value is not None and kind not in kinds:
+            raise ValueError(
+                Said("{name} is for {what}, got {kind}.", name=Keyword(name), what=what, kind=kind)
+            )
+
+
+def delimiter(value: object) -> str:
+    return _one_letter("delimiter", value, "one letter of ASCII that ends no line")
+
+
+def quote(value: object, between: str) -> str:
+    """The mark around columns; none where it is empty."""
+    if value == "":
+        return ""
+    mark = _one_letter("quote", value, "one letter of ASCII, or '' for none")
+    if mark == between:
+        raise ValueError(f"delimiter and quote must differ, got {mark!r} for both.")
+    return mark
+
+
+def _one_letter(name: str, value: object, what: str) -> str:
+    letter = one_text(name, value)
+    if len(letter) != 1 or not letter.isascii() or letter in "\r\n\0":
+        raise ValueError(must(name, f"be {what}", letter))
+    return letter
+
+
+def encoding(value: object) -> str | None:
+    """The name of an encoding of text; None: it is UTF-8."""
+    if value is None:
+        return None
+    name = one_text("encoding", value)
+    try:
+        found = codecs.lookup(name)
+        "".encode(name)  # some codecs are not of text
+    except (LookupError, TypeError, ValueError):
+        known = "be one that Python knows, such as 'latin-1' or 'utf-16'"
+        raise ValueError(must("encoding", known, name)) from None
+    return None if found.name.replace("_", "-") in ("utf-8", "utf-8-sig") else name
+
+
+def narrow(data: bytes, name: str) -> None:
+    """Refuse a file that begins with letters of two or four bytes."""
+    found = _wide_encoding(data[:_LOOKED])
+    if found is not None:
+        raise BadInput(
+            Said(
+                "{name} must be in UTF-8, got {kind}. Use {encoding}.",
+                name=name,
+                kind=found[:6].upper(),
+                encoding=Keyword("encoding", found),
+            )
+        )
+
+
+def _wide_encoding(begin: bytes) -> str | None:
+    for bom, name in _BOMS.items():
+        if begin.startswith(bom):
+            return name
+    pairs = len(begin) // 2
+    first, second = begin[0 : 2 * pairs : 2].count(0), begin[1 : 2 * pairs : 2].count(0)
+    if pairs < 4 or 0 not in (first, second) or first + second < 0.8 * pairs:
+        return None
+    return "utf-16-le" if second else "utf-16-be"
+
+
+def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Said:
+    """What is wrong with bytes that are no text, told by their place or what they are in."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        start = error.start
+    where = f"at position {start}" if inside is None else f"in {inside}"
+    if given is not None:
+        return Said("expected {given}, got bytes that are none {where}.", given=given, where=where)
+    return Said(
+        "expected UTF-8, got byte 0x{byte:02x} {where}. Name the encoding if it is another one, "
+        "such as {encoding}.",
+        byte=data[start],
+        where=where,
+        encoding=Keyword("encoding", "latin-1"),
+    )
+
+
+def utf8_already(name: str, given: str) -> BadInput:
+    return BadInput(
+        Said(
+            "{name} must be in {given}, got UTF-8. Use {encoding}.",
+            name=name,
+            given=given,
+            encoding=Keyword("encoding", "utf-8"),
+        )
+    )
+
+
+def delimited(name: str, header: str, between: str) -> None:
+    """Refuse one column whose name looks as if it were several."""
+    for mark in _DELIMITERS:
+        if mark in header and mark != between:
+            raise BadInput(
+                Said(
+                    "{name} must have columns between {between!r}, got {header!r}. Use {mark}.",
+                    name=name,
+                    between=between,
+                    header=header if len(header) <= 60 else f"{header[:56]} ...",
+                    mark=Keyword("delimiter", mark),
+                )
+            )
+
+
+def not_lines(name: str, what: str) -> BadInput:
+    return BadInput(
+        f"{name} must have one JSON object a line, got {what}. Write each on a line of its own, as "
+        "jq -c does."
+    )
+
+
+def endless_row(name: str, most: int) -> BadInput:
+    return BadInput(
+        Said(
+            "{name} must be made of rows, got one of more than {most} MiB. Look for a quote that "
+            "is not closed, or use {quote}.",
+            name=name,
+            most=most >> 20,
+            quote=Keyword("quote", ""),
+        )
+    )
+
+
+def miscounted(expected: int, found: int, row: bytes, mark: str) -> str:
+    """What is wrong with a row of another number of columns than there are names."""
+    begin = repr(row.decode(errors="replace"))
+    begin = begin if len(begin) <= 40 else f"{begin[:37]}..."
+    said = f"expected {expected} columns, got {found} in {begin}."
+    if not mark or b"\n" not in row:
+        return said
+    return Said(
+        "{said} Use {quote} where quotes are letters.", said=said, quote=Keyword("quote", "")
+    )

@@ -1,0 +1,260 @@
+"""Rows of csv and tsv: parsed by pyarrow a block at a time.
+
+pyarrow names rows of a block, and stops at a bad one; so a block that it refuses is read again row
+by row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from surelearn import _check
+from surelearn._check import bad_record
+from surelearn.read._batch import Batch
+from surelearn.read._columns import Columns, batch_of, faulty, shown
+from surelearn.read._kept import Kept, values_of
+from surelearn.read._layout import Layout
+from surelearn.read._lines import BOM
+
+#: A whole number that is written in the one way there is for it: others stay apart as texts.
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+#: How a number may be written.
+NUMBER = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+
+#: What programs write for a value that is not there, in small letters.
+_MISSING = {"nan", "na", "n/a", "#n/a", "<na>", "null", "none"}
+
+#: Of whole numbers as labels one in so many may be something else: then that is a bad record, and
+#: not a sign that labels are texts.
+_FEW = 10
+
+
+class Header(NamedTuple):
+    """The first row of a file.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the columns there are.
+    encoding : str or None
+        Of the file; None: UTF-8.
+    """
+
+    names: list[str]
+    encoding: str | None
+
+    def is_again(self, row: Sequence[bytes]) -> bool:
+        """Whether a row has the names once more, as where files were joined."""
+        if len(row) < 2:  # one word alone may be a record
+            return False
+        first, *others = row
+        return [first.removeprefix(BOM), *others] == [name.encode() for name in self.names]
+
+
+class Rows:
+    """Looks into whole rows.
+
+    Parameters
+    ----------
+    header : Header
+    columns : Columns
+        Those to read.
+    layout : Layout
+    skip_bad : bool
+    """
+
+    def __init__(self, header: Header, columns: Columns, layout: Layout, *, skip_bad: bool) -> None:
+        self._header = header
+        self._columns = columns
+        self._layout = layout
+        self._skip_bad = skip_bad
+        self._n_columns = len(header.names)
+        label = columns.label if columns.kind == "a text" else None
+        #: Columns of texts; those of numbers cannot hold their name.
+        self._named_columns = [name for name in (columns.text, label) if name]
+        self._places = {name: header.names.index(name) for name in columns.all_names}
+
+    def __call__(self, data: bytes, name: str, first: int) -> Batch:
+        texts = self._texts(data)
+        table = None if texts is None else self._table(texts)
+        if texts is None or table is None or self._has_faults(table):
+            return self._one_by_one(data, name, first)
+        kept = {name: texts[name].to_pylist() for name in self._columns.keep}
+        return batch_of(table, self._columns, kept=self._carried(kept))
+
+    def _has_faults(self, table: Any) -> bool:
+        return bool(faulty(table, self._columns).any()) or self._may_have_names(table)
+
+    def _may_have_names(self, table: Any) -> bool:
+        """Whether text and label of a row are what their columns are called."""
+        import pyarrow
+        from pyarrow import compute
+
+        same = None
+        for name in self._named_columns:
+            found = compute.is_in(table.column(name), pyarrow.array([name, f"\ufeff{name}"]))
+            same = found if same is None else compute.and_(same, found)
+        return same is not None and compute.any(same).as_py()
+
+    def _carried(self, texts: dict[str, list[str]]) -> Kept:
+        """Columns that are carried along: a whole number stays a text if it is spelled oddly."""
+        kept: dict[str, Any] = {}
+        for name, kind in self._columns.keep.items():
+            values: list[Any] = texts[name]
+            if kind == "a whole number":
+                values = [_whole_or_text(text) for text in texts[name]]
+            kept[name] = values_of(values)
+        return kept
+
+    def _texts(self, data: bytes) -> dict[str, Any] | None:
+        """The columns that pyarrow finds, as texts; None: it cannot."""
+        import pyarrow
+        from pyarrow import csv
+
+        if data.startswith(BOM):  # not at the start of the file: pyarrow would take it for one
+            data = b"\n" + data
+        # By number: two columns may have one name.
+        types = {str(place): pyarrow.binary() for place in self._places.values()}
+        try:
+            read = csv.read_csv(
+                pyarrow.BufferReader(data),
+                csv.ReadOptions(
+                    use_threads=False,
+                    block_size=len(data) + 1,
+                    column_names=[str(place) for place in range(self._n_columns)],
+                ),
+                csv.ParseOptions(
+                    delimiter=self._layout.delimiter,
+                    quote_char=self._layout.quote or False,
+                    newlines_in_values=True,
+                ),
+                csv.ConvertOptions(column_types=types, include_columns=list(types)),
+            )
+            return {
+                name: read.column(str(place)).cast(pyarrow.string())  # says so if it is not UTF-8
+                for name, place in self._places.items()
+            }
+        except pyarrow.ArrowInvalid:
+            return None
+
+    def _table(self, texts: dict[str, Any]) -> Any:
+        """The columns that are looked into, in their types; None: some values are of others."""
+        import pyarrow
+
+        try:
+            return pyarrow.table({n: self._cast(n, texts[n]) for n in self._columns.names})
+        except pyarrow.ArrowInvalid:
+            return None
+
+    def _cast(self, name: str, texts: Any) -> Any:
+        import pyarrow
+
+        if name == self._columns.text:
+            return texts
+        if name != self._columns.label:
+            return texts.cast(pyarrow.float64())
+        coded = texts.combine_chunks().dictionary_encode()
+        values = [_kept(text, self._columns.kind) for text in coded.dictionary.to_pylist()]
+        return pyarrow.array(values, self._columns.schema().field(name).type).take(coded.indices)
+
+    def _one_by_one(self, data: bytes, name: str, first: int) -> Batch:
+        import pyarrow
+
+        records: list[dict[str, Any]] = []
+        kept: list[dict[str, str]] = []
+        n_bad = 0
+        for begin, end in self._layout.rows(data):
+            texts = self._fields(data[begin:end])
+            record = texts if isinstance(texts, str) else self._record(texts)
+            wrong = record if isinstance(record, str) else self._fault(record)
+            if not isinstance(texts, str) and not isinstance(record, str) and wrong is None:
+                records.append(record)
+                kept.append(texts)
+            elif self._skip_bad:
+                n_bad += 1
+            else:
+                before = data.count(b"\n", 0, begin)
+                raise bad_record(f"{name}, line {first + before}", wrong or "", n_before=before)
+        table = pyarrow.Table.from_pylist(records, schema=self._columns.schema())
+        carried = self._carried(
+            {name: [texts[name] for texts in kept] for name in self._columns.keep}
+        )
+        return batch_of(table, self._columns, n_bad=n_bad, kept=carried)
+
+    def _fields(self, row: bytes) -> dict[str, str] | str:
+        """The columns of a row that are read, as texts, or what is wrong with it."""
+        fields = self._layout.fields(row)
+        if len(fields) != self._n_columns:
+            return _check.miscounted(self._n_columns, len(fields), row, self._layout.quote)
+        if self._named_columns and self._header.is_again(fields):
+            return "expected a record, got the names of the columns once more."
+        texts: dict[str, str] = {}
+        for name, place in self._places.items():
+            if not _check.is_utf8(fields[place]):
+                return not_utf8(fields[place], self._header.encoding)
+            texts[name] = fields[place].decode()
+        return texts
+
+    def _fault(self, record: dict[str, Any]) -> str | None:
+        """What is wrong with a record, in a sentence."""
+        wrong, label = self._columns.fault(record), self._columns.label
+        if wrong is None or not self._columns.is_guessed or label is None:
+            return wrong
+        odd = wrong.startswith(f"{label!r} must be a whole number") and label in record
+        return _check.odd_label(wrong) if odd else wrong
+
+    def _record(self, texts: dict[str, str]) -> dict[str, Any]:
+        """The columns that are looked into; a label that is empty is none."""
+        names = [name for name in self._columns.names if texts[name] or name != self._columns.label]
+        return {name: self._value(name, texts[name]) for name in names}
+
+    def _value(self, name: str, text: str) -> Any:
+        if name == self._columns.label:
+            kept = _kept(text, self._columns.kind)
+            return text if kept is None else kept
+        if name == self._columns.text or not NUMBER.fullmatch(text.encode()):
+            return text
+        return float(text)
+
+
+def not_utf8(value: bytes, encoding: str | None) -> str:
+    """What is wrong with bytes that are no text."""
+    return _check.not_utf8(value, encoding, inside=shown(value))
+
+
+def kind_of_column(values: Iterable[bytes]) -> str:
+    """What a column holds, by its first values: whole numbers if all that are there are."""
+    texts = {value.decode(errors="replace") for value in values} - {""}
+    whole = all(_kept(text, "a whole number") is not None for text in texts)
+    return "a whole number" if texts and whole else "a text"
+
+
+def kind_of_labels(values: Iterable[bytes]) -> str:
+    """What labels are, by the first ones: whole numbers if all are but for a few, or for marks of
+    values that are missing."""
+    counts = Counter(value.decode(errors="replace") for value in values)
+    del counts[""]
+    whole = {text for text in counts if _kept(text, "a whole number") is not None}
+    odd = counts.keys() - whole
+    n_odd = sum(counts[text] for text in odd)
+    few = n_odd * _FEW <= counts.total() or all(text.lower() in _MISSING for text in odd)
+    return "a whole number" if whole and few else "a text"
+
+
+def _whole_or_text(text: str) -> int | str | None:
+    """A value of a column whose first ones are whole numbers."""
+    whole = _WHOLE.fullmatch(text)
+    return int(text) if whole else text or None
+
+
+def _kept(text: str, kind: str) -> str | int | None:
+    """The label of a kind that a text stands for; None: it is not of this kind."""
+    if kind == "a text":
+        return text or None
+    if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63:
+        return int(text)
+    return None
