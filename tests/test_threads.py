@@ -167,3 +167,23 @@ def test_a_child_makes_vectorizers_though_its_parent_was_making_one():
         other.start()
         other.join()
     assert said == [""]
+
+
+def test_one_thread_at_a_time_is_inside_a_lock():
+    lock, inside, errors = _core.Lock(), [], []
+
+    def work():
+        for _ in range(2000):
+            with lock:
+                inside.append(1)
+                if len(inside) > 1:
+                    errors.append("two are inside")
+                inside.pop()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert not errors

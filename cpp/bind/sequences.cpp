@@ -291,11 +291,13 @@ struct NameTable {
 /// For Python to hold while features and weights change together.
 struct Lock {
     Guard guard;
-    std::optional<Guard::Writer> held;
+    std::unique_ptr<Guard::Writer> held;
 
     void enter() {
         const nb::gil_scoped_release release;
-        held.emplace(guard);
+        // Waits before it touches `held`, which is that of another thread until then.
+        auto entered = std::make_unique<Guard::Writer>(guard);
+        held = std::move(entered);
     }
 };
 
