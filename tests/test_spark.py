@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -259,16 +260,50 @@ def test_spark_connect(tmp_path):
     assert (tmp_path / "model.sure").read_bytes() == bytes_of(clf.fit(TEXTS, LABELS), tmp_path)
 
 
-def test_the_page_on_spark_works(session, tmp_path, monkeypatch, capsys):
-    """Its blocks are not run with those of the other pages: they need a session."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def as_typed(tmp_path):
+    """What a user has who sets nothing: the python3 that is found first is not the driver's."""
+    other = tmp_path / "bin" / "python3"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 9\n")
+    other.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{other.parent}:{os.environ['PATH']}"}
+    environment.pop("PYSPARK_PYTHON", None)
+    return environment
+
+
+def test_the_page_on_spark_works_as_typed(as_typed, tmp_path):
     page = Path(__file__).parents[1] / "docs" / "howto" / "spark.md"
     (block,) = re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL)
-    scope = {}
-    exec(block, scope)
-    assert scope["spark"] is session
-    assert scope["model"].n_updates_ > 0
-    assert int(capsys.readouterr().out.removesuffix(" %\n")) >= 80
+    done = subprocess.run(
+        [sys.executable, "-c", block], env=as_typed, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.splitlines()[-1].removesuffix(" %")) >= 80
+
+
+@pytest.mark.parametrize(
+    ("master", "conf", "variable", "wanted"),
+    [
+        ("local[2]", {}, None, sys.executable),
+        ("local[2]", {"spark.pyspark.python": "conf"}, None, "conf"),
+        ("local[2]", {}, "variable", "python3"),
+        ("spark://host:7077", {}, None, "python3"),
+    ],
+)
+def test_workers_of_this_machine_run_the_python_of_the_driver(
+    master, conf, variable, wanted, monkeypatch
+):
+    """Executors of a cluster have others, and who has said which is left alone."""
+    if variable is None:
+        monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    else:
+        monkeypatch.setenv("PYSPARK_PYTHON", variable)
+    context = SimpleNamespace(master=master, pythonExec="python3", getConf=lambda: conf)
+    frame = SimpleNamespace(sparkSession=SimpleNamespace(sparkContext=context))
+    spark._use_python_of_driver(frame)
+    assert context.pythonExec == wanted
+    spark._use_python_of_driver(SimpleNamespace(sparkSession=SimpleNamespace()))  # Spark Connect
 
 
 def test_without_the_library_the_line_that_installs_it_is_said(monkeypatch):

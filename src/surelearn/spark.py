@@ -8,8 +8,10 @@ it too. `docs/howto/spark.md` shows it.
 from __future__ import annotations
 
 import math
+import os
 import pickle
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -204,7 +206,21 @@ class _Spark:
                 # About sqrt(n) places for n partitions, without a need to know n.
                 yield _packed(work(pa.Table.from_batches(listed), number), math.isqrt(number))
 
+        _use_python_of_driver(self.df)
         return self.df.select(*columns).mapInArrow(visit, _SCHEMA)
+
+
+def _use_python_of_driver(df: Any) -> None:
+    """Let workers of a local master run this Python rather than the first python3 that is found.
+
+    Executors of a cluster have other paths, and a choice of the user stays.
+    """
+    context = getattr(df.sparkSession, "sparkContext", None)  # Spark Connect has none
+    if context is None or "PYSPARK_PYTHON" in os.environ:
+        return
+    if context.master.startswith("local"):
+        # PySpark itself looks into this setting only where spark-submit has started it.
+        context.pythonExec = context.getConf().get("spark.pyspark.python", sys.executable)
 
 
 def _add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -274,6 +290,7 @@ def _said(model: SureClassifier, given: str | list[str], method: str, kind: Any)
 
 
 def _with_column(df: Any, output: str, kind: str, said: tuple[Any, Any]) -> Any:
+    _use_python_of_driver(df)
     column, say = said
     # PySpark warns of the argument that its types ask for.
     asked = arrow_udf(say, kind)  # type: ignore[call-overload]
