@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import array
 import contextlib
+import fcntl
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -198,6 +201,31 @@ def test_a_reader_of_a_stream_of_arrow_is_stopped(folder: Path) -> None:
     running.send(begin)
     until(lambda: running.out.count(b"\n") == 2)
     assert running.stop(signal.SIGTERM) == (143, "")
+
+
+def test_lines_are_whole_where_a_stalled_reader_is_given_up(folder: Path) -> None:
+    """A pipe that is full takes the begin of a long write, and a signal ends it there."""
+    Path("r.jsonl").write_bytes(rows(20_000))
+    process = subprocess.Popen(
+        [sys.executable, "-c", NOTED, "predict", "m.sure", "r.jsonl"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    with process.stdout, process.stderr:
+        until(lambda: waiting(process.stdout.fileno()) > 2**15)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 143
+        assert process.stderr.read() == b""
+        lines = process.stdout.read().splitlines(keepends=True)
+    assert [json.loads(line)["label"] for line in lines[:2]] == ["good", "bad"]
+    assert lines[-1].endswith(b"}\n")
+
+
+def waiting(descriptor: int) -> int:
+    """Bytes in a pipe."""
+    size = array.array("i", [0])
+    fcntl.ioctl(descriptor, termios.FIONREAD, size)
+    return size[0]
 
 
 def test_a_job_in_the_background_hears_sigterm_alone(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+#: Bytes that a pipe takes whole or not at all.
+_AT_ONCE = getattr(select, "PIPE_BUF", 512)
 
 
 def is_shown(output: Path | None) -> bool:
@@ -57,7 +61,7 @@ class WholeLines:
         done = 0
         try:
             while done < len(lines):
-                size = self._file.write(memoryview(lines)[done:])
+                size = self._file.write(memoryview(lines)[done : _end(lines, done)])
                 if size is None:
                     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
                 done += size
@@ -78,3 +82,12 @@ class WholeLines:
             return ""
         lines = "line was" if self._n_lines == 1 else "lines were"
         return f"; {self._n_lines:,} whole {lines} written"
+
+
+def _end(lines: bytes, begin: int) -> int:
+    """How far to write at once: whole lines that a pipe takes, or none of them where a signal comes
+    while it is full. Of one that is too long for that a signal may leave the begin."""
+    if len(lines) - begin <= _AT_ONCE:
+        return len(lines)
+    last = lines.rfind(b"\n", begin, begin + _AT_ONCE) + 1
+    return last or lines.find(b"\n", begin) + 1 or len(lines)
