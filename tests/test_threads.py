@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, rules, text
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, _core, rules, text
 
 
 def test_predictions_during_learning_see_whole_blocks():
