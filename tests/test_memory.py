@@ -140,6 +140,20 @@ def test_what_is_there_already_needs_no_more_memory(way, limit):
         model.predict(X)
 
 
+def test_columns_that_were_taken_in_advance_need_no_more_memory(limit):
+    clf = SureClassifier().partial_fit(X, range(6))
+    for label in (6, 7):
+        clf.learn_one(X[:1], label)
+    room = clf._model.weights.capacity
+    assert room > 8
+    limit(0)
+    for label in range(8, room):
+        clf.learn_one(X[:1], label)
+    with pytest.raises(MemoryError, match=MESSAGE):
+        clf.learn_one(X[:1], room)
+    assert len(clf.classes_) == room
+
+
 def test_files_and_merging(limit):
     models = [SureClassifier(random_state=seed).fit(X, range(6)) for seed in (1, 2)]
     whole = content(models[0])

@@ -270,6 +270,11 @@ class Weights:
         with _made(self.layout, len(columns)):
             return self._with_core(self._core.with_columns(list(columns)))
 
+    @property
+    def capacity(self) -> int:
+        """Columns that there is memory for."""
+        return self.n_columns
+
     def grown(self, columns: Sequence[int]) -> Self:
         """As `with_columns`, but cheap for new columns that come again and again.
 
@@ -351,7 +356,7 @@ class Diagonal(Weights):
 
     @property
     def capacity(self) -> int:
-        """Columns that there is memory for."""
+        """Columns that there is memory for; some are taken in advance."""
         capacity: int = self._core.capacity
         return capacity
 

@@ -116,8 +116,8 @@ class RowSettings:
         """Refuse classes that the model cannot take: no cost, no row of the code, no memory."""
         _check.cost_fits(self.method.cost, classes)
         reductions.check_classes(self.multiclass, model.classes, classes)
-        if len(classes) > len(model.classes):
-            n_columns, what, more = reductions.demand(self.multiclass, len(classes))
+        n_columns, what, more = reductions.demand(self.multiclass, len(classes))
+        if n_columns > (0 if model.weights is None else model.weights.capacity):
             fits(model.layout, n_columns, what=what, more=more)
 
     def check_declared(self, classes: NDArray[Any]) -> None:
