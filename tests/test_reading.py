@@ -298,7 +298,7 @@ def test_of_many_columns_all_are_proposed() -> None:
     ("features", "error", "message"),
     [
         ("ab", TypeError, "features must be a list of names of columns, got 'ab'"),
-        ([0, 1], TypeError, r"features must be a list of names of columns, got \[0, 1\]"),
+        ([0.5], TypeError, r"features must be a list of names of columns, got \[0.5\]"),
         ([], ValueError, r"features must name at least one column, got \[\]"),
     ],
 )
