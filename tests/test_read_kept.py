@@ -175,8 +175,8 @@ def test_names_must_be_a_list_without_repeats(tmp_path: Path) -> None:
     path = jsonl(tmp_path, RECORDS)
     with pytest.raises(TypeError, match="keep must be a list of names, got 'id'"):
         read.batches(path, keep="id")
-    with pytest.raises(TypeError, match=r"keep must be a list of names, got \[3\]"):
-        read.batches(path, keep=[3])
+    with pytest.raises(TypeError, match=r"keep must be a list of names, got \[3.5\]"):
+        read.batches(path, keep=[3.5])
     with pytest.raises(ValueError, match=r"keep must be different names, got \['id', 'id'\]"):
         read.batches(path, keep=["id", "id"])
 
