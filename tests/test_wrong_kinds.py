@@ -155,7 +155,7 @@ def test_a_tagger_must_be_fitted_to_be_judged(files):
         predict_tags(SureTagger(), files["conll"])
 
 
-@pytest.mark.parametrize("engine", ["dask", "spark"])
+@pytest.mark.parametrize("engine", ["dask", pytest.param("spark", marks=pytest.mark.slow)])
 def test_engines_refuse_what_is_no_classifier(engine):
     room = pytest.importorskip(f"surelearn.{engine}")
     for name in ("predict", "predict_proba"):
