@@ -71,6 +71,11 @@ def model_for(name):
 ROWS = [*FILES, *SPARSE, "none.parquet", "none.arrow"]
 
 
+def some_quick(names, *quick):
+    """All but a few are left to the slow tests: each starts two processes."""
+    return [n if n in quick else pytest.param(n, marks=pytest.mark.slow) for n in names]
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_nothing_is_predicted(name, tmp_path):
     done = run("predict", model_for(name), name)
@@ -95,7 +100,7 @@ def test_nothing_can_be_learnt(name, tmp_path):
     assert not (tmp_path / "x.sure").exists()
 
 
-@pytest.mark.parametrize("name", [*FILES, *SPARSE])
+@pytest.mark.parametrize("name", some_quick([*FILES, *SPARSE], "empty.jsonl", "header.csv"))
 def test_pipes_are_no_different(name, folder):
     """Real ones: what arrives is read otherwise than files."""
     format = name.partition(".")[2]
