@@ -4,7 +4,7 @@
 NB_MODULE(_core, m) {
     // A signal may end Python while threads still hold models: what a command says at its end must
     // not be followed by a list of them.
-    nb::set_leak_warnings(false);
+    nanobind::set_leak_warnings(false);
     m.doc() = "The native core of surelearn. Trusts its caller; checks are in surelearn._check.";
     surelearn::bind::bind_rows(m);
     surelearn::bind::bind_rules(m);
