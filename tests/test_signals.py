@@ -127,8 +127,7 @@ class Running:
         self.process.send_signal(number)
         with self._in, self._errors:
             code = self.process.wait(timeout=60)
-            # The binding may list what threads still hold when Python ends: a known fault.
-            said = self._errors.read().decode().partition("nanobind:")[0]
+            said = self._errors.read().decode()
             for thread in self._threads:
                 thread.join()
         return code, said
