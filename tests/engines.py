@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surelearn import SureTextClassifier, datasets
-from surelearn.estimators._partitions import fitted, shard_state
+from surelearn.estimators.partitions import fitted, shard_state
 
 #: Rows of each part, one of them empty.
 SIZES = (120, 60, 0, 90, 130)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surelearn import SureClassifier, SureTextClassifier, tune
-from surelearn.estimators import _partitions as partitions
+from surelearn.estimators import partitions
 from test_classifier import X4, Y4, fingerprint
 
 TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]

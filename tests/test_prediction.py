@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from surelearn import SureClassifier, SureTextClassifier, evaluate, predict, read
-from surelearn.estimators._judge import judge, lead
+from surelearn.estimators.margins import judge, lead
 from surelearn.weights import Diagonal
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
@@ -200,7 +200,7 @@ def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
     asked = []
     usual = read.batches
     monkeypatch.setattr(
-        "surelearn.estimators._reading.batches",
+        "surelearn.estimators.sources.batches",
         lambda source, **more: asked.append(more) or usual(source, **more),
     )
     rows = SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["good", "bad"])

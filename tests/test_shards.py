@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
-from surelearn.estimators._partitions import fitted, n_rounds, shard_state
+from surelearn.estimators.partitions import fitted, n_rounds, shard_state
 from surelearn.merging import HOWS, MergeState
 from surelearn.merging._threads import slices
 from surelearn.training.prefetch import prefetch

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import strategies
-from surelearn.estimators import _shares
+from surelearn.estimators import contributions
 
 
 def block(n, seed=0):
@@ -28,7 +28,7 @@ def test_shares_of_a_full_covariance(columns, x, seed, top):
     means = np.random.default_rng(seed).normal(size=(columns, 5))
     sigma = block(5 * columns, seed)
     features = np.flatnonzero(x)
-    parts = _shares.heaviest(_shares.shares(means, sigma, features, x[features]), top)
+    parts = contributions.heaviest(contributions.shares(means, sigma, features, x[features]), top)
     for k in range(columns):
         own = sigma[5 * k : 5 * k + 5, 5 * k : 5 * k + 5]
         at = parts.weights.column == k
@@ -44,7 +44,7 @@ def test_each_share_of_a_full_covariance():
     sigma[2:, 2:] = [[1.0, 0.5], [0.5, 2.0]]
     sigma[:2, 2:] = sigma[2:, :2] = 100.0  # another class's block says nothing of this one
     means = np.array([[1.0, 2.0], [3.0, 4.0]])
-    parts = _shares.shares(means, sigma, np.array([0, 1]), np.array([1.0, 2.0]))
+    parts = contributions.shares(means, sigma, np.array([0, 1]), np.array([1.0, 2.0]))
     assert_array_equal(parts.variance, [4 - 6, 2 * (-3 + 8), 1 + 1, 2 * (0.5 + 4)])
     assert_array_equal(parts.margin, [1, 4, 3, 8])
     assert_array_equal(parts.weights.variance, [4, 4, 1, 2])
@@ -55,12 +55,12 @@ def test_full_equals_diagonal_where_it_is_diagonal():
     means, variances = rng.normal(size=(3, 7)), rng.random((3, 7)) + 0.1
     full = np.diag(variances.ravel())
     for got, want in zip(
-        _shares.surest(means, full), _shares.surest(means, variances), strict=True
+        contributions.surest(means, full), contributions.surest(means, variances), strict=True
     ):
         assert_array_equal(got, want)
     features, values = np.array([0, 2, 6]), np.array([1.5, -2.0, 1.0])
-    got = _shares.shares(means, full, features, values)
-    want = _shares.shares(means, variances, features, values)
+    got = contributions.shares(means, full, features, values)
+    want = contributions.shares(means, variances, features, values)
     assert_allclose(got.variance, want.variance, rtol=1e-15)
     assert_array_equal(got.margin, want.margin)
 
@@ -76,7 +76,7 @@ def test_surest_agrees_with_a_plain_sort(means, columns, top):
     variances = np.array([0.25, 1.0, 4.0] * 4, np.float32).reshape(columns, -1)
     cells = [(k, j) for j in range(means.shape[1]) for k in range(columns)]
     want = sorted(cells, key=lambda at: -abs(means[at]) / variances[at] ** 0.5)[:top]
-    got = _shares.surest(means, variances, top)
+    got = contributions.surest(means, variances, top)
     assert list(zip(got.column.tolist(), got.feature.tolist(), strict=True)) == want
     assert_array_equal(got.mean, [means[at] for at in want])
     assert_array_equal(got.variance, [variances[at] for at in want])

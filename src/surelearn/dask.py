@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators import SureClassifier
-from surelearn.estimators import _partitions as partitions
-from surelearn.estimators._judge import check_fitted
-from surelearn.estimators._partitions import E, Job, Tally
+from surelearn.estimators import SureClassifier, partitions
+from surelearn.estimators.margins import check_fitted
+from surelearn.estimators.partitions import E, Job, Tally
 from surelearn.merging import MergeState
 from surelearn.training.shards import named
 

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators import StreamProgress, SureClassifier, SureTextClassifier
-from surelearn.estimators._judge import Judgement, check_fitted, check_fitted_tagger, judge
-from surelearn.estimators._reading import opened, opened_sentences
+from surelearn.estimators.margins import Judgement, check_fitted, check_fitted_tagger, judge
+from surelearn.estimators.sources import opened, opened_sentences
 from surelearn.training.prefetch import prefetch
 from surelearn.training.salvage import raising, salvaging
 

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import SureClassifier, SureTextClassifier
-from surelearn.estimators import _partitions as partitions
-from surelearn.estimators._judge import check_fitted
-from surelearn.estimators._partitions import E, Job, Tally
+from surelearn.estimators import SureClassifier, SureTextClassifier, partitions
+from surelearn.estimators.margins import check_fitted
+from surelearn.estimators.partitions import E, Job, Tally
 from surelearn.merging import MergeState
 from surelearn.training.shards import named
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, rules
 from surelearn.active._view import Own, unsure_first
-from surelearn.estimators._judge import Lead, lead
+from surelearn.estimators.margins import TopTwoMargin, lead
 from surelearn.models.rows import RowModel
 
 #: Rows that are scored again in one call of the core, at first.
@@ -25,7 +25,7 @@ class Shrinking:
         self._rows = rows.rows
         self._model: RowModel = model.copy()
         self._rule = rules.get(self._estimator.rule).core()
-        self._found: Lead = lead(self._estimator, model, self._rows)
+        self._found: TopTwoMargin = lead(self._estimator, model, self._rows)
 
     @property
     def scores(self) -> NDArray[np.float64]:

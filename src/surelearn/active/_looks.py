@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surelearn.estimators._table import word
+from surelearn.estimators.table import word
 
 if TYPE_CHECKING:
     from surelearn.active._curves import Simulation

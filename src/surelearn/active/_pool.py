@@ -18,9 +18,9 @@ from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
 from surelearn.active._view import Foreign, Own
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._proba import Certain
-from surelearn.estimators._text import taken
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.probabilistic import ProbabilisticLinear
+from surelearn.estimators.text_classifier import taken
 
 Rows = NDArray[np.int64]
 
@@ -353,7 +353,7 @@ class Pool:
     def _view(self) -> Own | Foreign:
         """The rows as the model sees them now."""
         model = self._pupil.model
-        if not isinstance(model, Certain):
+        if not isinstance(model, ProbabilisticLinear):
             return Foreign(model, self._X)
         if model._reads_by_names:  # names that are met later make other rows of the same
             return Own(model, self._X)

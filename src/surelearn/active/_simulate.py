@@ -20,7 +20,7 @@ from surelearn import _check, rules
 from surelearn.active._curves import Simulation
 from surelearn.active._query import scores
 from surelearn.estimators import SureClassifier, SureTextClassifier
-from surelearn.estimators._labels import as_labels
+from surelearn.estimators.labels import as_labels
 from surelearn.training.shards import spread
 
 #: Fewer rows than this that judge a run make steps of accuracy that hide what is asked for.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from surelearn import _check, _core
-from surelearn.estimators._judge import Lead, lead, why_unsure
-from surelearn.estimators._proba import Certain, probabilities
+from surelearn.estimators.margins import TopTwoMargin, lead, why_unsure
+from surelearn.estimators.probabilistic import ProbabilisticLinear, probabilities
 from surelearn.models.rows import RowModel
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ class Missing(Exception):
 def view(model: Any, X: Any) -> Own | Foreign:
     """What `model` says of rows."""
     _check.classifier("model", model)
-    return Own(model, X) if isinstance(model, Certain) else Foreign(model, X)
+    return Own(model, X) if isinstance(model, ProbabilisticLinear) else Foreign(model, X)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Foreign:
         return np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
 
 
-def unsure_first(found: Lead) -> Array:
+def unsure_first(found: TopTwoMargin) -> Array:
     """What `acl` goes by: the sureness, and inf for rows that cannot teach anything."""
     none = (found.own <= 0) | (found.variance <= 0)
     return np.where(none, np.inf, np.abs(found.sureness))

@@ -70,7 +70,7 @@ def evaluate(
     """
     if picture is not None:
         _options.check_picture(picture, "--picture")
-        from surelearn.plot._look import need_matplotlib
+        from surelearn.plot.style import need_matplotlib
 
         need_matplotlib("--picture")
     import surelearn

@@ -139,7 +139,7 @@ def _classes(counted: list[dict[str, Any]]) -> str:
     """The labels and their rows, as a table; of taggers the labels."""
     import numpy as np
 
-    from surelearn.estimators._table import Table
+    from surelearn.estimators.table import Table
 
     class Counts(Table):
         _right = "fi"

@@ -95,7 +95,7 @@ def simulate(
     """
     if picture is not None:
         _options.check_picture(picture, "--picture")
-        from surelearn.plot._look import need_matplotlib
+        from surelearn.plot.style import need_matplotlib
 
         need_matplotlib("--picture")
     if output is not None:

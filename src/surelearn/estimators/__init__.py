@@ -1,12 +1,12 @@
 """The scikit-learn front: estimators that join the pieces and check that they fit."""
 
-from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._explain import Explanation
-from surelearn.estimators._file import load
-from surelearn.estimators._marks import TextExplanation
-from surelearn.estimators._merge import merge
-from surelearn.estimators._tagger import SureTagger
-from surelearn.estimators._text import SureTextClassifier
+from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.explanation import Explanation
+from surelearn.estimators.file import load
+from surelearn.estimators.highlight import TextExplanation
+from surelearn.estimators.merge_models import merge
+from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.models.position import StreamPosition
 from surelearn.training.stream import StreamProgress
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surelearn import _check
-from surelearn.estimators._table import Table
+from surelearn.estimators.table import Table
 from surelearn.evaluation._result import Scores
 
 _OUTSIDE = "O"

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators import StreamProgress
-from surelearn.estimators._judge import Judgement, check_fitted, judge, why_unsure
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._reading import opened
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.margins import Judgement, check_fitted, judge, why_unsure
+from surelearn.estimators.sources import opened
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._result import Evaluation
 from surelearn.prediction import judged_batches, of_label

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from surelearn.estimators._table import word
+from surelearn.estimators.table import word
 
 if TYPE_CHECKING:
     from surelearn.evaluation._result import Evaluation

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators._table import Table, word
+from surelearn.estimators.table import Table, word
 from surelearn.evaluation import _looks
 from surelearn.evaluation._comparison import Comparison
 from surelearn.probability import Reliability

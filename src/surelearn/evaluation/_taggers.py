@@ -8,8 +8,8 @@ from typing import Any
 
 from surelearn import _check
 from surelearn.estimators import StreamProgress
-from surelearn.estimators._judge import check_fitted_tagger
-from surelearn.estimators._reading import opened_sentences
+from surelearn.estimators.margins import check_fitted_tagger
+from surelearn.estimators.sources import opened_sentences
 from surelearn.evaluation._chunks import ChunkScores, are_chunk_tags, chunk_scores
 from surelearn.read import BadInput, Source
 

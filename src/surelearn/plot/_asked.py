@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.plot._look import COLOURS, FONT, GREY, plain
+from surelearn.plot.style import COLOURS, FONT, GREY, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

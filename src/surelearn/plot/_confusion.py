@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.estimators._table import word
+from surelearn.estimators.table import word
 from surelearn.plot._display import Display
-from surelearn.plot._look import COLOURS, FONT, head, plain
+from surelearn.plot.style import COLOURS, FONT, head, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

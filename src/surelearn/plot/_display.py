@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-from surelearn.plot._look import DPI, blank, need_matplotlib, root
+from surelearn.plot.style import DPI, blank, need_matplotlib, root
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

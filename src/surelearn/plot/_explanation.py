@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators._explain import Explanation
-from surelearn.estimators._table import word
+from surelearn.estimators.explanation import Explanation
+from surelearn.estimators.table import word
 from surelearn.plot._display import Display
-from surelearn.plot._look import COLOURS, FONT, GREY, head, plain, quiet
+from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state, shuffle
 from surelearn import _check
 from surelearn.plot import _asked
 from surelearn.plot._display import Display
-from surelearn.plot._look import FONT, head, look, plain, quiet
+from surelearn.plot.style import FONT, head, look, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

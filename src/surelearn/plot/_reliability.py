@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.plot._look import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
+from surelearn.plot.style import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

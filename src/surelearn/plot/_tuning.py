@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surelearn import _check
-from surelearn.estimators._table import word
+from surelearn.estimators.table import word
 from surelearn.plot._display import Display
-from surelearn.plot._look import COLOURS, FONT, GREY, head, plain, quiet
+from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
 from surelearn.tuning import Standings
 from surelearn.tuning.search import described
 

@@ -32,7 +32,7 @@ ALL = ("*",)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ColumnSpec:
     """The columns that a user named; None: those that are called so, if they are there.
 
     Where `label` is False, labels are not read even if they are there.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from surelearn import _check
 from surelearn._check import BadInput, NoRecords, Said
 from surelearn.read._batch import Place, Source
-from surelearn.read._columns import Columns, Wanted, there
+from surelearn.read._columns import Columns, ColumnSpec, there
 from surelearn.read._csv_rows import NUMBER, Header, Rows, kind_of_column, kind_of_labels, not_utf8
 from surelearn.read._files import File
 from surelearn.read._layout import Layout
@@ -24,7 +24,7 @@ class CsvSource(Source):
     Parameters
     ----------
     files : list of File
-    wanted : Wanted
+    wanted : ColumnSpec
     layout : Layout
     skip_bad : bool
     """
@@ -32,7 +32,7 @@ class CsvSource(Source):
     _columns: Columns | None = None
 
     def __init__(
-        self, files: Sequence[File], wanted: Wanted, *, layout: Layout, skip_bad: bool
+        self, files: Sequence[File], wanted: ColumnSpec, *, layout: Layout, skip_bad: bool
     ) -> None:
         super().__init__(files)
         self.files = list(files)

@@ -52,7 +52,7 @@ class File:
         #: Whether it is a pipe or a device, such as /dev/stdin: its bytes arrive once.
         self.is_pipe = filesystem is None and not self.is_stdin and _is_pipe(path)
         self.can_restart = not (self.is_stdin or self.is_pipe)
-        self._arriving: Arriving | None = None
+        self._arriving: PipeStream | None = None
         self.compression = COMPRESSED.get(os.path.splitext(path)[1].lower())
 
     @property
@@ -106,7 +106,7 @@ class File:
     def _open(self) -> Stream:
         """The bytes of the text as it was written."""
         if not self.can_restart:
-            return self.arriving(Arriving)
+            return self.arriving(PipeStream)
         raw = self.raw()
         if self.compression is None:
             return Stream(self.name, raw, raw)
@@ -117,7 +117,7 @@ class File:
 
         return Stream(self.name, pyarrow.CompressedInputStream(raw, self.compression), raw)
 
-    def arriving(self, kind: type[Arriving]) -> Arriving:
+    def arriving(self, kind: type[PipeStream]) -> PipeStream:
         """Standard input or a pipe."""
         stream = _stdin() if self.is_stdin else _pipe(self.path)
         self._arriving = kind(self.name, stream)
@@ -181,7 +181,7 @@ class Stream:
         self._raw.close()
 
 
-class Arriving(Stream):
+class PipeStream(Stream):
     """Standard input or a pipe: gives what is there without waiting for a whole block of it.
 
     Bytes are read from the descriptor, and not before they are there: a thread that waits within a
@@ -245,7 +245,7 @@ class Arriving(Stream):
             self._stream.close()
 
 
-class Patient(Arriving):
+class Patient(PipeStream):
     """Standard input or a pipe, for who asks for as many bytes as are needed."""
 
     is_patient = True

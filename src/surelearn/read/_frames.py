@@ -7,31 +7,31 @@ from typing import Any
 import numpy as np
 
 from surelearn._check import bad_record, is_missing
-from surelearn.read._columns import Wanted, kind_of, shown
-from surelearn.read._stores import Held, Once, Store
+from surelearn.read._columns import ColumnSpec, kind_of, shown
+from surelearn.read._stores import InMemory, OneShot, Store
 
 #: How errors call what has no name of its own.
 _NAME = "frame"
 
 
-def frame(source: Any, wanted: Wanted, skip_bad: bool) -> Store:
+def frame(source: Any, wanted: ColumnSpec, skip_bad: bool) -> Store:
     """A frame, or whatever else gives its columns the way of Arrow."""
     import pyarrow
 
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "columns"):
         has_names = all(isinstance(name, str) for name in source.columns)
-        return Held(_NAME, _of_pandas(source, wanted, skip_bad), has_names=has_names)
+        return InMemory(_NAME, _of_pandas(source, wanted, skip_bad), has_names=has_names)
     if isinstance(source, pyarrow.RecordBatchReader):
-        return Once("reader", lambda: source)
+        return OneShot("reader", lambda: source)
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, pyarrow.RecordBatch):
-        return Held(_NAME, pyarrow.table(source))
+        return InMemory(_NAME, pyarrow.table(source))
     raise TypeError(
         "source must be a path, a list of paths, a frame of pandas or polars or a table of "
         f"pyarrow, got {type(source).__name__}."
     )
 
 
-def _of_pandas(frame: Any, wanted: Wanted, skip_bad: bool) -> Any:
+def _of_pandas(frame: Any, wanted: ColumnSpec, skip_bad: bool) -> Any:
     """The columns of a frame that are read."""
     import pyarrow
     from pandas.api.types import is_bool_dtype, is_numeric_dtype

@@ -17,7 +17,7 @@ import numpy as np
 from surelearn import _check
 from surelearn._check import BadInput, bad_record
 from surelearn.read._batch import Batch
-from surelearn.read._columns import Columns, Wanted, batch_of, faulty, kind_of, shown
+from surelearn.read._columns import Columns, ColumnSpec, batch_of, faulty, kind_of, shown
 from surelearn.read._kept import kept_column, values_of
 from surelearn.read._lines import Lines
 
@@ -35,7 +35,7 @@ class JsonLines:
 
     Parameters
     ----------
-    wanted : Wanted
+    wanted : ColumnSpec
     head : Lines
         The first lines of the source: they decide which columns there are, and the kind of label.
     encoding : str or None
@@ -45,7 +45,7 @@ class JsonLines:
     """
 
     def __init__(
-        self, wanted: Wanted, head: Lines, *, encoding: str | None, skip_bad: bool
+        self, wanted: ColumnSpec, head: Lines, *, encoding: str | None, skip_bad: bool
     ) -> None:
         self._encoding = encoding
         self._skip_bad = skip_bad
@@ -55,7 +55,7 @@ class JsonLines:
         self._schema = self.columns.schema()
         self._with_kept = self._readable()
 
-    def _found(self, wanted: Wanted, head: Lines) -> Columns:
+    def _found(self, wanted: ColumnSpec, head: Lines) -> Columns:
         """The columns of the first record, and of what kind they are, from the ones after it."""
         records = self._records_of(head)
         first = list(islice(records, _LOOKED))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from surelearn import _check
 from surelearn._check import BadInput
 from surelearn.read._batch import Source
-from surelearn.read._columns import Wanted
+from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
 from surelearn.read._files import File, files_of
 from surelearn.read._frames import frame
@@ -119,7 +119,7 @@ def batches(
     skip_bad = _check.flag("skip_bad", skip_bad)
     zero_based = _check.flag("zero_based", zero_based)
     kept = _check.distinct("keep", _check.as_names(keep))
-    wanted = Wanted(
+    wanted = ColumnSpec(
         _check.column("text", text),
         label if label is False else _check.column("label", label),
         _check.column("weight", weight),
@@ -162,7 +162,7 @@ def _layout(kind: str, written: Mapping[str, str | None]) -> Layout:
     return Layout(delimiter, _check.quote('"' if quote is None else quote, delimiter))
 
 
-def _sparse(wanted: Wanted, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:
+def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:
     """What readers of sparse rows are told."""
     labelled = wanted.label is not False
     return {

@@ -19,7 +19,7 @@ from surelearn.read._columns import Columns, there
 from surelearn.read._files import File
 from surelearn.read._kept import values_of
 from surelearn.read._lines import Lines, LineSource, lines_of
-from surelearn.read._parsed import Parsed
+from surelearn.read._sparse_rows import Parsed
 
 #: Places that features of Vowpal Wabbit text are hashed to.
 HASHED = 2**18

@@ -176,7 +176,7 @@ class ArrowStream(InFile):
                 row, n_bytes = row + batch.num_rows, stream.consumed
 
 
-class Once(Store):
+class OneShot(Store):
     """Rows that arrive one time only.
 
     Parameters
@@ -218,7 +218,7 @@ class Once(Store):
             row += batch.num_rows
 
 
-class Held(Store):
+class InMemory(Store):
     """A table in memory."""
 
     is_named = False
@@ -238,7 +238,7 @@ class Held(Store):
 def arrow(file: File) -> Store:
     """What there is in a file of Arrow's: a file proper or a stream."""
     if file.is_stdin:
-        return Once(file.name, lambda: _stream_of(file.arriving(Patient)), file)
+        return OneShot(file.name, lambda: _stream_of(file.arriving(Patient)), file)
     if file.is_pipe:
         raise BadInput(
             f"{file.name} must be a file, got a pipe. Use - to read a stream of Arrow's."

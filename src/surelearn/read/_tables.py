@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surelearn._check import BadInput, NoRecords, bad_record, is_utf8
 from surelearn.read._batch import Batch, Place, Source
-from surelearn.read._columns import Columns, Wanted, batch_of, faulty, shown, there
+from surelearn.read._columns import Columns, ColumnSpec, batch_of, faulty, shown, there
 from surelearn.read._kept import kept_column
 from surelearn.read._stores import Store
 
@@ -35,13 +35,13 @@ class TableSource(Source):
     Parameters
     ----------
     stores : list of Store
-    wanted : Wanted
+    wanted : ColumnSpec
     skip_bad : bool
     """
 
     _columns: Columns | None = None
 
-    def __init__(self, stores: Sequence[Store], wanted: Wanted, *, skip_bad: bool) -> None:
+    def __init__(self, stores: Sequence[Store], wanted: ColumnSpec, *, skip_bad: bool) -> None:
         super().__init__(stores)
         self._stores = list(stores)
         self._wanted = wanted
@@ -174,7 +174,7 @@ class Rows:
         return str(self.columns.fault(record))
 
 
-def _found(wanted: Wanted, store: Store) -> Columns:
+def _found(wanted: ColumnSpec, store: Store) -> Columns:
     """The columns to read, and the kind of label, from the types of a table."""
     schema = store.schema
     kinds = {field.name: _kind_of(field.type) for field in schema}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from surelearn import _core
-from surelearn.read._parsed import BytesLike, Parsed, bad_lines, bytes_of
+from surelearn.read._sparse_rows import BytesLike, Parsed, bad_lines, bytes_of
 
 
 def parse(

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._readers import NumberReader
-from surelearn.estimators._table import Table, word
+from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.readers import NumberReader
+from surelearn.estimators.table import Table, word
 from surelearn.models.protocol import Refused
 from surelearn.models.row_settings import RowSettings
 from surelearn.models.row_training import RowBlock, RowTrainable

@@ -11,8 +11,8 @@ from scipy.special import ndtr
 
 from surelearn import _check
 from surelearn.decode import Chain
-from surelearn.estimators._explain import Explanation, Subject, about, of_label, of_model
-from surelearn.estimators._streamed import Streamed
+from surelearn.estimators.explanation import Explanation, Subject, about, of_label, of_model
+from surelearn.estimators.streamed import Streamed
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import Sequences
 

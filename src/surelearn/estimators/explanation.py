@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from surelearn import _check
-from surelearn.estimators import _shares
-from surelearn.estimators._table import Table, word
+from surelearn.estimators import contributions
+from surelearn.estimators.table import Table, word
 
 
 class Explanation(Table):
@@ -96,13 +96,13 @@ def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
 
 def of_label(subject: Subject, top: int | None) -> Explanation:
     """The weights that speak for the one label of the subject, the largest first."""
-    weights = _shares.largest(subject.means, subject.variances, top)
+    weights = contributions.largest(subject.means, subject.variances, top)
     return Explanation({**_places(subject, weights), **_beliefs(weights)})
 
 
 def of_model(subject: Subject, top: int | None) -> Explanation:
     """The weights the model is surest of."""
-    weights = _shares.surest(subject.means, subject.variances, top)
+    weights = contributions.surest(subject.means, subject.variances, top)
     return Explanation({**_places(subject, weights), **_beliefs(weights)})
 
 
@@ -115,8 +115,8 @@ def of_row(
     """What each non-zero feature of a row, and the intercept, adds to every margin."""
     if subject.means.shape[1] > subject.n_features:
         features, values = np.append(features, subject.n_features), np.append(values, 1.0)
-    parts = _shares.shares(subject.means, subject.variances, features, values)
-    parts = _shares.heaviest(parts, top)
+    parts = contributions.shares(subject.means, subject.variances, features, values)
+    parts = contributions.heaviest(parts, top)
     table = {**_places(subject, parts.weights), "value": parts.value, **_beliefs(parts.weights)}
     table["margin"] = parts.margin
     if parts.variance is not None:
@@ -133,7 +133,7 @@ def touched(table: Explanation) -> Explanation:
 # -------------------------------------------------------------------- the columns
 
 
-def _places(subject: Subject, weights: _shares.Weights) -> dict[str, NDArray[Any]]:
+def _places(subject: Subject, weights: contributions.Weights) -> dict[str, NDArray[Any]]:
     return {"feature": _names(subject, weights.feature), "label": subject.labels[weights.column]}
 
 
@@ -145,14 +145,14 @@ def _names(subject: Subject, features: NDArray[np.int64]) -> NDArray[Any]:
     else:
         named[own] = subject.names[features[own]]
     named[features == subject.n_features] = "intercept"
-    named[features == _shares.OTHERS] = "(others)"
+    named[features == contributions.OTHERS] = "(others)"
     return named
 
 
-def _beliefs(weights: _shares.Weights) -> dict[str, NDArray[Any]]:
+def _beliefs(weights: contributions.Weights) -> dict[str, NDArray[Any]]:
     if weights.variance is None:
         return {"mean": weights.mean}
-    sure = _shares.sureness(weights.mean, weights.variance)
+    sure = contributions.sureness(weights.mean, weights.variance)
     return {
         "mean": weights.mean,
         "deviation": np.sqrt(weights.variance),

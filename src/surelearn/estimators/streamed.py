@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._ruled import M, Ruled
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.online import M, OnlineEstimator
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import Trainable
 from surelearn.read import Source
@@ -26,7 +26,7 @@ from surelearn.training.stream import (
 )
 
 
-class Streamed(Ruled[M]):
+class Streamed(OnlineEstimator[M]):
     """An estimator that learns from files and streams."""
 
     passes: int

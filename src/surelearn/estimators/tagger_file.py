@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
-from surelearn.estimators._file_parts import (
+from surelearn.estimators.file_parts import (
     labels_in,
     labels_out,
     layout_in,
@@ -18,7 +18,7 @@ from surelearn.estimators._file_parts import (
     weights_out,
     within,
 )
-from surelearn.estimators._tagger import SureTagger
+from surelearn.estimators.tagger import SureTagger
 from surelearn.models.sequence_settings import FEATURES, SequenceSettings, feature_settings
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures

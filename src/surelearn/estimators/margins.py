@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check, _core, rules
-from surelearn.estimators._proba import Array, Certain, moments, probabilities
+from surelearn.estimators.probabilistic import Array, ProbabilisticLinear, moments, probabilities
 from surelearn.models.rows import RowModel
 from surelearn.weights import Leads
 
@@ -41,7 +41,7 @@ def judge(estimator: Any, X: Any) -> Judgement:
 
     Classifiers that are not ours are asked by these methods.
     """
-    if not isinstance(estimator, Certain):
+    if not isinstance(estimator, ProbabilisticLinear):
         known = hasattr(estimator, "predict_proba")
         p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
         return Judgement(np.asarray(estimator.predict(X)), p, None)
@@ -64,7 +64,7 @@ def judge(estimator: Any, X: Any) -> Judgement:
 
 def why_unsure(estimator: Any) -> str:
     """Why a model gives no probabilities; nothing where it does."""
-    if not isinstance(estimator, Certain):
+    if not isinstance(estimator, ProbabilisticLinear):
         known = hasattr(estimator, "predict_proba")
         return "" if known else f"{type(estimator).__name__} has no predict_proba"
     model = estimator._fitted()
@@ -73,7 +73,7 @@ def why_unsure(estimator: Any) -> str:
     return "" if model.weights is not None else "the model knows one class only"
 
 
-class Lead(NamedTuple):
+class TopTwoMargin(NamedTuple):
     """How far each row's label lies before the next best one.
 
     With g the difference between the two in the code, the gap is ``g.mean`` and its variance
@@ -96,13 +96,13 @@ class Lead(NamedTuple):
 
 
 def lead(
-    estimator: Certain,
+    estimator: ProbabilisticLinear,
     model: RowModel,
     rows: _core.Rows,
     numbers: NDArray[np.int64] | None = None,
     *,
     places: NDArray[np.int64] | None = None,
-) -> Lead:
+) -> TopTwoMargin:
     """The lead of the labels that `predict` gives, or of those in these places.
 
     Of the rows of these `numbers`, where there are some.
@@ -130,13 +130,13 @@ def _top_two(mean: Array, own: Array) -> Leads:
 
 
 def _coded(
-    estimator: Certain,
+    estimator: ProbabilisticLinear,
     model: RowModel,
     mean: Array,
     own: Array,
     *,
     places: NDArray[np.int64] | None = None,
-) -> Lead:
+) -> TopTwoMargin:
     """The lead of labels that were learnt as problems."""
     assert model.code is not None
     if places is None:
@@ -149,9 +149,9 @@ def _coded(
     return _noisy(estimator, Leads(places, others, gap, variance), (g * g).sum(axis=1))
 
 
-def _noisy(estimator: Certain, found: Leads, problems: Array) -> Lead:
+def _noisy(estimator: ProbabilisticLinear, found: Leads, problems: Array) -> TopTwoMargin:
     """With the noise of the labels, once for each problem, and the temperature."""
     noise = problems * rules.get(estimator.rule).label_noise
     scale = estimator.__dict__.get("temperature_", 1.0) ** 2
     variance = np.minimum((found.variance + noise) * scale, np.finfo(np.float64).max)
-    return Lead(*found, variance)
+    return TopTwoMargin(*found, variance)

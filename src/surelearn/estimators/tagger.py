@@ -15,10 +15,10 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, rules
 from surelearn.decode import Chain
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._reading import opened_sentences
-from surelearn.estimators._ruled import second_order
-from surelearn.estimators._tag_explain import Explained
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.online import second_order
+from surelearn.estimators.sources import opened_sentences
+from surelearn.estimators.tagger_explanation import Explained
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequence_training import SequenceTrainable

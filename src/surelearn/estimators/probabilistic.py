@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, _core, decode, probability, rules
-from surelearn.estimators._base import Linear
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._ruled import second_order
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.linear import Linear
+from surelearn.estimators.online import second_order
 from surelearn.models import reductions
 from surelearn.models.rows import RowModel
 from surelearn.weights import Full
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 _DRAWS = 10_000
 
 
-class Certain(Linear):
+class ProbabilisticLinear(Linear):
     """A linear model over classes that knows how sure it is of each label."""
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, rules
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._one_row import RowByRow
-from surelearn.estimators._readers import NumberReader
-from surelearn.estimators._reading import opened
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.one_row import RowByRow
+from surelearn.estimators.readers import NumberReader
+from surelearn.estimators.sources import opened
 from surelearn.merging import MergeState
 from surelearn.models import reductions
 from surelearn.models.row_settings import (

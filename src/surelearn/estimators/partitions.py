@@ -16,8 +16,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._labels import as_labels
+from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.labels import as_labels
 from surelearn.merging import MergeState
 from surelearn.models.row_settings import RowSettings, check_weighted, given_weight
 from surelearn.models.rows import RowModel, joined
@@ -118,7 +118,7 @@ def fitted(
     Examples
     --------
     >>> from surelearn import SureClassifier
-    >>> from surelearn.estimators._partitions import fitted, n_rounds, shard_state
+    >>> from surelearn.estimators.partitions import fitted, n_rounds, shard_state
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]], [0, 1, 0, 1]
     >>> clf = SureClassifier(passes=4, merge_every=2, random_state=0)
     >>> model = None

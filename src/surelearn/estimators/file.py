@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.decode import Code
-from surelearn.estimators._base import Linear
-from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._file_parts import (
+from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.feature_names import SIZE, FeatureNames
+from surelearn.estimators.file_parts import (
     code_in,
     code_out,
     labels_in,
@@ -33,10 +33,10 @@ from surelearn.estimators._file_parts import (
     whole,
     within,
 )
-from surelearn.estimators._names import SIZE, FeatureNames
-from surelearn.estimators._tag_file import tagger_out, tagger_params, take_tagger
-from surelearn.estimators._tagger import SureTagger
-from surelearn.estimators._text import SureTextClassifier
+from surelearn.estimators.linear import Linear
+from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger
+from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.merging import Words
 from surelearn.models import reductions
 from surelearn.models.position import StreamPosition

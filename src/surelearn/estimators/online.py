@@ -27,7 +27,7 @@ class Learnt(Protocol):
 M = TypeVar("M", bound=Learnt)
 
 
-def second_order(self: Ruled[Any]) -> bool:
+def second_order(self: OnlineEstimator[Any]) -> bool:
     """For `available_if`: first-order rules keep no variances, so what needs them is not there."""
     model = self.__dict__.get("_model")
     if rules.get(self.rule).first_order if model is None else not model.layout.second_order:
@@ -38,7 +38,7 @@ def second_order(self: Ruled[Any]) -> bool:
     return True
 
 
-class Ruled(BaseEstimator, Generic[M]):  # type: ignore[misc]
+class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     """An estimator that learns by a rule; what it has learnt is in `_model`."""
 
     rule: Any
@@ -128,6 +128,6 @@ class Ruled(BaseEstimator, Generic[M]):  # type: ignore[misc]
             A path is written whole or not at all. A file such as ``open(name, "wb")`` or
             `io.BytesIO` is written to from where it stands, and stays open.
         """
-        from surelearn.estimators._file import write
+        from surelearn.estimators.file import write
 
         write(self, path)

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
-from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._ruled import Ruled
-from surelearn.estimators._tagger import SureTagger
-from surelearn.estimators._text import _VECTORIZER, SureTextClassifier
+from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.online import OnlineEstimator
+from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.text_classifier import _VECTORIZER, SureTextClassifier
 from surelearn.merging import HOWS, MergeState
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import RowSettings
@@ -96,7 +96,7 @@ def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeS
 
 
 def _listed(models: Any) -> list[Any]:
-    if isinstance(models, Ruled | str) or not isinstance(models, Iterable):
+    if isinstance(models, OnlineEstimator | str) or not isinstance(models, Iterable):
         raise TypeError(f"models must be a list of models, got {models!r}.")
     listed = list(models)
     if not listed:

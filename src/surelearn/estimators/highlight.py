@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.estimators._explain import Explanation
+from surelearn.estimators.explanation import Explanation
 from surelearn.text import HashingVectorizer
 
 #: Blue speaks for the label, orange against it: told apart by nearly everybody.

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
-from surelearn.estimators._explain import (
+from surelearn.estimators.explanation import (
     Explanation,
     Subject,
     about,
@@ -22,10 +22,10 @@ from surelearn.estimators._explain import (
     of_row,
     touched,
 )
-from surelearn.estimators._names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
-from surelearn.estimators._readers import ROWS
-from surelearn.estimators._ruled import second_order
-from surelearn.estimators._streamed import Streamed
+from surelearn.estimators.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
+from surelearn.estimators.online import second_order
+from surelearn.estimators.readers import ROWS
+from surelearn.estimators.streamed import Streamed
 from surelearn.models import reductions
 from surelearn.models.rows import RowModel
 from surelearn.weights import rows_of, rows_of_dict

@@ -10,16 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from surelearn import _check, _core
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._names import FeatureNames
-from surelearn.estimators._proba import Certain
+from surelearn.estimators.feature_names import FeatureNames
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.row_training import RowReader, RowTrainable
 from surelearn.models.rows import Batch, RowModel, joined
 from surelearn.weights import Method
 
 
-class RowByRow(Certain):
+class RowByRow(ProbabilisticLinear):
     """A classifier that goes on learning, down to single rows."""
 
     @abstractmethod

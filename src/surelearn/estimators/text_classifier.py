@@ -11,11 +11,11 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
-from surelearn.estimators._classifier import SureClassifier
-from surelearn.estimators._explain import Explanation, touched
-from surelearn.estimators._labels import as_labels
-from surelearn.estimators._marks import TextExplanation, Verdict, pieces_of
-from surelearn.estimators._readers import TextReader
+from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.explanation import Explanation, touched
+from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.readers import TextReader
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.rows import Batch
 from surelearn.text import HashingVectorizer

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from surelearn import _check
-from surelearn.estimators._names import FeatureNames
+from surelearn.estimators.feature_names import FeatureNames
 from surelearn.merging import Words
 from surelearn.models.row_training import Features
 from surelearn.text import HashingVectorizer
