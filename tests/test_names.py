@@ -15,6 +15,7 @@ from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
 from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, tune
 from surelearn.active import Pool
+from surelearn.estimators import feature_names
 from test_active_pool import bytes_of
 
 ROWS = [
@@ -169,19 +170,19 @@ def test_rows_of_weight_0_leave_no_name():
     clf.learn_one({"spam": 1.0}, "good", sample_weight=0.0)
     assert not {"ad", "spam"} & set(clf.explain(top=None).feature)
     fitted = SureClassifier(class_weight={"ads": 0.0}).fit([*ROWS, {"ad": 1.0}], [*Y, "ads"])
-    assert "ad" not in set(fitted.feature_names._places)
+    assert "ad" not in set(fitted._names._places)
 
 
 def test_a_refused_call_leaves_no_name():
     clf = SureClassifier().partial_fit(ROWS, Y)
-    before = set(clf.feature_names._places)
+    before = set(clf._names._places)
     with pytest.raises(TypeError, match="labels of the kind known so far"):
         clf.partial_fit([{"new": 1.0}], [3])
     with pytest.raises(TypeError, match="labels of the kind known so far"):
         clf.learn_one({"new": 1.0}, 3)
     with pytest.raises(ValueError, match="x must be finite"):
         clf.learn_one({"new": np.inf}, "good")
-    assert set(clf.feature_names._places) == before
+    assert set(clf._names._places) == before
     fresh = SureClassifier()
     with pytest.raises(ValueError, match="x must be finite"):
         fresh.learn_one({"new": np.nan}, "good")
