@@ -12,9 +12,9 @@ from sklearn.feature_extraction.text import HashingVectorizer as ScikitLearns
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
+from estimators.test_classifier import X4, Y4
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, evaluate, load, merge, predict
 from surelearn.text import HashingVectorizer
-from test_classifier import X4, Y4
 
 TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
 LABELS = ["good", "bad", "good", "bad"]

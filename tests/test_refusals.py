@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from estimators.test_classifier import X4, Y4, fingerprint
 from surelearn import SureClassifier, constraints, load, rules
 from surelearn.models.rows import Refused
-from test_classifier import X4, Y4, fingerprint
 
 
 def _tuples():

@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV
 
 import strategies
+from estimators.test_classifier import fingerprint, spread
 from reference.learner import Learner
 from surelearn import SureClassifier, constraints, rules, weights
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.models.rows import Refused
-from test_classifier import fingerprint, spread
 
 WAYS = [
     {"rule": "arow", "constraints": Sequential()},

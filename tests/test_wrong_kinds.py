@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from estimators.test_classifier import X4, Y4
 from surelearn import (
     SureClassifier,
     SureTagger,
@@ -21,7 +22,6 @@ from surelearn.active import Pool, Sampler, query, scores, simulate, stream
 from surelearn.datasets import load_docstrings
 from surelearn.evaluation import evaluate_tagger
 from surelearn.prediction import predict_tags
-from test_classifier import X4, Y4
 
 TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
 SEQUENCES, TAGS = [["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]]

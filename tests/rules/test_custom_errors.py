@@ -11,9 +11,9 @@ import threading
 import numpy as np
 import pytest
 
+from estimators.test_classifier import fingerprint, spread
+from rules.test_custom import Callable, arow, thing
 from surelearn import SureClassifier, rules
-from test_classifier import fingerprint, spread
-from test_custom_rules import Callable, arow, thing
 
 # --------------------------------------------------------------------- errors
 

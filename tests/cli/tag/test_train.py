@@ -15,11 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 import surelearn
+from models.test_sequence_training import text
 from surelearn import SureTagger, SureTextClassifier, read, rules
 from surelearn.cli import _app
 from surelearn.evaluation import chunk_scores, evaluate_tagger
 from surelearn.prediction import predict_tags
-from test_tag_stream import text
 
 runner = CliRunner()
 COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]

@@ -24,12 +24,12 @@ from containers import (
     tensors_of,
     with_settings,
 )
+from estimators.test_classifier import X4, Y4, classifier, fingerprint, spread
 from surelearn import FormatError, SureClassifier, SureTagger, SureTextClassifier, load, rules
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.files import FORMAT_VERSION
-from test_classifier import X4, Y4, classifier, fingerprint, spread
 
-MODELS = Path(__file__).parent / "data" / "models"
+MODELS = Path(__file__).parents[1] / "data" / "models"
 
 
 @pytest.fixture

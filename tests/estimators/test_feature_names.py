@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
+from active.test_pool import bytes_of
 from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, tune
 from surelearn.active import Pool
 from surelearn.estimators import feature_names
-from test_active_pool import bytes_of
 
 ROWS = [
     {"fine": 1.0, "film": 1.0},

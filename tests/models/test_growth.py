@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 
 import strategies
+from estimators.test_classifier import fingerprint
 from surelearn import SureClassifier, load, rules, weights
 from surelearn.active import Pool
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.models.rows import Refused
 from surelearn.weights import rows_of
-from test_classifier import fingerprint
 
 WAYS = [
     {"rule": "arow"},

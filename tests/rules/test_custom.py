@@ -21,9 +21,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import strategies
+from estimators.test_classifier import fingerprint, spread
 from surelearn import FormatError, SureClassifier, _core, load, rules
 from surelearn.rules import _custom
-from test_classifier import fingerprint, spread
 
 
 def arow(m, v):

@@ -9,7 +9,7 @@ import pytest
 from surelearn import SureClassifier, load, merge
 from surelearn.merging import MergeState
 from surelearn.read import BadInput, batches
-from test_stream import bits, model, records, saved, small_blocks, write
+from training.test_stream import bits, model, records, saved, small_blocks, write
 
 __all__ = ["small_blocks"]
 

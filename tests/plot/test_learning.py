@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, shuffle
 
 from surelearn import SureClassifier, rules
-from surelearn.plot import LearningCurveDisplay, _look
+from surelearn.plot import LearningCurveDisplay, style
 
 SIZES = [3, 10, 40, 120]
 
@@ -353,7 +353,7 @@ def test_drawn_many_times_from_one_computation() -> None:
 
 
 def test_more_curves_than_colours() -> None:
-    many = {f"{i}": [[0.1, 0.1 + i / 100]] for i in range(len(_look.COLOURS) + 2)}
+    many = {f"{i}": [[0.1, 0.1 + i / 100]] for i in range(len(style.COLOURS) + 2)}
     ax = LearningCurveDisplay([1, 10], many).plot(Figure().subplots()).ax_
     assert len(ax.lines) == len(many)
 

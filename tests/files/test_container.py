@@ -29,7 +29,7 @@ from containers import (
 from surelearn import FormatError, SureClassifier, load
 from surelearn.files import FORMAT_VERSION, _container
 
-PAGE = Path(__file__).parents[1] / "docs" / "format.md"
+PAGE = Path(__file__).parents[2] / "docs" / "format.md"
 
 
 @pytest.fixture(scope="module", params=KINDS)

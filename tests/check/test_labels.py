@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from estimators.test_classifier import X4
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, load, read
-from test_classifier import X4
 
 BEYOND = [10**30, -(2**70), 2**64, 10**5000]
 MESSAGE = "must hold whole numbers that fit int64, or uint64 if none is negative, got"

@@ -15,13 +15,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.naive_bayes import MultinomialNB
 
+from reference import active as reference
+from reference.diagonal import Diagonal
+from reference.full import Full
+from reference.rules import REGISTRY
 from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import query, scores
-
-from .reference import active as reference
-from .reference.diagonal import Diagonal
-from .reference.full import Full
-from .reference.rules import REGISTRY
 
 SECOND_ORDER = [name for name, rule in rules.RULES.items() if not rule().first_order]
 NEAR = np.array([[2.0, 0.0], [0.1, 1.0], [-1.0, 0.0], [0.0, 0.0]])

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from surelearn import SureClassifier, rules
-from surelearn.plot import ExplanationDisplay, _look
+from surelearn.plot import ExplanationDisplay, style
 
 
 def fitted(rule="arow", n_classes=2, d=20, **options):
@@ -197,10 +197,10 @@ def test_colours_tell_the_sides_of_two_classes():
     clf, X = fitted()
     ax = drawn(ExplanationDisplay.from_estimator(clf, X[0]))
     for bar in ax.patches:
-        assert to_hex(bar.get_facecolor()) == _look.COLOURS[int(bar.get_width() < 0)].lower()
+        assert to_hex(bar.get_facecolor()) == style.COLOURS[int(bar.get_width() < 0)].lower()
     sides = {text.get_text(): to_hex(text.get_color()) for text in ax.texts}
-    assert sides["← class 0"] == _look.COLOURS[1].lower()
-    assert sides["class 1 →"] == _look.COLOURS[0].lower()
+    assert sides["← class 0"] == style.COLOURS[1].lower()
+    assert sides["class 1 →"] == style.COLOURS[0].lower()
 
 
 @pytest.mark.parametrize(("n_classes", "by_class"), [(3, True), (12, False)])

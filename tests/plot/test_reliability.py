@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from surelearn.plot import ReliabilityDisplay, _look
+from surelearn.plot import ReliabilityDisplay, style
 
 
 def reliability(**changes):
@@ -50,7 +50,7 @@ def test_error_by_probability_leaves_out_empty_bins():
     x, y = ax.lines[0].get_data()
     assert_allclose(x, [0.56, 0.76, 0.86, 0.96])
     assert_allclose(y, [50, 25, 10, 2])
-    assert to_hex(ax.lines[1].get_color()) == _look.COLOURS[1].lower()
+    assert to_hex(ax.lines[1].get_color()) == style.COLOURS[1].lower()
 
 
 @pytest.mark.parametrize("first", [3, 5, 7])
@@ -71,7 +71,7 @@ def test_bars(panel, part, times):
     for place, found in enumerate(models.values()):
         own = bars[10 * place : 10 * place + 10]
         assert_allclose([bar.get_height() for bar in own], times * getattr(found, part))
-        assert {to_hex(bar.get_facecolor()) for bar in own} == {_look.COLOURS[place].lower()}
+        assert {to_hex(bar.get_facecolor()) for bar in own} == {style.COLOURS[place].lower()}
     spans = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
     for place, (low, high) in enumerate(spans):
         assert place % 10 / 10 < low < high < place % 10 / 10 + 0.1

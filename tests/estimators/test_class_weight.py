@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from estimators.test_classifier import X4, Y4, fingerprint
 from surelearn import SureClassifier, SureTextClassifier, tune
 from surelearn.estimators import partitions
-from test_classifier import X4, Y4, fingerprint
 
 TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
 UNKNOWN = r"class_weight must have classes as keys, which are 'no', 'yes', got 'yess'"

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from estimators.test_explanation import ROW, fitted, spread
 from surelearn.estimators import Explanation
-from test_explain import ROW, fitted, spread
 
 
 def table_of(**columns):
