@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from contextlib import contextmanager
 from unittest import mock
 
@@ -73,3 +75,14 @@ def check_going_on(source):
         assert [block.end for block in rest] == ends[i:]
         assert [content(block.parse()) for block in rest] == parsed[i:]
     return n
+
+
+def written(pairs, delimiter=",", quote='"'):
+    """The bytes of csv in UTF-8."""
+    text = io.StringIO(newline="")
+    marks = {"quotechar": quote, "quoting": csv.QUOTE_ALL} if quote else {}
+    none = {} if quote else {"quoting": csv.QUOTE_NONE, "quotechar": None}
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n", **marks, **none)
+    writer.writerow(["id", "text", "label"])
+    writer.writerows([i, text, label] for i, (text, label) in enumerate(pairs))
+    return text.getvalue()

@@ -11,62 +11,21 @@ from typing import Any
 
 import numpy as np
 import pandas
-import polars
-import pyarrow
 import pytest
-from pyarrow import feather, parquet
 from typer.testing import CliRunner
 
-from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, predict, read
+from surelearn import SureTextClassifier, evaluate, load, merge, predict, read
 from surelearn.cli import _app
 from surelearn.read import _lines, _stores
+from tables import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 
-FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-FRAMES = ("pandas", "polars", "table")
 COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
-
-TEXTS = {
-    "id": [str(i) for i in range(40)],
-    "body": [f"{'good' if i % 2 else 'bad'} film number {i % 7}" for i in range(40)],
-    "stars": [5 if i % 2 else 1 for i in range(40)],
-    "votes": [1.0 + i % 3 for i in range(40)],
-}
-_random = np.random.default_rng(0)
-NUMBERS: dict[str, list[Any]] = {
-    "age": _random.normal(size=60).round(3).tolist(),
-    "height": _random.normal(size=60).round(3).tolist(),
-}
-NUMBERS["kind"] = ["x" if a > b else "y" for a, b in zip(*NUMBERS.values(), strict=True)]
-
-
-def stored(kind: str, folder: Path, columns: dict[str, list[Any]], name: str = "t") -> Any:
-    """The columns in a file or a frame."""
-    frame, path = pandas.DataFrame(columns), folder / f"{name}.{kind}"
-    if kind == "pandas":
-        return frame
-    if kind == "polars":
-        return polars.DataFrame(columns)
-    if kind == "table":
-        return pyarrow.table(columns)
-    if kind in ("csv", "tsv"):
-        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
-    elif kind == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    elif kind == "parquet":
-        parquet.write_table(pyarrow.table(columns), path)
-    else:
-        feather.write_feather(pyarrow.table(columns), path)
-    return path
 
 
 def run(*arguments: object) -> str:
     done = CliRunner().invoke(_app.app, [str(argument) for argument in arguments])
     assert done.exit_code == 0, done.output
     return done.output
-
-
-def numbers(**settings: Any) -> SureClassifier:
-    return SureClassifier(random_state=0, **{"passes": 2, **settings})
 
 
 def labels(model: Any, source: Any) -> list[Any]:
@@ -237,74 +196,12 @@ def test_the_command_explains_by_the_names_of_columns(
 
 
 @pytest.mark.parametrize("kind", [*FILES, *FRAMES])
-def test_texts_that_nobody_has_chosen_are_not_passed_over(kind: str, tmp_path: Path) -> None:
-    rows = {**TEXTS, "id": list(range(40)), "label": TEXTS["stars"]}
-    rows.pop("stars")
-    source = stored(kind, tmp_path, rows)
-    message = (
-        r"(frame|t\.\w+).* must have a column 'text', got texts in 'body'.* such as text='body', "
-        r"or the numbers by features=\['id', 'votes'\]\."
-    )
-    model = numbers().fit([[0.0, 1.0], [1.0, 0.0]], [1, 5])
-    for go in (
-        lambda: list(read.batches(source)),
-        lambda: numbers().fit_stream(source),
-        lambda: SureTextClassifier().fit_stream(source),
-        lambda: list(predict(model, source)),
-        lambda: evaluate(model, source),
-    ):
-        with pytest.raises(read.BadInput, match=message):
-            go()
-    assert evaluate(model, source, features=["id", "votes"]).n == 40
-    (batch,) = read.batches(source, features="*")
-    assert batch.X.shape == (40, 2)
-    (batch,) = read.batches(source, text="body")
-    assert batch.X.to_pylist() == rows["body"]
-
-
-@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
 def test_columns_that_are_not_read_are_told(kind: str, tmp_path: Path) -> None:
     source = read.batches(stored(kind, tmp_path, {**NUMBERS, "name": NUMBERS["kind"]}),
                           features=["height"], label="kind")  # fmt: skip
     source.first(1)
     assert source.ignored == ["age", "name"]
     assert source.columns == {"features": ["height"], "label": "kind"}
-
-
-def test_a_column_with_one_value_that_is_no_number_is_shown(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("age,size,label\n3,1,x\nn/a,2,y\n")
-    with pytest.raises(read.BadInput, match=r"got texts in 'age' \(such as 'n/a'\)\."):
-        read.batches(tmp_path / "a.csv").first(1)
-    (tmp_path / "a.jsonl").write_text(
-        '{"body": null, "size": 1, "label": 1}\n{"body": "a good film, a very good one"}\n'
-    )
-    with pytest.raises(read.BadInput, match=r"'body' \(such as 'a good film, a v \.\.\.'\)"):
-        read.batches(tmp_path / "a.jsonl").first(1)
-
-
-def test_of_many_columns_all_are_proposed() -> None:
-    frame = pandas.DataFrame({f"x{i}": [1.0, 2.0] for i in range(20)})
-    frame["name"], frame["label"] = ["a", "b"], [0, 1]
-    with pytest.raises(read.BadInput, match=r"or the numbers by features=\['\*'\]\."):
-        numbers().fit_stream(frame)
-    assert numbers().fit_stream(frame, features=["*"]).n_features_in_ == 20
-    with pytest.raises(read.BadInput, match=r"Name the one to learn from, such as text='name'\.$"):
-        numbers().fit_stream(frame[["name", "label"]])
-    with pytest.raises(read.BadInput, match=r"or name another by text, got 'name', 'label'\."):
-        numbers().fit_stream(frame[["name", "label"]], features="*")
-
-
-@pytest.mark.parametrize(
-    ("features", "error", "message"),
-    [
-        ("ab", TypeError, "features must be a list of names of columns, got 'ab'"),
-        ([0.5], TypeError, r"features must be a list of names of columns, got \[0.5\]"),
-        ([], ValueError, r"features must name at least one column, got \[\]"),
-    ],
-)
-def test_features_are_names(features: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        numbers().fit_stream(pandas.DataFrame(NUMBERS), label="kind", features=features)
 
 
 def test_the_command_says_what_was_learnt_and_what_not(

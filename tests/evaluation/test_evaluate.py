@@ -387,15 +387,3 @@ def test_refusals(clf, digits):
         evaluate(SureClassifier(), X[:1], y[:1])
     with pytest.raises(NotFittedError, match=r"rival must be a fitted classifier, got LogisticR"):
         evaluate(clf, X[:1], y[:1], rival=LogisticRegression())
-
-
-def test_rows_and_sources_are_told_apart(clf, digits, tmp_path):
-    X, y = digits
-    for rows in (X, sparse.csr_matrix(X), [X[0], X[1]]):
-        with pytest.raises(TypeError, match="y must be given for rows in memory, got None"):
-            evaluate(clf, rows)
-    for path in ("test.jsonl", tmp_path / "test.jsonl"):
-        with pytest.raises(TypeError, match=r"X must be rows where y is given, got .*test.jsonl"):
-            evaluate(clf, path, y)
-    with pytest.raises(TypeError, match=r"y must be an array of labels, got 'label'\. A column"):
-        evaluate(clf, X, "label")

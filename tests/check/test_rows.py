@@ -1,0 +1,120 @@
+"""Rows, scores and texts that do not fit what they are given for are refused by name."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from estimators.test_classifier import X4, Y4
+from surelearn import SureClassifier, _check, evaluate
+
+
+def test_rows_and_sources_are_told_apart(tmp_path):
+    clf = SureClassifier().fit(X4, Y4)
+    for rows in (X4, sparse.csr_matrix(X4), [X4[0], X4[1]]):
+        with pytest.raises(TypeError, match="y must be given for rows in memory, got None"):
+            evaluate(clf, rows)
+    for path in ("test.jsonl", tmp_path / "test.jsonl"):
+        with pytest.raises(TypeError, match=r"X must be rows where y is given, got .*test.jsonl"):
+            evaluate(clf, path, Y4)
+    with pytest.raises(TypeError, match=r"y must be an array of labels, got 'label'\. A column"):
+        evaluate(clf, X4, "label")
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (("not finite", 3), "Z must be finite, got NaN or infinity in row 3."),
+        (("bad index", 0), "Z must have indices of its own columns, got another in row 0."),
+        (("bad indptr", 7), "Z must be a valid CSR matrix, got a bad indptr at row 7."),
+    ],
+)
+def test_a_fault_of_the_core_is_a_sentence(fault, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        _check.sound_rows(fault, "Z")
+    _check.sound_rows(None)
+
+
+@given(st.lists(st.text(max_size=3), max_size=5, unique=True), st.randoms())
+def test_only_another_order_of_the_same_columns_is_refused(known, random):
+    given_ = random.sample(known, len(known))
+    if given_ == known:
+        _check.features_in_order(known, given_)
+    else:
+        with pytest.raises(ValueError, match="features must be in the order in which they were"):
+            _check.features_in_order(known, given_)
+    _check.features_in_order(known, [*given_, "one more"])
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        ([0.5, 0.5], r"p must have shape (n, K) with K >= 2, got shape (2,)."),
+        ([[1.0]], r"p must have shape (n, K) with K >= 2, got shape (1, 1)."),
+        ([[0.5, 0.5], [-0.25, 1.25]], "p must be within 0 and 1, got -0.25."),
+        ([[0.5, 0.5], [0.5, 0.25]], "p must sum to one in each row, got 0.75 in row 1."),
+        ([[0.5, np.nan]], "p must be finite, got nan."),
+    ],
+)
+def test_what_are_no_probabilities(p, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        _check.probabilities(p)
+
+
+def test_probabilities_may_be_off_by_their_rounding():
+    thirds = np.full((1, 3), 1 / 3, dtype=np.float32)
+    np.testing.assert_array_equal(_check.probabilities(thirds), thirds.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("a text", "Iterable over raw text documents expected, string object received"),
+        (b"bytes", "Iterable over raw text documents expected, string object received"),
+        (pandas.DataFrame({"a": ["x"]}), r"texts must be one column, got a frame .* \['a'\]"),
+        (pyarrow.table({"a": ["x"]}), r"texts must be one column, got a frame .* \['a'\]"),
+        (np.array([["a"], ["b"]]), r"texts must have one dimension, got shape \(2, 1\)"),
+    ],
+    ids=["str", "bytes", "pandas", "arrow", "array"],
+)
+def test_what_is_no_collection_of_texts(X, message):
+    with pytest.raises(ValueError, match=message):
+        _check.texts(X)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pandas.NA])
+def test_a_missing_text_is_named_with_its_row_and_a_remedy(missing):
+    message = rf"text 1 must be str or bytes, got {missing!r}\. Leave out rows without a text"
+    with pytest.raises(TypeError, match=message):
+        _check.no_missing_texts(["a", missing])
+    with pytest.raises(TypeError, match=message):
+        _check.text(missing, 1)
+    with pytest.raises(TypeError, match=r"text 1 must be str or bytes, got 3\.$"):
+        _check.text(3, 1)
+
+
+def test_the_first_null_of_an_array_is_named():
+    with pytest.raises(TypeError, match=r"text 2 must be str or bytes, got a null\."):
+        _check.no_nulls(pyarrow.array(["a", "b", None, None]))
+    _check.no_nulls(pyarrow.array(["a", "b"]))
+
+
+def test_the_value_of_a_name_is_a_number():
+    assert _check.named_value("row 0", "age", np.float32(2.5)) == 2.5
+    assert _check.named_value("row 0", "age", 10**400) == math.inf
+    with pytest.raises(TypeError, match=r"row 0 must have a number or a str for 'age', got None\."):
+        _check.named_value("row 0", "age", None)
+
+
+def test_names_must_be_where_they_hash_to():
+    _check.hashed_names({"ab": 2, "c": 1}, len)
+    with pytest.raises(ValueError, match=r"feature 'ab' must be in place 2, got 3\."):
+        _check.hashed_names({"c": 1, "ab": 3}, len)

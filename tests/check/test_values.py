@@ -1,0 +1,171 @@
+"""Numbers, counts, flags and functions: each parameter is checked before anything is done."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from estimators.test_classifier import X4, Y4
+from surelearn import (
+    SureClassifier,
+    SureTagger,
+    SureTextClassifier,
+    _check,
+    evaluate,
+    predict,
+    read,
+    rules,
+    tune,
+)
+from surelearn.active import query, simulate
+from surelearn.datasets import load_docstrings
+from surelearn.evaluation import evaluate_tagger
+from surelearn.prediction import predict_tags
+
+TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
+SEQUENCES, TAGS = [["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]]
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_resume_is_a_flag(files, fitted):
+    """The name of a model once started it anew without a word."""
+    clf = SureClassifier().fit(X4, Y4) if fitted else SureClassifier()
+    text = SureTextClassifier().fit(TEXTS, Y4) if fitted else SureTextClassifier()
+    tagger = SureTagger().fit(SEQUENCES, TAGS) if fitted else SureTagger()
+    for estimator, kind in ((clf, "jsonl"), (text, "jsonl"), (tagger, "conll")):
+        with pytest.raises(TypeError, match=r"resume must be True or False, got 'model\.sure'"):
+            estimator.fit_stream(files[kind], resume="model.sure")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet", "arrow", "svm", "vw"])
+def test_flags_of_readers(files, kind):
+    with pytest.raises(TypeError, match="skip_bad must be True or False, got 'no'"):
+        read.batches(files[kind], skip_bad="no")
+    with pytest.raises(TypeError, match="zero_based must be True or False, got 1"):
+        read.batches(files[kind], zero_based=1)
+    clf = SureClassifier().fit(X4, Y4)
+    with pytest.raises(TypeError, match="skip_bad must be True or False, got 'no'"):
+        clf.fit_stream(files[kind], skip_bad="no")
+    with pytest.raises(TypeError, match="skip_bad must be True or False, got 'no'"):
+        evaluate(clf, files[kind], skip_bad="no")
+    with pytest.raises(TypeError, match="skip_bad must be True or False, got 'no'"):
+        predict(clf, files[kind], skip_bad="no")
+
+
+def test_flags_of_other_functions(files, no_registered_rules):
+    with pytest.raises(TypeError, match="skip_bad must be True or False, got 'no'"):
+        read.sentences(files["conll"], skip_bad="no")
+    tagger = SureTagger().fit(SEQUENCES, TAGS)
+    with pytest.raises(TypeError, match="confidence must be True or False, got 'no'"):
+        predict_tags(tagger, files["conll"], confidence="no")
+    with pytest.raises(TypeError, match="replace must be True or False, got 'no'"):
+        rules.register("timid", lambda m, v: (0.1, 0.1), replace="no")
+    with pytest.raises(TypeError, match="verbose must be a whole number, got 'no'"):
+        tune(SureClassifier(), X4, Y4, verbose="no")
+    with pytest.raises(TypeError, match="return_X_y must be True or False, got 'no'"):
+        load_docstrings(return_X_y="no")
+    with pytest.raises(TypeError, match="batch must be True or False, got 'no'"):
+        query(SureClassifier().fit(X4, Y4), X4, batch="no")
+
+
+def test_progress_is_a_function(files):
+    clf = SureClassifier().fit(X4, Y4)
+    tagger = SureTagger().fit(SEQUENCES, TAGS)
+    for call in (
+        lambda: clf.fit_stream(files["jsonl"], progress=True),
+        lambda: tagger.fit_stream(files["conll"], progress=True),
+        lambda: evaluate(clf, X4, Y4, progress=True),
+        lambda: evaluate_tagger(tagger, SEQUENCES, TAGS, progress=True),
+        lambda: simulate(X4, Y4, progress=True),
+    ):
+        with pytest.raises(TypeError, match="progress must be a function or None, got True"):
+            call()
+
+
+# ---------------------------------------------------------------------------- numbers
+
+
+@given(
+    x=st.one_of(st.floats(), st.integers(-3, 3), st.just(10**400)),
+    low=st.integers(-2, 2),
+    width=st.integers(0, 3),
+    closed=st.booleans(),
+)
+@example(x=1.0, low=0, width=1, closed=True)
+@example(x=0, low=0, width=1, closed=False)
+def test_a_number_is_in_its_interval_or_named_with_it(x, low, width, closed):
+    high = low + width
+    where = f"{'[' if closed else '('}{low}, {high})"
+    if (low <= x if closed else low < x) and x < high:
+        assert _check.number("eta", x, where, low=low, high=high) == float(x)
+    else:
+        with pytest.raises(ValueError, match=f"^eta must be in .{low}, {high}., got "):
+            _check.number("eta", x, where, low=low, high=high)
+
+
+@pytest.mark.parametrize("value", [True, "1", None, 1j, [1.0]])
+def test_what_is_no_number(value):
+    with pytest.raises(TypeError, match=r"^r must be a number, got "):
+        _check.positive("r", value)
+
+
+def test_parameters_of_rules_are_within_what_formulas_bear():
+    for value in (1e-30, Fraction(1, 3), np.float32(1), 1e30):
+        assert _check.positive("r", value) == float(value)
+    for value in (0, 9e-31, 1.1e30, math.inf, math.nan):
+        with pytest.raises(ValueError, match=r"^r must be in \[1e-30, 1e30\], got "):
+            _check.positive("r", value)
+
+
+@given(st.integers(), st.integers(-3, 3))
+def test_counts_have_a_least_and_a_largest_value(value, least):
+    if least <= value <= 100:
+        assert type(_check.count("k", np.int64(value), least=least, most=100)) is int
+    else:
+        bound = f"at least {least}" if value < least else "at most 100"
+        with pytest.raises(ValueError, match=f"^k must be {bound}, got {value}.$"):
+            _check.count("k", value, least=least, most=100)
+
+
+@pytest.mark.parametrize(
+    ("value", "n"), [(False, 0), (True, 1), (np.True_, 1), (0, 0), (3, 3)], ids=repr
+)
+def test_verbosity_is_a_flag_or_a_count(value, n):
+    assert _check.verbosity(value) == n
+
+
+def test_names_are_distinct_but_for_the_one_that_stands_for_none():
+    assert _check.distinct("columns", ["w", "_", "_"], but="_") == ("w", "_", "_")
+    with pytest.raises(ValueError, match=r"columns must be different names, got \['w', '_', '_'\]"):
+        _check.distinct("columns", ["w", "_", "_"])
+    for wrong in ("w", 3, ["w", 3]):
+        with pytest.raises(TypeError, match="columns must be a list of names, got "):
+            _check.distinct("columns", wrong)
+
+
+def test_threads_are_those_of_the_machine_where_none_are_named(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    assert [_check.threads("n_jobs", n) for n in (None, -1, 1, 9)] == [6, 6, 1, 9]
+    with pytest.raises(ValueError, match="n_jobs must be at least -1, got -2"):
+        _check.threads("n_jobs", -2)
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert _check.threads("n_jobs", None) == 1
+
+
+@pytest.mark.parametrize(
+    "got", [None, 1.0, (1.0,), (1.0, 2.0, 3.0), (True, 1.0), ("1", 1.0), (math.nan, 0.0), (-1, 0)]
+)
+def test_a_step_is_two_numbers_that_keep_the_laws(got):
+    with pytest.raises(ValueError, match=r"f must give two finite numbers .* for m=1\.0, v=2\.0"):
+        _check.step("f", got, m=1.0, v=2.0, first_order=False)
+
+
+def test_steps_of_first_order_gain_nothing():
+    assert _check.step("f", (1, np.float32(0)), m=1.0, v=2.0, first_order=True) == (1.0, 0.0)
+    with pytest.raises(ValueError, match=r"f must give gain 0 with first_order=True, got \(1, 2\)"):
+        _check.step("f", (1, 2), m=1.0, v=2.0, first_order=True)
