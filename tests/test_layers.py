@@ -27,11 +27,11 @@ LAYERS = [
         "parse.hpp",
         "merge.hpp",
     },
+    {"gaussian.hpp"},
     {
         "rows.hpp",
         "decode.hpp",
         "weight_table.hpp",
-        "full.hpp",
         "rules.hpp",
         "exact.hpp",
         "probability.hpp",
@@ -41,7 +41,7 @@ LAYERS = [
         "svmlight.hpp",
         "chain.hpp",
     },
-    {"diagonal.hpp"},
+    {"diagonal.hpp", "full.hpp"},
     {
         "cells.hpp",
         "columns.hpp",

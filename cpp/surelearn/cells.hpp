@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "surelearn/diagonal.hpp"
+#include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
 #include "surelearn/types.hpp"
 
@@ -110,31 +110,11 @@ public:
     /// number not finite. `take_back` undoes all updates since `forget`.
     [[nodiscard]] bool update(Diagonal<T>& weights, const Step& step, double v,
                               Projection projection) {
-        const bool second_order = weights.shape().second_order;
-        const bool averaged = weights.shape().averaged;
-        const auto c = static_cast<double>(weights.rounds() + 1);
-        drafts_.clear();
-        for (const Cell& cell : cells_) {
-            const T* const at = weights.cell(cell.feature) + cell.column;
-            const double sigma = weights.sigma(cell.feature, cell.column);
-            const double mu = at[0] + step.alpha * sigma * cell.g;
-            Draft draft{static_cast<T>(mu), static_cast<T>(sigma), T{0}};
-            if (second_order) {
-                const double a = sigma * (cell.g * cell.g);
-                draft.sigma = static_cast<T>(
-                    projection == Projection::precision
-                        ? sigma / (1.0 + step.gain * a)
-                        : sigma * ((1.0 + step.gain * (v - a)) / (1.0 + step.gain * v)));
-            }
-            if (averaged) {
-                const double change = static_cast<double>(draft.mu) - at[0];
-                draft.q = static_cast<T>(at[weights.average_at()] + c * change);
-            }
-            if (!sound(draft)) return false;
-            drafts_.push_back(draft);
-        }
-        write(weights);
-        return true;
+        const bool sound = with_shrink(projection, step.gain, v, [&](const auto& shrink) {
+            return draft(weights, step.alpha, shrink);
+        });
+        if (sound) write(weights);
+        return sound;
     }
 
     void forget() noexcept { journal_.clear(); }
@@ -161,8 +141,30 @@ private:
         T q;
     };
 
-    [[nodiscard]] static bool sound(const Draft& draft) noexcept {
-        return std::isfinite(draft.mu) && std::isfinite(draft.q) && draft.sigma > T{0};
+    /// What becomes of every cell; false where one cannot be kept.
+    template <class Shrink>
+    [[nodiscard]] bool draft(const Diagonal<T>& weights, double alpha, const Shrink& shrink) {
+        const bool second_order = weights.shape().second_order;
+        const bool averaged = weights.shape().averaged;
+        const auto c = static_cast<double>(weights.rounds() + 1);
+        bool sound = true;
+        drafts_.clear();
+        for (const Cell& cell : cells_) {
+            const T* const at = weights.cell(cell.feature) + cell.column;
+            double mu = at[0];
+            double sigma = weights.sigma(cell.feature, cell.column);
+            double q = 0.0;
+            move_mean(mu, alpha, sigma, cell.g);
+            if (second_order) shrink(sigma, sigma * (cell.g * cell.g));
+            if (averaged) {
+                q = average_after(at[weights.average_at()], c, static_cast<T>(mu), at[0]);
+            }
+            check_mean<T>(mu, sound);
+            check_variance<T>(sigma, sound);
+            check_mean<T>(q, sound);
+            drafts_.push_back({static_cast<T>(mu), static_cast<T>(sigma), static_cast<T>(q)});
+        }
+        return sound;
     }
 
     void write(Diagonal<T>& weights) {

@@ -2,15 +2,14 @@
 // own, and a row moves all of them while its features are at hand. Knows neither rules nor codes.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "surelearn/diagonal.hpp"
+#include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
-#include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
@@ -71,35 +70,38 @@ private:
         const double* const alphas = turns.alpha.data();
         const double* const gains = turns.gain.data();
         const double* const vs = turns.v.data();
-        std::int64_t sound __attribute__((vector_size(32), aligned(16))) = {-1, -1, -1, -1};
+        FourMask sound{-1, -1, -1, -1};
+        [[maybe_unused]] const Four one{1.0, 1.0, 1.0, 1.0};
         const Quads moving(turns.moving);
         T* old = old_.data();
         for (std::size_t p = 0; p < count; ++p) {
             const bool entry = p < row.size();
             const double x = entry ? row.x(p) : 1.0;
+            const Four xs{x, x, x, x};
             T* const at = weights.cell(entry ? row.feature(p) : shape.n_features);
             const auto move_four = [&](const auto& b, const Run& i) __attribute__((always_inline)) {
-                Four mu, alpha, s, gain, v, sigma;
+                Four mu, alpha, sigma, gain, v;
                 load(at, b, mu);
                 load(alphas, i, alpha);
                 old = keep(at, b, old);
                 if constexpr (kind == Kind::means) {
-                    mu += alpha * x;
+                    move_mean<4>(mu, alpha, one, xs);
                 } else {
-                    load(at + n, b, s);
+                    load(at + n, b, sigma);
                     load(gains, i, gain);
                     old = keep(at + n, b, old);
-                    mu += alpha * s * x;
+                    move_mean<4>(mu, alpha, sigma, xs);
+                    const Four a = sigma * (x * x);
                     if constexpr (kind == Kind::precision) {
-                        sigma = s / (1.0 + gain * (s * (x * x)));
+                        shrink_precision<4>(sigma, a, gain);
                     } else {
                         load(vs, i, v);
-                        sigma = s * ((1.0 + gain * (v - s * (x * x))) / (1.0 + gain * v));
+                        shrink_covariance<4>(sigma, a, gain, v);
                     }
-                    sound &= sigma > least_kept<T>;
+                    check_variance<T, 4>(sigma, sound);
                     store(sigma, b, at + n);
                 }
-                sound &= (mu < least_lost<T>)&(mu > -least_lost<T>);
+                check_mean<T, 4>(mu, sound);
                 store(mu, b, at);
             };
             moving.visit(move_four);
@@ -125,7 +127,7 @@ private:
         });
     }
 
-    /// Freund & Schapire 1999, as for one column: first look, then write. Apart from `move`: gcc 12
+    /// The sums for averaging: first look, then write. Apart from `move`: gcc 12
     /// takes a number that was rounded to T and read again for the one before rounding.
     template <class R>
     [[nodiscard]] bool averaged(Diagonal<T>& weights, const R& row,
@@ -136,11 +138,11 @@ private:
             each(weights.shape(), row, moving, [&](std::size_t j, std::size_t b, const T* old) {
                 T* const at = weights.cell(j);
                 T& q = at[weights.average_at() + b];
-                take(q, q + c * (static_cast<double>(at[b]) - *old));
+                take(q, average_after(q, c, at[b], *old));
             });
         };
         bool sound = true;
-        sums([&](T&, double sum) { sound &= std::fabs(sum) < least_lost<T>; });
+        sums([&](T&, double sum) { check_mean<T>(sum, sound); });
         if (sound) sums([](T& q, double sum) { q = static_cast<T>(sum); });
         return sound;
     }

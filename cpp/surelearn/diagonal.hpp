@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
-#include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weight_table.hpp"
 
@@ -120,7 +120,7 @@ public:
         shape_.each_feature(row, [&](std::size_t j, double x) {
             const T* const at = cell(j);
             const T* const q = at + average_at();
-            for (std::size_t b = 0; b < s.size(); ++b) s[b] += (at[b] - q[b] / c) * x;
+            for (std::size_t b = 0; b < s.size(); ++b) s[b] += average_of(at[b], q[b], c) * x;
         });
         order().sort(s);
     }
@@ -170,16 +170,10 @@ public:
         bool sound = false;
         if (!shape_.second_order) {
             sound = move_means(row, sides, step.alpha, journal);
-        } else if (projection == Projection::precision) {
-            const auto shrink = [gain = step.gain](auto s, auto a) { return s / (1.0 + gain * a); };
-            sound = move_gaussians(row, sides, step.alpha, shrink, journal);
         } else {
-            // s (1 - beta a) with beta = gain / (1 + gain v), written so that it cannot cancel to
-            // zero (v >= a holds in floating point too) nor round above s.
-            const auto shrink = [gain = step.gain, v](auto s, auto a) {
-                return s * ((1.0 + gain * (v - a)) / (1.0 + gain * v));
-            };
-            sound = move_gaussians(row, sides, step.alpha, shrink, journal);
+            sound = with_shrink(projection, step.gain, v, [&](const auto& shrink) {
+                return move_gaussians(row, sides, step.alpha, shrink, journal);
+            });
         }
         if (sound && shape_.averaged) {
             sound = average_is_finite(row, sides, journal);
@@ -209,8 +203,8 @@ public:
     /// Mean of one weight: the average over all rounds where averaging is on.
     [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
         const T* const at = cell(j) + column(k);
-        const double mu = at[0];
-        return shape_.averaged ? mu - at[average_at()] / static_cast<double>(rounds() + 1) : mu;
+        const auto c = static_cast<double>(rounds() + 1);
+        return shape_.averaged ? average_of(at[0], at[average_at()], c) : at[0];
     }
 
     /// Variance of one weight; 1 where only means are kept.
@@ -311,10 +305,6 @@ private:
         return {sum[0], sum[1]};
     }
 
-    [[nodiscard]] static bool finite(T x) noexcept {
-        return std::fabs(x) <= std::numeric_limits<T>::max();
-    }
-
     /// Two weights a turn: the two sides of one feature, or two features of the only side.
     template <std::size_t N, class R, class Shrink>
     SURELEARN_WIDEN [[nodiscard]] bool move_gaussians(const R& row,
@@ -325,15 +315,14 @@ private:
         const std::size_t K = N == 1 ? 1 : capacity();
         const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
         auto* old = journal.entries.data();
-        TwoBits sound{-1, -1};
-        constexpr double least = least_kept<T>;
-        constexpr double most = least_lost<T>;
+        TwoMask sound{-1, -1};
         const auto move = [&](T* a, T* b, Two x) {
-            const Two s{a[K], b[K]};
-            const Two mu = Two{a[0], b[0]} + signed_alpha * s * x;
-            const Two sigma = shrink(s, s * (x * x));
-            // Will they be positive and finite once rounded to T?
-            sound &= (sigma > least) & (mu < most) & (mu > -most);
+            Two mu{a[0], b[0]};
+            Two sigma{a[K], b[K]};
+            move_mean<2>(mu, signed_alpha, sigma, x);
+            shrink(sigma, sigma * (x * x));
+            check_mean<T, 2>(mu, sound);
+            check_variance<T, 2>(sigma, sound);
             old[0] = {a[0], a[K]};
             old[1] = {b[0], b[K]};
             old += 2;
@@ -367,10 +356,12 @@ private:
         auto* old = journal.entries.data();
         shape_.each_feature(row, [&](std::size_t j, double x) {
             for (const Side& side : sides) {
-                T& mu = cell(j)[side.column];
-                *old++ = {mu, T{1}};
-                mu = static_cast<T>(mu + alpha * side.sign * x);
-                sound &= finite(mu);
+                T& kept = cell(j)[side.column];
+                *old++ = {kept, T{1}};
+                double mu = kept;
+                move_mean(mu, alpha * side.sign, 1.0, x);
+                check_mean<T>(mu, sound);
+                kept = static_cast<T>(mu);
             }
         });
         return sound;
@@ -388,9 +379,7 @@ private:
         });
     }
 
-    /// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round; the
-    /// mean of all vectors is then mu - q / c. The change is the one stored, not the one wanted.
-    /// Calls f(place of q, its new value).
+    /// f(sum for averaging, what it becomes) for every weight that g has moved.
     template <std::size_t N, class R, class F>
     void each_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal,
                       F&& f) {
@@ -398,9 +387,8 @@ private:
         const auto* old = journal.entries.data();
         shape_.each_feature(row, [&](std::size_t j, double) {
             for (const Side& side : sides) {
-                const double change = static_cast<double>(cell(j)[side.column]) - old->mu;
                 T& q = cell(j)[average_at() + side.column];
-                f(q, static_cast<T>(q + c * change));
+                f(q, average_after(q, c, cell(j)[side.column], old->mu));
                 ++old;
             }
         });
@@ -410,13 +398,13 @@ private:
     [[nodiscard]] bool average_is_finite(const R& row, const std::array<Side, N>& sides,
                                          const Journal<T>& journal) {
         bool sound = true;
-        each_average(row, sides, journal, [&](T&, T value) { sound &= finite(value); });
+        each_average(row, sides, journal, [&](T&, double sum) { check_mean<T>(sum, sound); });
         return sound;
     }
 
     template <std::size_t N, class R>
     void add_to_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal) {
-        each_average(row, sides, journal, [](T& q, T value) { q = value; });
+        each_average(row, sides, journal, [](T& q, double sum) { q = static_cast<T>(sum); });
     }
 
     void rescale(std::span<const std::uint8_t> known) noexcept {

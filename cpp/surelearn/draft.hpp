@@ -15,6 +15,7 @@
 
 #include "surelearn/diagonal.hpp"
 #include "surelearn/full.hpp"
+#include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
 #include "surelearn/types.hpp"
 
@@ -85,11 +86,8 @@ public:
         const double v = margin(r).v;
         for (const std::size_t b : {std::size_t{0}, r + 1}) {
             if (b >= blocks_.size()) continue;
-            move(blocks_[b], step.alpha, [&](double s, double a) {
-                return projection == Projection::precision
-                           ? s / (1.0 + step.gain * a)
-                           : s * ((1.0 + step.gain * (v - a)) / (1.0 + step.gain * v));
-            });
+            with_shrink(projection, step.gain, v,
+                        [&](const auto& shrink) { move(blocks_[b], step.alpha, shrink); });
         }
         return true;
     }
@@ -99,21 +97,20 @@ public:
     [[nodiscard]] bool apply_together(std::span<const Step> steps, std::span<const double> mixing,
                                       Projection projection) {
         const std::vector<double> v = margin_variances();
-        const auto growth = [&](std::size_t r, double a) {  // of the precision, relative
-            const double rest = projection == Projection::precision ? 0.0 : v[r] - a;
-            return mixing[r] * (steps[r].gain * a / (1.0 + steps[r].gain * rest));
+        const auto growth = [&](std::size_t r, double a) {
+            return mixing[r] * precision_growth(projection, steps[r].gain, v[r], a);
         };
         double alpha = 0.0;
         for (std::size_t r = 0; r < steps.size(); ++r) alpha += mixing[r] * steps[r].alpha;
-        move(blocks_[0], alpha, [&](double s, double a) {
+        move(blocks_[0], alpha, [&](double& sigma, double a) {
             double sum = 1.0;
             for (std::size_t r = 0; r < steps.size(); ++r) sum += growth(r, a);
-            return s / sum;
+            sigma /= sum;
         });
         for (std::size_t r = 0; r + 1 < blocks_.size(); ++r) {
             if (!steps[r].moves()) continue;
             move(blocks_[r + 1], mixing[r] * steps[r].alpha,
-                 [&](double s, double a) { return s / (1.0 + growth(r, a)); });
+                 [&](double& sigma, double a) { sigma /= 1.0 + growth(r, a); });
         }
         return true;
     }
@@ -173,9 +170,9 @@ private:
     void move(Block& block, double alpha, const Shrink& shrink) {
         const double signed_alpha = alpha * block.side.sign;
         for (std::size_t p = 0; p < x_.size(); ++p) {
-            const double s = block.sigma[p];
-            block.mu[p] += signed_alpha * s * x_[p];
-            if (second_order_) block.sigma[p] = shrink(s, s * (x_[p] * x_[p]));
+            double& sigma = block.sigma[p];
+            move_mean(block.mu[p], signed_alpha, sigma, x_[p]);
+            if (second_order_) shrink(sigma, sigma * (x_[p] * x_[p]));
         }
         block.moved = true;
         sum_up(block);
@@ -186,7 +183,8 @@ private:
         Two sum{};
         Two squares{};
         const auto add = [&](Two a) {
-            const Two b = a / (1.0 + 2.0 * p * a);
+            Two b = a;
+            PrecisionShrink{2.0 * p}(b, a);
             sum += b;
             squares += b * b;
         };
@@ -197,38 +195,32 @@ private:
         return {sum[0] + sum[1], squares[0] + squares[1]};
     }
 
-    /// The place of the sum for averaging, and what it becomes.
-    [[nodiscard]] static double average_after(const Diagonal<T>& weights, const T* cell,
-                                              std::size_t at, double old, double mu) noexcept {
-        const double stored = static_cast<double>(static_cast<T>(mu)) - old;
-        return cell[at] + static_cast<double>(weights.rounds() + 1) * stored;
+    /// What the sum for averaging becomes for feature p of a block.
+    [[nodiscard]] double sum_after(const Diagonal<T>& weights, const Block& block,
+                                   std::size_t p) const noexcept {
+        const T* const at = weights.cell(features_[p]) + block.side.column;
+        const auto c = static_cast<double>(weights.rounds() + 1);
+        return average_after(at[weights.average_at()], c, static_cast<T>(block.mu[p]), at[0]);
     }
 
     [[nodiscard]] bool bears(const Diagonal<T>& weights, const Block& block) const noexcept {
         bool sound = true;
         for (std::size_t p = 0; p < x_.size(); ++p) {
-            sound &= block.sigma[p] > least_kept<T> && std::fabs(block.mu[p]) < least_lost<T>;
-            if (!weights.shape().averaged) continue;
-            const T* const cell = weights.cell(features_[p]);
-            const std::size_t at = weights.average_at() + block.side.column;
-            const double q = average_after(weights, cell, at, cell[block.side.column], block.mu[p]);
-            sound &= std::fabs(q) < least_lost<T>;
+            check_mean<T>(block.mu[p], sound);
+            check_variance<T>(block.sigma[p], sound);
+            if (weights.shape().averaged) check_mean<T>(sum_after(weights, block, p), sound);
         }
         return sound;
     }
 
     void write(Diagonal<T>& weights, const Block& block) const noexcept {
         for (std::size_t p = 0; p < x_.size(); ++p) {
-            T* const cell = weights.cell(features_[p]);
-            T& mu = cell[block.side.column];
+            T* const at = weights.cell(features_[p]) + block.side.column;
             if (weights.shape().averaged) {
-                const std::size_t at = weights.average_at() + block.side.column;
-                cell[at] = static_cast<T>(average_after(weights, cell, at, mu, block.mu[p]));
+                at[weights.average_at()] = static_cast<T>(sum_after(weights, block, p));
             }
-            mu = static_cast<T>(block.mu[p]);
-            if (second_order_) {
-                cell[weights.capacity() + block.side.column] = static_cast<T>(block.sigma[p]);
-            }
+            at[0] = static_cast<T>(block.mu[p]);
+            if (second_order_) at[weights.capacity()] = static_cast<T>(block.sigma[p]);
         }
     }
 
@@ -310,7 +302,7 @@ public:
         std::vector<double> column(k);
         for (std::size_t t = 0; t < k; ++t) {  // one g g' after the other
             for (std::size_t r = 0; r < k; ++r) column[r] = slope[r * k + t];
-            const double beta = 2.0 * p[t] / (1.0 + 2.0 * p[t] * column[t]);
+            const double beta = beta_of(2.0 * p[t], column[t]);
             for (std::size_t r = 0; r < k; ++r) {
                 for (std::size_t s = 0; s < k; ++s) {
                     slope[r * k + s] -= beta * column[r] * column[s];
@@ -360,7 +352,7 @@ private:
         const std::size_t n = s_.size();
         const auto Ce = towards(r, C_);
         const auto Me = towards(r, M_);
-        const double beta = gain / (1.0 + gain * (Ce[0] - Ce[r + 1]));
+        const double beta = beta_of(gain, Ce[0] - Ce[r + 1]);
         std::vector<double> factor = Me;
         for (double& x : factor) x *= std::sqrt(beta);
         factors_.push_back(std::move(factor));

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
 #include "surelearn/parts.hpp"
 #include "surelearn/table.hpp"
@@ -164,7 +165,7 @@ public:
         if (!(raw_variance(work.direction) > floor(work.direction))) return false;
         const auto& sigma_g = work.direction.sigma_g;
         // A factor in each hand: c_i c_j = c_j c_i, so the square stays symmetric to the bit.
-        const double root = std::sqrt(step.gain / (1.0 + step.gain * v));
+        const double root = std::sqrt(beta_of(step.gain, v));
         work.change.move.assign(size_, 0.0);
         work.change.factors.resize(1);
         work.change.factors[0].assign(size_, 0.0);
@@ -211,9 +212,9 @@ public:
 
     /// Mean of one weight: the average over all rounds where averaging is on.
     [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
-        const double mu = means()[weight(j, k)];
+        const T mu = means()[weight(j, k)];
         if (!shape_.averaged) return mu;
-        return mu - means()[size_ + weight(j, k)] / static_cast<double>(rounds_ + 1);
+        return average_of(mu, means()[size_ + weight(j, k)], static_cast<double>(rounds_ + 1));
     }
 
     /// The same weights under other columns, as for diagonal weights; a new class covaries with
@@ -392,23 +393,22 @@ private:
     [[nodiscard]] bool bears(const Change& change) const noexcept {
         bool sound = true;
         for (std::size_t i = 0; i < size_; ++i) {
-            sound &= variances_[i] - lost(change, i) > least_kept<T>;
-            sound &= std::fabs(means()[i] + change.move[i]) < least_lost<T>;
-            if (shape_.averaged)
-                sound &= std::fabs(average_after(i, change.move[i])) < least_lost<T>;
+            check_variance<T>(variances_[i] - lost(change, i), sound);
+            check_mean<T>(means()[i] + change.move[i], sound);
+            if (shape_.averaged) check_mean<T>(sum_after(i, change.move[i]), sound);
         }
         return sound;
     }
 
-    /// Freund & Schapire 1999: q += c (change of mu that is stored), c = 1 in the first round.
-    [[nodiscard]] double average_after(std::size_t i, double move) const noexcept {
+    /// What the sum for averaging becomes.
+    [[nodiscard]] double sum_after(std::size_t i, double move) const noexcept {
         const double mu = means()[i];
-        const double stored = static_cast<double>(static_cast<T>(mu + move)) - mu;
-        return means()[size_ + i] + static_cast<double>(rounds_ + 1) * stored;
+        const auto c = static_cast<double>(rounds_ + 1);
+        return average_after(means()[size_ + i], c, static_cast<T>(mu + move), mu);
     }
 
     void move_mean(std::size_t i, double move) noexcept {
-        if (shape_.averaged) means()[size_ + i] = static_cast<T>(average_after(i, move));
+        if (shape_.averaged) means()[size_ + i] = static_cast<T>(sum_after(i, move));
         means()[i] = static_cast<T>(means()[i] + move);
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,12 +21,40 @@ namespace surelearn {
 
 /// Two doubles that go through arithmetic together; each gets the bits it would get alone.
 using Two = double __attribute__((vector_size(16)));
-using TwoBits = std::int64_t __attribute__((vector_size(16)));
+using TwoMask = std::int64_t __attribute__((vector_size(16)));
 
 /// Four of them: one instruction with AVX2, two without. Handed on by reference, since how they
 /// travel by value depends on the processor.
 using Four = double __attribute__((vector_size(32), aligned(16)));
 using FourBits = std::uint64_t __attribute__((vector_size(32), aligned(16)));
+using FourMask = std::int64_t __attribute__((vector_size(32), aligned(16)));
+
+namespace detail {
+template <std::size_t N>
+struct NumbersOf;
+template <>
+struct NumbersOf<1> {
+    using Numbers = double;
+    using Mask = bool;
+};
+template <>
+struct NumbersOf<2> {
+    using Numbers = Two;
+    using Mask = TwoMask;
+};
+template <>
+struct NumbersOf<4> {
+    using Numbers = Four;
+    using Mask = FourMask;
+};
+}  // namespace detail
+
+/// N doubles, and what a comparison of them gives. Never deduced: a template would forget their
+/// alignment.
+template <std::size_t N>
+using Numbers = typename detail::NumbersOf<N>::Numbers;
+template <std::size_t N>
+using Mask = typename detail::NumbersOf<N>::Mask;
 
 /// Four numbers at places[0..3], in double. Named one by one: gcc makes one instruction of that and
 /// four of __builtin_convertvector.
@@ -36,6 +65,13 @@ template <class T, class Places>
 template <class T, class Places>
 [[gnu::always_inline]] inline void store(const Four& x, const Places& places, T* at) noexcept {
     for (std::size_t i = 0; i < 4; ++i) at[places[i]] = static_cast<T>(x[i]);
+}
+
+/// `a` where all bits of the mask are set, `b` where none is. With bits, since compilers leave a
+/// loop with a choice between doubles in one lane.
+[[nodiscard]] inline double chosen(std::uint64_t mask, double a, double b) noexcept {
+    const auto bits = std::bit_cast<std::uint64_t>(a) & mask;
+    return std::bit_cast<double>(bits | (std::bit_cast<std::uint64_t>(b) & ~mask));
 }
 
 /// Places that follow one another.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +16,11 @@
 #include <vector>
 
 #include "surelearn/diagonal.hpp"
+#include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
 #include "surelearn/learn.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
-#include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
@@ -147,7 +146,7 @@ private:
         weights_.shape().each_feature(row, [&](std::size_t j, double x) {
             const T* const at = weights_.cell(j);
             for (std::size_t b = 0; b < n_lanes; ++b) {
-                s[b] += (at[b] - at[2 * n_lanes + b] / rounds) * x;
+                s[b] += average_of(at[b], at[2 * n_lanes + b], rounds) * x;
             }
         });
         averaged_ = s;
@@ -183,13 +182,6 @@ private:
         if (odd != 0) find_bad(row);
     }
 
-    /// `a` where all bits of the mask are set, `b` where none is. With bits, since compilers leave
-    /// a loop with a choice between doubles in one lane.
-    [[nodiscard]] static double chosen(std::uint64_t mask, double a, double b) noexcept {
-        const auto bits = std::bit_cast<std::uint64_t>(a) & mask;
-        return std::bit_cast<double>(bits | (std::bit_cast<std::uint64_t>(b) & ~mask));
-    }
-
     /// All columns at once, each by its projection; those that do not move are written back as they
     /// were (adding 0 would turn -0 into +0). Tells whether any number is not one that weights may
     /// have.
@@ -205,16 +197,15 @@ private:
             const double square = x * x;
 #pragma GCC ivdep
             for (std::size_t b = 0; b < n_lanes; ++b) {
-                const double s = at[n_lanes + b];
-                const double a = s * square;
-                const double old = at[b];
-                const double mu = chosen(moves[b], old + alpha[b] * s * x, old);
-                // Precision: s / (1 + gain a). Covariance: s ((1 + gain (v - a)) / (1 + gain v)).
-                const double above = chosen(covariance[b], 1.0 + gain[b] * (v[b] - a), s);
-                const double below = 1.0 + gain[b] * chosen(covariance[b], v[b], a);
-                const double share = above / below;
-                const double sigma = chosen(covariance[b], s * share, share);
-                odd[b] |= !(sigma > least_kept<T>) | !(std::fabs(mu) < least_lost<T>);
+                double sigma = at[n_lanes + b];
+                double mu = at[b];
+                move_mean(mu, alpha[b], sigma, x);
+                mu = chosen(moves[b], mu, at[b]);
+                MaskedShrink{covariance[b], gain[b], v[b]}(sigma, sigma * square);
+                bool sound = true;
+                check_mean<T>(mu, sound);
+                check_variance<T>(sigma, sound);
+                odd[b] |= !sound;
                 at[b] = static_cast<T>(mu);
                 at[n_lanes + b] = static_cast<T>(sigma);
             }
@@ -229,7 +220,7 @@ private:
         });
     }
 
-    /// Freund & Schapire 1999, as for one column.
+    /// The sums for averaging of all columns that move.
     SURELEARN_WIDEN [[nodiscard]] unsigned average(const Row<Index, Value>& row) {
         const auto rounds = static_cast<double>(weights_.rounds() + 1);
         const Masks moves = moves_;
@@ -240,9 +231,11 @@ private:
             T* const q = at + 2 * n_lanes;
 #pragma GCC ivdep
             for (std::size_t b = 0; b < n_lanes; ++b) {
-                const double after = q[b] + rounds * (static_cast<double>(at[b]) - old[b]);
+                const double after = average_after(q[b], rounds, at[b], old[b]);
                 const double sum = chosen(moves[b], after, q[b]);
-                odd[b] |= !(std::fabs(sum) < least_lost<T>);
+                bool sound = true;
+                check_mean<T>(sum, sound);
+                odd[b] |= !sound;
                 q[b] = static_cast<T>(sum);
             }
             old += n_lanes;

@@ -28,6 +28,7 @@
 #include <utility>
 #include <variant>
 
+#include "surelearn/gaussian.hpp"
 #include "surelearn/normal.hpp"
 #include "surelearn/types.hpp"
 
@@ -151,7 +152,8 @@ struct VarianceExact {
             double f = m + alpha * v;
             double slope = v;
             for (const double a_j : a) {
-                const double after = a_j / (1.0 + 2.0 * alpha * phi * a_j);
+                double after = a_j;
+                shrink_precision(after, a_j, 2.0 * alpha * phi);
                 f -= phi * after;
                 slope += 2.0 * phi * phi * after * after;
             }

@@ -22,13 +22,6 @@ namespace surelearn {
     return a * b;
 }
 
-/// A double of at most the first size becomes zero, one of at least the second infinite, in T.
-template <class T>
-inline constexpr double least_kept = sizeof(T) == 4 ? 0x1p-150 : 0.0;
-template <class T>
-inline constexpr double least_lost =
-    sizeof(T) == 4 ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
-
 /// Numbers that whoever makes the table must write before reading: clearing it first would take as
 /// long as filling it.
 template <class T>

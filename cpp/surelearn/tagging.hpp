@@ -167,7 +167,7 @@ private:
         }
         const T* const q = at + weights_.average_at();
         const double c = rounds();
-        for (std::size_t k = 0; k < s.size(); ++k) s[k] += (at[k] - q[k] / c) * x;
+        for (std::size_t k = 0; k < s.size(); ++k) s[k] += average_of(at[k], q[k], c) * x;
     }
 
     [[nodiscard]] double rounds() const noexcept {

@@ -13,6 +13,7 @@
 #include "test_diagonal.hpp"
 #include "test_forms.hpp"
 #include "test_full.hpp"
+#include "test_gaussian.hpp"
 #include "test_growth.hpp"
 #include "test_guard.hpp"
 #include "test_lead.hpp"
@@ -80,6 +81,7 @@ int main() {
     run(probability_tests, count);
     run(rows_tests, count);
     run(parse_tests, count);
+    run(gaussian_tests, count);
     run(diagonal_tests, count);
     run(forms_tests, count);
     run(growth_tests, count);

@@ -1,0 +1,136 @@
+// Rooms 3 and 6, one weight: how its mean, its variance and the sum behind its averaged mean move.
+// The only place that says so; all weights move by it. Knows neither rows nor where numbers lie.
+//
+// N numbers go through arithmetic together (lanes.hpp), each with the bits it would get alone. T is
+// how they are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "surelearn/lanes.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// mu += alpha sigma x.
+template <std::size_t N = 1>
+[[gnu::always_inline]] inline void move_mean(Numbers<N>& mu, const Numbers<N>& alpha,
+                                             const Numbers<N>& sigma,
+                                             const Numbers<N>& x) noexcept {
+    mu += alpha * sigma * x;
+}
+
+/// sigma^-1 += gain g g' less what the projection on the precision drops; a = sigma x^2.
+template <std::size_t N = 1>
+[[gnu::always_inline]] inline void shrink_precision(Numbers<N>& sigma, const Numbers<N>& a,
+                                                    const Numbers<N>& gain) noexcept {
+    sigma = sigma / (1.0 + gain * a);
+}
+
+/// The same less what the projection on the covariance drops: sigma (1 - beta a) with beta as below
+/// and v the variance of g, written so that it cannot cancel to zero (v >= a holds in floating
+/// point as well) nor round above sigma.
+template <std::size_t N = 1>
+[[gnu::always_inline]] inline void shrink_covariance(Numbers<N>& sigma, const Numbers<N>& a,
+                                                     const Numbers<N>& gain,
+                                                     const Numbers<N>& v) noexcept {
+    sigma = sigma * ((1.0 + gain * (v - a)) / (1.0 + gain * v));
+}
+
+/// The step of one g on every variance that it touches, in one projection.
+struct PrecisionShrink {
+    double gain;
+
+    [[gnu::always_inline]] void operator()(double& sigma, double a) const noexcept {
+        shrink_precision(sigma, a, gain);
+    }
+    [[gnu::always_inline]] void operator()(Two& sigma, const Two& a) const noexcept {
+        shrink_precision<2>(sigma, a, Two{gain, gain});
+    }
+};
+
+/// The same in the other one.
+struct CovarianceShrink {
+    double gain;
+    double v;
+
+    [[gnu::always_inline]] void operator()(double& sigma, double a) const noexcept {
+        shrink_covariance(sigma, a, gain, v);
+    }
+    [[gnu::always_inline]] void operator()(Two& sigma, const Two& a) const noexcept {
+        shrink_covariance<2>(sigma, a, Two{gain, gain}, Two{v, v});
+    }
+};
+
+/// f(shrink) with that of a projection.
+template <class F>
+[[gnu::always_inline]] inline decltype(auto) with_shrink(Projection projection, double gain,
+                                                         double v, const F& f) {
+    if (projection == Projection::precision) return f(PrecisionShrink{gain});
+    return f(CovarianceShrink{gain, v});
+}
+
+/// One of the two, chosen by the bits of a mask, all or none: with one division for both, for lanes
+/// of different projections.
+struct MaskedShrink {
+    std::uint64_t covariance;
+    double gain;
+    double v;
+
+    [[gnu::always_inline]] void operator()(double& sigma, double a) const noexcept {
+        const double above = chosen(covariance, 1.0 + gain * (v - a), sigma);
+        const double below = 1.0 + gain * chosen(covariance, v, a);
+        const double share = above / below;
+        sigma = chosen(covariance, sigma * share, share);
+    }
+};
+
+/// The step of the covariance that is the step `gain` of the precision: sigma -= beta sigma g g'
+/// sigma.
+[[nodiscard]] inline double beta_of(double gain, double v) noexcept {
+    return gain / (1.0 + gain * v);
+}
+
+/// By how much of itself the precision of a weight grows in either projection.
+[[nodiscard]] inline double precision_growth(Projection projection, double gain, double v,
+                                             double a) noexcept {
+    const double rest = projection == Projection::precision ? 0.0 : v - a;
+    return gain * a / (1.0 + gain * rest);
+}
+
+/// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round. The change
+/// is the one stored, not the one wanted.
+template <class T>
+[[gnu::always_inline]] inline double average_after(T q, double c, T mu, double old) noexcept {
+    return q + c * (static_cast<double>(mu) - old);
+}
+
+/// The mean of all means so far.
+template <class T>
+[[gnu::always_inline]] inline double average_of(T mu, T q, double c) noexcept {
+    return mu - q / c;
+}
+
+/// A double of at most the first size becomes zero, one of at least the second infinite, in T.
+template <class T>
+inline constexpr double least_kept = sizeof(T) == 4 ? 0x1p-150 : 0.0;
+template <class T>
+inline constexpr double least_lost =
+    sizeof(T) == 4 ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
+
+/// Clears the bits of `sound` where a mean, or a sum of them, is not finite once rounded to T.
+template <class T, std::size_t N = 1>
+[[gnu::always_inline]] inline void check_mean(const Numbers<N>& mu, Mask<N>& sound) noexcept {
+    sound &= (mu < least_lost<T>)&(mu > -least_lost<T>);
+}
+
+/// The same where a variance is not positive.
+template <class T, std::size_t N = 1>
+[[gnu::always_inline]] inline void check_variance(const Numbers<N>& sigma,
+                                                  Mask<N>& sound) noexcept {
+    sound &= sigma > least_kept<T>;
+}
+
+}  // namespace surelearn
