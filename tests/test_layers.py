@@ -32,6 +32,7 @@ LAYERS = [
         "rows.hpp",
         "decode.hpp",
         "weight_table.hpp",
+        "weights.hpp",
         "rules.hpp",
         "exact.hpp",
         "probability.hpp",

@@ -109,7 +109,7 @@ void restore(Model<Diagonal<T>>& model, const Vector<std::int64_t>& features,
 /// Learns rows [begin, end) of the order into the first columns, each by its own rule. `lanes` has
 /// (mistakes, updates, stopped) of each, `missed` a verdict on each row.
 template <class T>
-void race(Model<Diagonal<T>>& model, const std::vector<Rule>& rules,
+void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
           const std::vector<bool>& covariance, const Rows& rows, const Vector<std::int32_t>& y,
           const std::optional<Vector<double>>& weight,
           const std::optional<Vector<std::int64_t>>& order,

@@ -20,13 +20,13 @@ namespace surelearn::bind {
 
 namespace {
 
-void construct(Rule* self, const std::string& name, const std::vector<double>& values) {
+void construct(AnyRule* self, const std::string& name, const std::vector<double>& values) {
     const auto rule = make_rule(name, values);
     if (!rule) throw nb::value_error("no rule of this name with that many parameters");
-    new (self) Rule(*rule);
+    new (self) AnyRule(*rule);
 }
 
-std::pair<double, double> step(const Rule& self, double m, double v,
+std::pair<double, double> step(const AnyRule& self, double m, double v,
                                const std::vector<double>& shares) {
     const auto gather = [&] { return std::span<const double>(shares); };
     const Step s =
@@ -70,13 +70,13 @@ bool read_pair(const nb::object& got, double* out) noexcept {
 /// It is called while a model is locked for writing and without the interpreter's lock, so Python
 /// is asked only after taking the latter: nobody may wait for a model with the interpreter's lock
 /// held.
-class CustomRule : public Rule {
+class CustomRule : public AnyRule {
 public:
     /// The compiled form: writes (alpha, gain), gives 0 where the function raises.
     using Compiled = std::int32_t (*)(double m, double v, double* out);
 
     CustomRule(nb::object function, nb::object judge, bool first_order, nb::object compiled)
-        : Rule(rules::Custom{&CustomRule::call, this, first_order}),
+        : AnyRule(rules::Custom{&CustomRule::call, this, first_order}),
           function_(std::move(function)),
           judge_(std::move(judge)),
           owner_(std::move(compiled)),
@@ -169,8 +169,8 @@ PyType_Slot custom_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse
                               {0, nullptr}};
 
 void bind_custom(nb::module_& m) {
-    nb::class_<CustomRule, Rule> custom(m, "CustomRule", nb::type_slots(custom_slots),
-                                        "A rule that is a Python function, maybe compiled.");
+    nb::class_<CustomRule, AnyRule> custom(m, "CustomRule", nb::type_slots(custom_slots),
+                                           "A rule that is a Python function, maybe compiled.");
     custom.def(nb::init<nb::object, nb::object, bool, nb::object>(), nb::arg("function"),
                nb::arg("judge"), nb::kw_only(), nb::arg("first_order"), nb::arg("compiled").none());
     custom.def("take_error", &CustomRule::take_error,
@@ -181,27 +181,27 @@ void bind_custom(nb::module_& m) {
 }  // namespace
 
 void bind_rules(nb::module_& m) {
-    nb::class_<Rule> rule(m, "Rule",
-                          "A rule with its parameters in the order of rule_parameters().");
+    nb::class_<AnyRule> rule(m, "Rule",
+                             "A rule with its parameters in the order of rule_parameters().");
     rule.def("__init__", &construct, nb::arg("name"), nb::arg("values"));
     rule.def("step", &step, nb::arg("m"), nb::arg("v"), nb::arg("shares") = std::vector<double>{},
              "(alpha, gain) for margin m and variance v.");
     rule.def(
-        "take_error", [](const Rule&) { return nb::none(); }, "None: only a function can raise.",
+        "take_error", [](const AnyRule&) { return nb::none(); }, "None: only a function can raise.",
         nb::sig("def take_error(self) -> BaseException | None"));
     rule.def_prop_ro(
-        "first_order", [](const Rule& self) { return first_order(self); },
+        "first_order", [](const AnyRule& self) { return first_order(self); },
         "Whether the rule needs no variances.");
     rule.def_prop_ro(
         "asks",
-        [](const Rule& self) {
+        [](const AnyRule& self) {
             return std::visit([]<class R>(const R&) { return asks_of<R>() != Asks::nothing; },
                               self);
         },
         "Whether the rule asks for a margin that a cost can scale.");
     rule.def_prop_ro(
         "exact",
-        [](const Rule& self) {
+        [](const AnyRule& self) {
             return std::visit([]<class R>(const R&) { return Exact<R>; }, self);
         },
         "Whether several constraints can be met at once.");

@@ -126,7 +126,7 @@ Sequences<std::int32_t, float> sequences_of(const Model<Diagonal<T>>& model, con
 }
 
 template <class T>
-bool learn_sequences(Model<Diagonal<T>>& model, const Rule& rule, const Scheme& scheme,
+bool learn_sequences(Model<Diagonal<T>>& model, const AnyRule& rule, const Scheme& scheme,
                      bool covariance, const Rows& tokens, const Rows& pairs,
                      const Vector<std::int64_t>& bounds, const Vector<std::int32_t>& y,
                      const std::optional<Vector<double>>& weight,

@@ -25,25 +25,25 @@ namespace surelearn::bind {
 
 /// Rows learnt between two moments at which others may read the model: fewer where each may go
 /// through all of the weights.
-template <class W>
+template <Weights W>
 [[nodiscard]] std::size_t block_of(const W& weights) {
     constexpr std::size_t most = 2048;
-    if constexpr (W::fetches_ahead) return most;
+    if constexpr (!W::touches_all_weights) return most;
     return std::clamp<std::size_t>((std::size_t{1} << 28) / (1 + weights.bytes()), 1, most);
 }
 /// Blocks learnt between two looks at Ctrl-C: each where it takes long.
-template <class W>
-constexpr std::size_t patience = W::fetches_ahead ? 64 : 1;
+template <Weights W>
+constexpr std::size_t patience = W::touches_all_weights ? 1 : 64;
 
-template <class Weights>
+template <Weights W>
 struct Model {
-    Weights weights;
+    W weights;
     std::shared_ptr<Guard> lock;  ///< one for all models whose weights lie in the same memory
     Guard& guard = *lock;
 
-    explicit Model(Weights weights_, std::shared_ptr<Guard> lock_ = std::make_shared<Guard>())
+    explicit Model(W weights_, std::shared_ptr<Guard> lock_ = std::make_shared<Guard>())
         : weights(std::move(weights_)), lock(std::move(lock_)) {}
-    explicit Model(const Shape& shape) : Model(Weights(shape)) {}
+    explicit Model(const Shape& shape) : Model(W(shape)) {}
 
     [[nodiscard]] const Shape& shape() const { return weights.shape(); }
 };
@@ -56,7 +56,7 @@ std::span<const T> view(const std::optional<Vector<T>>& array) {
     return array ? bind::view(*array) : std::span<const T>{};
 }
 
-template <class W, class P>
+template <Weights W, class P>
 Tally learn_block(Model<W>& model, P& pass, std::size_t stop) {
     const auto lock = model.guard.write();
     return pass.run(stop);
@@ -68,13 +68,13 @@ inline void stop_if_interrupted() {
 }
 
 /// The rows must be as wide as the model: a narrower table would be read beyond its end.
-template <class W>
+template <Weights W>
 void check_width(const Model<W>& model, const Rows& rows) {
     const auto width = std::visit([](const auto& m) { return m.n_features(); }, rows.matrix);
     if (width != model.shape().n_features) throw nb::value_error("rows do not fit the weights");
 }
 
-[[nodiscard]] inline Method method_of(const Rule& rule, const Scheme& scheme, bool covariance) {
+[[nodiscard]] inline Method method_of(const AnyRule& rule, const Scheme& scheme, bool covariance) {
     return {rule, covariance ? Projection::covariance : Projection::precision, scheme};
 }
 
@@ -104,8 +104,8 @@ void check_width(const Model<W>& model, const Rows& rows) {
 
 /// Learns rows [begin, end) of the order. `done` is kept up to date with (rows, mistakes, updates),
 /// also when Ctrl-C ends it. Tells whether a row was refused.
-template <class W>
-bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool covariance,
+template <Weights W>
+bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool covariance,
                 const Rows& rows, const Vector<std::int32_t>& y,
                 const std::optional<Vector<double>>& weight,
                 const std::optional<Vector<std::int64_t>>& order,
@@ -143,8 +143,8 @@ bool learn_rows(Model<W>& model, const Rule& rule, const Scheme& scheme, bool co
 }
 
 /// Learns one row of a known class, every class being known: (mistakes, updates, refused).
-template <class W>
-std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const Rule& rule,
+template <Weights W>
+std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const AnyRule& rule,
                                                          const Scheme& scheme, bool covariance,
                                                          const Rows& rows, std::int32_t y,
                                                          double weight) {
@@ -173,7 +173,7 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
 
 /// Calls f(row, place of its results) for every row, or those of some numbers, sharing the model
 /// with other readers.
-template <class W, class F>
+template <Weights W, class F>
 void each_row(Model<W>& model, const Rows& rows, F&& f, std::span<const std::int64_t> some = {}) {
     check_width(model, rows);
     const nb::gil_scoped_release release;
@@ -191,7 +191,7 @@ void each_row(Model<W>& model, const Rows& rows, F&& f, std::span<const std::int
         rows.matrix);
 }
 
-template <class W>
+template <Weights W>
 nb::ndarray<nb::numpy, double> scores(Model<W>& model, const Rows& rows) {
     NewArray<double> s({rows.size(), model.shape().n_columns});
     each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
@@ -201,7 +201,7 @@ nb::ndarray<nb::numpy, double> scores(Model<W>& model, const Rows& rows) {
 }
 
 /// The class of the largest mean score of each row into `places`; two classes: by its sign.
-template <class W>
+template <Weights W>
 void find_winners(Model<W>& model, const Rows& rows, std::int64_t* places) {
     std::vector<double> s(model.shape().n_columns);
     each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
@@ -210,14 +210,14 @@ void find_winners(Model<W>& model, const Rows& rows, std::int64_t* places) {
     });
 }
 
-template <class W>
+template <Weights W>
 nb::ndarray<nb::numpy, std::int64_t> winners(Model<W>& model, const Rows& rows) {
     NewArray<std::int64_t> places({rows.size()});
     find_winners(model, rows, places.data.get());
     return places.give();
 }
 
-template <class W>
+template <Weights W>
 std::int64_t winner(Model<W>& model, const Rows& rows) {
     if (rows.size() != 1) throw nb::value_error("one row expected");
     std::int64_t place = 0;
@@ -225,7 +225,7 @@ std::int64_t winner(Model<W>& model, const Rows& rows) {
     return place;
 }
 
-template <class W>
+template <Weights W>
 std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(
     Model<W>& model, const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers) {
     const auto some = some_of(rows, numbers);
@@ -242,7 +242,7 @@ std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin
 
 /// Best and next best label of every row, or of those of these numbers, the margin between them and
 /// its variance.
-template <class W>
+template <Weights W>
 auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers,
            std::size_t threads) {
     check_width(model, rows);
@@ -267,8 +267,8 @@ auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::in
 }
 
 /// Shrinks the variances as if this row had been learnt on the border of one or two columns.
-template <class W>
-bool suppose_row(Model<W>& model, const Rule& rule, bool covariance, const Rows& rows,
+template <Weights W>
+bool suppose_row(Model<W>& model, const AnyRule& rule, bool covariance, const Rows& rows,
                  std::size_t number, const std::vector<std::size_t>& columns) {
     check_width(model, rows);
     if (number >= rows.size()) throw nb::index_error("row out of range");
@@ -293,7 +293,7 @@ bool suppose_row(Model<W>& model, const Rule& rule, bool covariance, const Rows&
         rows.matrix);
 }
 
-template <class W>
+template <Weights W>
 nb::ndarray<nb::numpy, double> averages(Model<W>& model) {
     const Shape& shape = model.shape();
     NewArray<double> out({shape.n_columns, shape.n_rows()});
@@ -310,7 +310,7 @@ nb::ndarray<nb::numpy, double> averages(Model<W>& model) {
 }
 
 /// What Python sees of every kind of weights.
-template <class W>
+template <Weights W>
 nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* about) {
     using M = Model<W>;
     nb::class_<M> model(m, name, about);

@@ -20,6 +20,7 @@
 #include "surelearn/lanes.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weight_table.hpp"
+#include "surelearn/weights.hpp"
 
 namespace surelearn {
 
@@ -42,8 +43,11 @@ class Diagonal : public WeightTable<T> {
 public:
     using Base = WeightTable<T>;
     using Base::average_at, Base::capacity, Base::cell, Base::column, Base::order, Base::rounds;
+    using Number = T;
     using Work = Journal<T>;
     static constexpr bool fetches_ahead = true;
+    static constexpr bool holds_coded_problems = true;
+    static constexpr bool touches_all_weights = false;
     /// A projected step does not meet the constraint it was made for.
     static constexpr bool meets_one_constraint = false;
     /// Once every variance is below this, weights of a rule free of scale are rescaled.
@@ -439,5 +443,7 @@ private:
         }
     }
 };
+
+static_assert(Weights<Diagonal<float>> && Weights<Diagonal<double>>);
 
 }  // namespace surelearn

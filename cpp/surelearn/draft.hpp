@@ -18,10 +18,11 @@
 #include "surelearn/gaussian.hpp"
 #include "surelearn/lanes.hpp"
 #include "surelearn/types.hpp"
+#include "surelearn/weights.hpp"
 
 namespace surelearn {
 
-template <class Weights>
+template <Weights W>
 class Draft;
 
 template <class T>

@@ -20,6 +20,7 @@
 #include "surelearn/parts.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
+#include "surelearn/weights.hpp"
 
 namespace surelearn {
 
@@ -43,11 +44,14 @@ struct Direction {
 template <class T>
 class Full {
 public:
+    using Number = T;
     struct Work {
         Direction direction;
         Change change;
     };
     static constexpr bool fetches_ahead = false;
+    static constexpr bool holds_coded_problems = false;
+    static constexpr bool touches_all_weights = true;
     /// A step on one constraint is the projection itself: nothing is dropped.
     static constexpr bool meets_one_constraint = true;
 
@@ -467,5 +471,7 @@ private:
     std::size_t witness_ = 0;
     std::size_t threads_ = 1;
 };
+
+static_assert(Weights<Full<float>> && Weights<Full<double>>);
 
 }  // namespace surelearn

@@ -20,11 +20,12 @@
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/types.hpp"
+#include "surelearn/weights.hpp"
 
 namespace surelearn {
 
 /// The mean score of every column as predictions have it. `ahead` as for `scores`.
-template <class W, class R>
+template <Weights W, class R>
 void mean_scores(const W& weights, const R& row, std::span<double> s, const R& ahead = {}) {
     if (weights.shape().averaged) {
         weights.averaged_scores(row, s);
@@ -42,7 +43,7 @@ struct Lead {
 };
 
 /// Dredze & Crammer 2008, sec. 3, has the two-class form; more: the best two of K columns.
-template <class W, class R>
+template <Weights W, class R>
 [[nodiscard]] Lead lead_of(const W& weights, const R& row, std::span<double> s, const R& ahead,
                            typename W::Work& work) {
     mean_scores(weights, row, s, ahead);
@@ -60,7 +61,7 @@ template <class W, class R>
 
 /// f(place, lead) for the rows of these numbers, or for all where there are none. In parts side by
 /// side, each row by itself: how many threads there are does not show.
-template <class W, class Index, class Value, class F>
+template <Weights W, class Index, class Value, class F>
 void each_lead(const W& weights, const Matrix<Index, Value>& matrix,
                std::span<const std::int64_t> numbers, std::size_t threads, const F& f) {
     constexpr std::size_t worth_a_thread = 1024;
@@ -81,7 +82,7 @@ void each_lead(const W& weights, const Matrix<Index, Value>& matrix,
 }
 
 /// The gain of a row that the rule finds on the border: margin 0, variance v with these shares.
-[[nodiscard]] inline double gain_on_border(const Rule& rule, double v,
+[[nodiscard]] inline double gain_on_border(const AnyRule& rule, double v,
                                            std::span<const double> shares) {
     const auto gather = [&] { return shares; };
     return std::visit([&](const auto& r) { return weighted_step(r, 0.0, v, 1.0, gather).gain; },
@@ -91,7 +92,7 @@ void each_lead(const W& weights, const Matrix<Index, Value>& matrix,
 /// Shrink the variances as if a row on the border had been learnt, the means unmoved. False, and
 /// nothing changes, where a variance would become zero.
 template <std::size_t N, class T, class R>
-[[nodiscard]] bool suppose(Diagonal<T>& weights, const Rule& rule, Projection projection,
+[[nodiscard]] bool suppose(Diagonal<T>& weights, const AnyRule& rule, Projection projection,
                            const R& row, const std::array<Side, N>& g) {
     std::vector<double> out;
     const auto shares = weights.shares(row, g, 0.0, out);
@@ -110,8 +111,8 @@ template <std::size_t N, class T, class R>
 }
 
 template <std::size_t N, class T, class R>
-[[nodiscard]] bool suppose(Full<T>& weights, const Rule& rule, Projection projection, const R& row,
-                           const std::array<Side, N>& g) {
+[[nodiscard]] bool suppose(Full<T>& weights, const AnyRule& rule, Projection projection,
+                           const R& row, const std::array<Side, N>& g) {
     typename Full<T>::Work work;
     const double v = weights.variance(row, g, work);
     const double gain = gain_on_border(rule, v, std::span(&v, 1));

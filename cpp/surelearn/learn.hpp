@@ -18,6 +18,7 @@
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/types.hpp"
+#include "surelearn/weights.hpp"
 
 namespace surelearn {
 
@@ -45,7 +46,7 @@ struct Targets {
 
 /// How a pass learns.
 struct Method {
-    Rule rule;
+    AnyRule rule;
     Projection projection = Projection::precision;
     Scheme scheme;
 };
@@ -61,37 +62,38 @@ struct Tally {
 namespace detail {
 
 /// Memory of a pass that is no part of the model.
-template <class Weights, class Index, class Value>
+template <Weights W, class Index, class Value>
 struct Scratch {
     RowBuffer<Index, Value> row;
-    typename Weights::Work work;
+    typename W::Work work;
     std::vector<double> shares;
     std::vector<double> scores;
     std::vector<double> averaged;
     std::vector<std::size_t> rivals;
     std::vector<Side> sides;
     std::vector<double> start;
-    Draft<Weights> draft;
+    Draft<W> draft;
     exact::Problem problem;
     Turns turns;
     Problems problems;
 };
 
-/// Room for the columns of diagonal weights; full ones learn no coded problems.
-template <class Weights>
+/// Room for the columns of weights that hold coded problems.
+template <Weights W>
 struct ColumnsOf {};
-template <class T>
-struct ColumnsOf<Diagonal<T>> {
-    Columns<T> columns;
+template <Weights W>
+    requires W::holds_coded_problems
+struct ColumnsOf<W> {
+    Columns<typename W::Number> columns;
 };
 
 /// Brings what coming rows need near before it is needed: first the rows themselves, then, once
 /// those are here, the weights they touch; each early enough for memory to answer and late enough
 /// to be still there.
-template <class Weights, class Index, class Value>
+template <Weights W, class Index, class Value>
 class Lookahead {
 public:
-    Lookahead(const Weights& weights, const Matrix<Index, Value>& rows, const Targets& targets,
+    Lookahead(const W& weights, const Matrix<Index, Value>& rows, const Targets& targets,
               std::size_t begin, std::size_t end)
         : weights_(weights),
           rows_(rows),
@@ -99,7 +101,7 @@ public:
           next_row_(begin),
           next_weights_(begin),
           end_(end),
-          idle_(!Weights::fetches_ahead || rows.dense() || weights.bytes() <= near) {}
+          idle_(!W::fetches_ahead || rows.dense() || weights.bytes() <= near) {}
 
     /// Called before row `i` of the order is learnt: gives the row whose weights are to be asked
     /// for while that one is read. Requests spread over the reading cost less than requests in a
@@ -114,7 +116,7 @@ public:
         // In bursts only at the start, and where rows become longer.
         while (next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead)) {
             const auto row = take();
-            if constexpr (Weights::fetches_ahead) weights_.prefetch(row, 0, row.size());
+            if constexpr (W::fetches_ahead) weights_.prefetch(row, 0, row.size());
         }
         const bool room = next_weights_ < end_ && ahead_ < 2 * features_ahead;
         const auto row = room ? take() : Row<Index, Value>{};
@@ -129,7 +131,7 @@ private:
         return row;
     }
 
-    const Weights& weights_;
+    const W& weights_;
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
     std::size_t next_row_;
@@ -143,11 +145,11 @@ private:
 };
 
 /// One round: what g is, what the rule says, what becomes of the weights.
-template <class Weights, class Index, class Value>
+template <Weights W, class Index, class Value>
 class Round {
 public:
-    Round(Weights& weights, const Method& method, const Targets& targets,
-          Scratch<Weights, Index, Value>& scratch)
+    Round(W& weights, const Method& method, const Targets& targets,
+          Scratch<W, Index, Value>& scratch)
         : weights_(weights), method_(method), targets_(targets), scratch_(scratch) {}
 
     /// Two classes, one vector: g = y x with y = -1 or +1.
@@ -157,8 +159,8 @@ public:
         const std::size_t y = label == 1 ? 1 : 0;
         const Moments margin = weights_.moments(row, g, ahead, scratch_.work);
         if (!finite(margin)) return false;
-        const bool on_paper = method_.scheme.kind == Scheme::Kind::exact &&
-                              !Weights::meets_one_constraint && projects();
+        const bool on_paper =
+            method_.scheme.kind == Scheme::Kind::exact && !W::meets_one_constraint && projects();
         scratch_.rivals.assign(1, 1 - y);
         return close(on_paper ? many(row, g, y, weight)
                               : one(row, g, margin, targets_.cost_of(y, 1 - y), weight),
@@ -190,7 +192,7 @@ public:
     /// says. A problem is learnt once it has a known class on either side.
     [[nodiscard]] bool coded(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
                              std::size_t y, double weight, Tally& tally) {
-        if constexpr (!Weights::fetches_ahead) {
+        if constexpr (!W::holds_coded_problems) {
             return false;
         } else {
             const bool arrived = targets_.known[y] == 0;
@@ -229,7 +231,7 @@ public:
 
 private:
     void find_problems() {
-        if constexpr (Weights::fetches_ahead) {
+        if constexpr (W::holds_coded_problems) {
             scratch_.problems.find(targets_.code, targets_.known, weights_.order());
         }
     }
@@ -301,7 +303,7 @@ private:
     [[nodiscard]] Outcome one(const Row<Index, Value>& row, const std::array<Side, N>& g,
                               const Moments& margin, double cost, double weight) {
         const auto gather = [&] { return weights_.shares(row, g, margin.v, scratch_.shares); };
-        const Step step = step_for(margin, cost, weight, gather);
+        const Step step = costed_step(method_.rule, cost, margin, weight, gather);
         if (!finite(step)) return Outcome::refused;
         if (!step.moves()) return Outcome::unmoved;
         const bool done =
@@ -316,7 +318,8 @@ private:
         draft.load(weights_, row, sides);
         const auto step_of = [&](std::size_t r, const Moments& margin) {
             const auto gather = [&] { return draft.shares(r, scratch_.shares); };
-            return step_for(margin, targets_.cost_of(y, scratch_.rivals[r]), weight, gather);
+            const double cost = targets_.cost_of(y, scratch_.rivals[r]);
+            return costed_step(method_.rule, cost, margin, weight, gather);
         };
         Outcome outcome = Outcome::unmoved;
         switch (method_.scheme.kind) {
@@ -393,23 +396,13 @@ private:
                           method_.rule);
     }
 
-    template <class Gather>
-    [[nodiscard]] Step step_for(const Moments& margin, double cost, double weight,
-                                Gather&& gather) const {
-        return std::visit(
-            [&](const auto& rule) { return costed_step(rule, cost, margin, weight, gather); },
-            method_.rule);
-    }
-
     /// The end of a round: what is counted, and weights that stay in range.
     [[nodiscard]] bool close(Outcome outcome, double m, Tally& tally) {
         if (outcome == Outcome::refused) return false;
         if (outcome == Outcome::moved) {
             ++tally.updates;
-            const bool scale_free =
-                std::visit([]<class R>(const R&) { return ScaleFree<R>; }, method_.rule);
             const bool apart = weights_.shape().n_columns == 1 || !targets_.code.empty();
-            if (scale_free) {
+            if (is_scale_free(method_.rule)) {
                 weights_.keep_in_range(apart ? std::span<const std::uint8_t>{} : targets_.known);
             }
         }
@@ -418,22 +411,22 @@ private:
         return true;
     }
 
-    Weights& weights_;
+    W& weights_;
     const Method& method_;
     const Targets& targets_;
-    Scratch<Weights, Index, Value>& scratch_;
-    ColumnsOf<Weights> columns_;
+    Scratch<W, Index, Value>& scratch_;
+    ColumnsOf<W> columns_;
 };
 
 }  // namespace detail
 
 /// Rows [.., end) of an order, learnt in as many pieces as the caller likes, one round each. What
 /// it has fetched ahead is kept from piece to piece.
-template <class Weights, class Index, class Value>
+template <Weights W, class Index, class Value>
 class Pass {
 public:
-    Pass(Weights& weights, const Method& method, const Matrix<Index, Value>& rows,
-         const Targets& targets, std::size_t begin, std::size_t end)
+    Pass(W& weights, const Method& method, const Matrix<Index, Value>& rows, const Targets& targets,
+         std::size_t begin, std::size_t end)
         : weights_(weights),
           rows_(rows),
           targets_(targets),
@@ -475,20 +468,20 @@ public:
     }
 
 private:
-    Weights& weights_;
+    W& weights_;
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
-    detail::Scratch<Weights, Index, Value> scratch_;
-    detail::Lookahead<Weights, Index, Value> lookahead_;
-    detail::Round<Weights, Index, Value> round_;
+    detail::Scratch<W, Index, Value> scratch_;
+    detail::Lookahead<W, Index, Value> lookahead_;
+    detail::Round<W, Index, Value> round_;
     std::size_t next_;
 };
 
 /// Learn rows [begin, end) of the order in one piece.
-template <class Weights, class Index, class Value>
-[[nodiscard]] Tally learn(Weights& weights, const Method& method, const Matrix<Index, Value>& rows,
+template <Weights W, class Index, class Value>
+[[nodiscard]] Tally learn(W& weights, const Method& method, const Matrix<Index, Value>& rows,
                           const Targets& targets, std::size_t begin, std::size_t end) {
-    return Pass<Weights, Index, Value>(weights, method, rows, targets, begin, end).run(end);
+    return Pass<W, Index, Value>(weights, method, rows, targets, begin, end).run(end);
 }
 
 }  // namespace surelearn

@@ -35,7 +35,7 @@ struct Lane {
 
 /// How one learner learns.
 struct Runner {
-    Rule rule;
+    AnyRule rule;
     Projection projection;
 };
 
@@ -161,9 +161,7 @@ private:
         const Moments margin{sign * m_[b], v_[b]};
         const std::array g{Side{b, sign}};
         const auto gather = [&] { return weights_.shares(row, g, margin.v, shares_); };
-        const Step step = std::visit(
-            [&](const auto& rule) { return costed_step(rule, cost, margin, weight, gather); },
-            runners_[b].rule);
+        const Step step = costed_step(runners_[b].rule, cost, margin, weight, gather);
         if (!finite(margin) || !finite(step)) {
             lanes_[b].stopped = 1;
             return false;
@@ -273,9 +271,7 @@ private:
 
     /// Would the weights of a rule that is free of scale be left as they are?
     [[nodiscard]] bool in_range(std::size_t b) {
-        const bool scale_free =
-            std::visit([]<class R>(const R&) { return ScaleFree<R>; }, runners_[b].rule);
-        if (!scale_free) return true;
+        if (!is_scale_free(runners_[b].rule)) return true;
         std::size_t& j = witness_[b];
         while (j < weights_.shape().n_rows() &&
                !(weights_.sigma(j, b) >= Diagonal<T>::least_in_range)) {

@@ -7,6 +7,8 @@
 // - scale_free: (mu, sigma) -> (c mu, c^2 sigma) changes no decision.
 // - asks: what its constraint says of the margin. A cost scales it: the member `margin`, which is 1
 //   and no parameter, or `phi`.
+// - learns_from_mistakes_only: where the best answer to a structure is right it is shown nothing;
+//   the others are shown the best wrong one.
 // - exact: several constraints can be met at once: the KL projection, or k-best PA with slack().
 // - weighted(w): the same rule for a row of weight w. Without it the step is scaled by min(1, w).
 // - step(m, v, a) in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
@@ -46,6 +48,7 @@ struct Perceptron {
     static constexpr std::string_view name = "perceptron";
     static constexpr std::array<std::string_view, 0> parameters{};
     static constexpr bool first_order = true;
+    static constexpr bool learns_from_mistakes_only = true;
 
     [[nodiscard]] Step step(double m, double) const noexcept {
         return m <= 0.0 ? Step{1.0, 0.0} : Step{};
@@ -105,7 +108,8 @@ struct PA2 {
     }
 };
 
-/// Cesa-Bianchi, Conconi & Gentile 2005, in the form of AROW's step (r = 1) on mistakes only.
+/// Cesa-Bianchi, Conconi & Gentile 2005, in the form of AROW's step (r = 1) on mistakes only. A tie
+/// is a mistake, also in a structure, so it is shown the best wrong answer where the best is right.
 struct SecondOrderPerceptron {
     static constexpr std::string_view name = "sop";
     static constexpr std::array<std::string_view, 0> parameters{};
@@ -316,14 +320,17 @@ struct Joined<std::variant<Named...>, Other> {
 
 }  // namespace detail
 
-/// Every rule.
-using Rule = detail::Joined<NamedRule, rules::Custom>::type;
+/// Every rule, as a value whose kind is known at run time.
+using AnyRule = detail::Joined<NamedRule, rules::Custom>::type;
 
 template <class R>
 concept FirstOrder = requires { requires R::first_order; };
 
 template <class R>
 concept ScaleFree = requires { requires R::scale_free; };
+
+template <class R>
+concept MistakeDriven = requires { requires R::learns_from_mistakes_only; };
 
 template <class R>
 concept Exact = requires { requires R::exact; };
@@ -341,8 +348,48 @@ template <class R>
 concept NeedsShares =
     requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
 
+/// A rule: copied freely, asked for a step, and with the member that a cost scales.
+template <class R>
+concept Rule = std::copy_constructible<R> && requires(R rule, std::span<const double> a) {
+    requires NeedsShares<R> || requires {
+        { rule.step(0.0, 1.0) } noexcept -> std::same_as<Step>;
+    };
+    requires !NeedsShares<R> || requires {
+        { rule.triggers(0.0, 1.0) } noexcept -> std::same_as<bool>;
+        { rule.step(0.0, 1.0, a) } noexcept -> std::same_as<Step>;
+    };
+    requires asks_of<R>() != Asks::margin || std::same_as<decltype(rule.margin), double>;
+    requires asks_of<R>() == Asks::nothing || asks_of<R>() == Asks::margin ||
+                     std::same_as<decltype(rule.phi), double>;
+    requires !(Exact<R> && FirstOrder<R>) || requires {
+        { rule.slack() } noexcept -> std::same_as<Slack>;
+    };
+};
+
+namespace detail {
+
+template <class... R>
+[[nodiscard]] consteval bool all_rules(std::in_place_type_t<std::variant<R...>>) {
+    return (Rule<R> && ...);
+}
+static_assert(all_rules(std::in_place_type<AnyRule>));
+
+}  // namespace detail
+
+[[nodiscard]] inline bool is_scale_free(const AnyRule& rule) noexcept {
+    return std::visit([]<class R>(const R&) { return ScaleFree<R>; }, rule);
+}
+
+[[nodiscard]] inline bool learns_from_mistakes_only(const AnyRule& rule) noexcept {
+    return std::visit([]<class R>(const R&) { return MistakeDriven<R>; }, rule);
+}
+
+[[nodiscard]] inline Asks asks_of(const AnyRule& rule) noexcept {
+    return std::visit([]<class R>(const R&) { return asks_of<R>(); }, rule);
+}
+
 /// Whether the rule needs no variances.
-[[nodiscard]] inline bool first_order(const Rule& rule) noexcept {
+[[nodiscard]] inline bool first_order(const AnyRule& rule) noexcept {
     return std::visit(
         []<class R>(const R& r) {
             if constexpr (std::same_as<R, rules::Custom>) return r.means_only;
@@ -352,7 +399,7 @@ concept NeedsShares =
 }
 
 /// The step for a row of weight w > 0. `shares()` gives the a_j and is called only where needed.
-template <class R, class Shares>
+template <Rule R, class Shares>
 [[nodiscard]] Step weighted_step(const R& rule, double m, double v, double w, Shares&& shares) {
     if (!(v > 0.0)) return {};  // nothing to learn from: empty row
     if constexpr (requires { rule.weighted(w); }) {
@@ -371,7 +418,7 @@ template <class R, class Shares>
 
 /// The same where the right label must be ahead by `cost` times what the rule asks for: a margin of
 /// `cost`, or phi times it.
-template <class R, class Shares>
+template <Rule R, class Shares>
 [[nodiscard]] Step costed_step(R rule, double cost, const Moments& margin, double w,
                                Shares&& shares) {
     if constexpr (asks_of<R>() == Asks::margin) {
@@ -382,11 +429,17 @@ template <class R, class Shares>
     return weighted_step(rule, margin.m, margin.v, w, shares);
 }
 
+template <class Shares>
+[[nodiscard]] Step costed_step(const AnyRule& rule, double cost, const Moments& margin, double w,
+                               Shares&& shares) {
+    return std::visit([&](const auto& r) { return costed_step(r, cost, margin, w, shares); }, rule);
+}
+
 /// The rule of that name, its parameters in the order it lists them; none for an unknown name
 /// or a wrong number of parameters.
-[[nodiscard]] inline std::optional<Rule> make_rule(std::string_view name,
-                                                   std::span<const double> values) {
-    std::optional<Rule> found;
+[[nodiscard]] inline std::optional<AnyRule> make_rule(std::string_view name,
+                                                      std::span<const double> values) {
+    std::optional<AnyRule> found;
     const auto consider = [&]<class R>(std::in_place_type_t<R>) {
         if (R::name != name || R::parameters.size() != values.size()) return;
         [&]<std::size_t... I>(std::index_sequence<I...>) {

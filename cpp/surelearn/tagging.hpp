@@ -275,8 +275,8 @@ public:
           sequences_(sequences),
           tags_(tags),
           reading_(weights, sequences),
-          augments_(asks(method.rule) == Asks::margin),
-          mistakes_only_(std::holds_alternative<rules::Perceptron>(method.rule)) {}
+          augments_(asks_of(method.rule) == Asks::margin),
+          mistakes_only_(learns_from_mistakes_only(method.rule)) {}
 
     TagPass(const TagPass&) = delete;
     TagPass& operator=(const TagPass&) = delete;
@@ -294,10 +294,6 @@ public:
     }
 
 private:
-    [[nodiscard]] static Asks asks(const Rule& rule) {
-        return std::visit([]<class R>(const R&) { return asks_of<R>(); }, rule);
-    }
-
     [[nodiscard]] bool learn(std::size_t i, Tally& tally) {
         const std::size_t length = sequences_.length(i);
         if (length == 0) return true;
@@ -313,7 +309,7 @@ private:
         if (outcome == Outcome::refused) return false;
         if (outcome == Outcome::moved) ++tally.updates;
         if (mistaken) ++tally.mistakes;
-        if (outcome == Outcome::moved && scale_free()) weights_.keep_in_range();
+        if (outcome == Outcome::moved && is_scale_free(method_.rule)) weights_.keep_in_range();
         weights_.end_round();
         return true;
     }
@@ -360,9 +356,7 @@ private:
         const Moments margin = g_.moments(weights_);
         const auto cost = augments_ ? static_cast<double>(detail::hamming(y, rival)) : 1.0;
         const auto gather = [&] { return g_.shares(weights_, shares_); };
-        const Step step = std::visit(
-            [&](const auto& rule) { return costed_step(rule, cost, margin, weight, gather); },
-            method_.rule);
+        const Step step = costed_step(method_.rule, cost, margin, weight, gather);
         if (!finite(margin) || !finite(step)) return Outcome::refused;
         if (!step.moves()) return Outcome::unmoved;
         const bool done = g_.update(weights_, step, margin.v, method_.projection);
@@ -385,10 +379,6 @@ private:
             for (const double s : chain_.unary(t)) sum += 0.0 * s;
         }
         return sum == 0.0;
-    }
-
-    [[nodiscard]] bool scale_free() const {
-        return std::visit([]<class R>(const R&) { return ScaleFree<R>; }, method_.rule);
     }
 
     Diagonal<T>& weights_;

@@ -165,7 +165,7 @@ struct Corpus {
 };
 
 template <class T>
-[[nodiscard]] Diagonal<T> blank(std::size_t n_labels, const Rule& rule) {
+[[nodiscard]] Diagonal<T> blank(std::size_t n_labels, const AnyRule& rule) {
     return Diagonal<T>(Shape{.n_features = Places{n_labels, 4}.tokens() + 30,
                              .n_columns = n_labels,
                              .intercept = false,

@@ -35,7 +35,7 @@ struct Outside {
         return !(fails && self.says_so);
     }
 
-    [[nodiscard]] Rule as_rule() { return rules::Custom{&Outside::call, this, FirstOrder<R>}; }
+    [[nodiscard]] AnyRule as_rule() { return rules::Custom{&Outside::call, this, FirstOrder<R>}; }
 };
 
 template <class T, class R>
@@ -110,7 +110,7 @@ inline void a_function_is_not_asked_about_nothing() {
 /// A function knows nothing of weights, so its step is scaled as that of a hard rule.
 inline void weights_scale_the_step_of_a_function() {
     custom::Outside<rules::AROW> outside{rules::AROW{1.0}};
-    const Rule rule = outside.as_rule();
+    const AnyRule rule = outside.as_rule();
     const Step whole = rules_::step(rule, -1.0, 3.0);
     const Step part = rules_::step(rule, -1.0, 3.0, 0.25);
     const Step more = rules_::step(rule, -1.0, 3.0, 7.0);

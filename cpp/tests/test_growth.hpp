@@ -89,7 +89,7 @@ void check_one_by_one(bool averaged) {
     CHECK(!weights.order().is_sorted());
 }
 
-inline const std::array rule_list = {Rule{rules::AROW{1.0}}, Rule{rules::Stdev{0.5}}};
+inline const std::array rule_list = {AnyRule{rules::AROW{1.0}}, AnyRule{rules::Stdev{0.5}}};
 
 /// The same rows to weights that have grown and to some that are laid out afresh.
 inline void check_learning(const Method& method, bool coded) {
@@ -146,7 +146,7 @@ inline void columns_that_come_one_by_one_are_as_if_laid_out_afresh() {
 }
 
 inline void grown_weights_learn_the_same_bits() {
-    for (const Rule& rule : growth::rule_list) {
+    for (const AnyRule& rule : growth::rule_list) {
         for (const bool coded : {false, true}) {
             growth::check_learning({rule, Projection::precision, {}}, coded);
             growth::check_learning({rule, Projection::covariance, {}}, coded);

@@ -92,7 +92,7 @@ template <class Index, class Value>
 
 /// One way to learn the problem.
 struct Setting {
-    Rule rule;
+    AnyRule rule;
     Projection projection = Projection::precision;
     std::size_t n_classes = 2;
     bool averaged = false;
@@ -151,8 +151,8 @@ template <class T, class Index, class Value>
 }
 
 /// Every rule with usual parameters.
-[[nodiscard]] inline std::vector<Rule> usual_rules() {
-    std::vector<Rule> all;
+[[nodiscard]] inline std::vector<AnyRule> usual_rules() {
+    std::vector<AnyRule> all;
     [&]<class... R>(std::in_place_type_t<std::variant<R...>>) {
         const auto add = [&]<class Q>(std::in_place_type_t<Q>) {
             const std::array<double, 2> values{0.7, 0.9};
@@ -166,7 +166,7 @@ template <class T, class Index, class Value>
 /// f(setting) for every rule, both projections, two classes and more, with and without extras.
 template <class F>
 void each_setting(F&& f) {
-    for (const Rule& rule : usual_rules()) {
+    for (const AnyRule& rule : usual_rules()) {
         for (const Projection projection : {Projection::precision, Projection::covariance}) {
             for (const std::size_t n_classes : {2U, 3U, 4U}) {
                 f(Setting{rule, projection, n_classes, n_classes == 4, n_classes != 3});

@@ -26,13 +26,13 @@ constexpr std::array sizes{5e-324, 3e-320, 7e-300, 1e-200, 3e-150, 1e-75, 2e-50,
                            1e50,   1e75,   3e150,  1e154,  1e200,  7e300, 1.7e308};
 
 /// One rule of each kind for every choice of its first parameter from the settings.
-[[nodiscard]] inline std::vector<Rule> every_rule() {
-    std::vector<Rule> all;
+[[nodiscard]] inline std::vector<AnyRule> every_rule() {
+    std::vector<AnyRule> all;
     const auto add = [&]<class R>(std::in_place_type_t<R>) {
         for (const double first : settings) {
             std::vector<double> values(R::parameters.size(), 2.0);
             if (!values.empty()) values[0] = first;
-            const std::optional<Rule> rule = make_rule(R::name, values);
+            const std::optional<AnyRule> rule = make_rule(R::name, values);
             CHECK(rule.has_value() && std::holds_alternative<R>(*rule));
             if (rule) all.push_back(*rule);
         }
@@ -43,7 +43,7 @@ constexpr std::array sizes{5e-324, 3e-320, 7e-300, 1e-200, 3e-150, 1e-75, 2e-50,
     return all;
 }
 
-[[nodiscard]] inline Step step(const Rule& rule, double m, double v, double w = 1.0) {
+[[nodiscard]] inline Step step(const AnyRule& rule, double m, double v, double w = 1.0) {
     // The shares of two equal weights, except where half of v is no number.
     const std::array<double, 2> halves{0.5 * v, v - 0.5 * v};
     const auto shares = [&] { return std::span<const double>(halves); };
@@ -68,8 +68,16 @@ void each_input(F&& f) {
 
 }  // namespace rules_
 
+static_assert(!Rule<Step> && !Rule<rules::Perceptron*>);
+
+inline void only_the_perceptron_is_never_shown_a_right_structure() {
+    for (const AnyRule& rule : rules_::every_rule()) {
+        CHECK(learns_from_mistakes_only(rule) == std::holds_alternative<rules::Perceptron>(rule));
+    }
+}
+
 inline void steps_are_never_negative() {
-    for (const Rule& rule : rules_::every_rule()) {
+    for (const AnyRule& rule : rules_::every_rule()) {
         rules_::each_input([&](double m, double v) {
             const Step step = rules_::step(rule, m, v);
             CHECK(!(step.alpha < 0.0) && !(step.gain < 0.0));
@@ -82,7 +90,7 @@ inline void steps_are_never_negative() {
 
 inline void rows_of_no_variance_give_no_step() {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    for (const Rule& rule : rules_::every_rule()) {
+    for (const AnyRule& rule : rules_::every_rule()) {
         for (const double m : {-1.7e308, -1.0, 0.0, 1.0, 1.7e308}) {
             for (const double v : {0.0, -0.0, -1.0, nan}) {
                 CHECK(!rules_::step(rule, m, v).moves());
@@ -93,14 +101,14 @@ inline void rows_of_no_variance_give_no_step() {
 }
 
 inline void satisfied_rules_do_not_step() {
-    for (const Rule& rule : rules_::every_rule()) {
+    for (const AnyRule& rule : rules_::every_rule()) {
         const Step step = rules_::step(rule, 1e6, 1.0);  // phi is at most 1e3
         CHECK(!step.moves());
     }
 }
 
 inline void weight_one_is_no_weight() {
-    for (const Rule& rule : rules_::every_rule()) {
+    for (const AnyRule& rule : rules_::every_rule()) {
         rules_::each_input([&](double m, double v) {
             const Step weighted = rules_::step(rule, m, v, 1.0);
             const Step plain = std::visit(
@@ -122,7 +130,7 @@ inline void weight_one_is_no_weight() {
 }
 
 inline void smaller_weights_make_smaller_steps() {
-    for (const Rule& rule : rules_::every_rule()) {
+    for (const AnyRule& rule : rules_::every_rule()) {
         // Not for m > 0, where a surer Probit row is the better explained one.
         for (const double m : {-5.0, -0.3, 0.0}) {
             for (const double v : {0.01, 1.0, 30.0}) {
@@ -138,7 +146,7 @@ inline void smaller_weights_make_smaller_steps() {
 }
 
 inline void shares_are_gathered_only_where_needed() {
-    for (const Rule& rule : rules_::every_rule()) {
+    for (const AnyRule& rule : rules_::every_rule()) {
         int calls = 0;
         const std::array<double, 1> all{1.0};
         const auto shares = [&] {
@@ -184,6 +192,8 @@ inline void make_rule_knows_names_and_counts() {
 }
 
 inline constexpr std::array rules_tests{
+    Test{"only the perceptron is never shown a right structure",
+         only_the_perceptron_is_never_shown_a_right_structure},
     Test{"steps are never negative", steps_are_never_negative},
     Test{"rows of no variance give no step", rows_of_no_variance_give_no_step},
     Test{"satisfied rules do not step", satisfied_rules_do_not_step},
