@@ -53,7 +53,8 @@ LAYERS = [
         "templates.hpp",
         "vw.hpp",
     },
-    {"learn.hpp", "hashing.hpp", "lead.hpp"},
+    {"round.hpp"},
+    {"learn.hpp", "structured.hpp", "hashing.hpp", "lead.hpp"},
     {"race.hpp", "tagging.hpp"},
 ]
 

@@ -124,8 +124,7 @@ void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
     }
     std::array<std::uint8_t, 2> known{1, 1};
     const Targets targets{bind::view(y),
-                          view(weight),
-                          view(order),
+                          {view(weight), view(order)},
                           known,
                           cost_of(cost, 2),
                           {},

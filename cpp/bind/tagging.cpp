@@ -132,16 +132,17 @@ bool learn_sequences(Model<Diagonal<T>>& model, const AnyRule& rule, const Schem
                      const std::optional<Vector<double>>& weight,
                      const std::optional<Vector<std::int64_t>>& order, std::size_t begin,
                      std::size_t end, const Writable<std::uint64_t>& done) {
-    const auto sequences = sequences_of(model, tokens, pairs, bounds);
+    auto sequences = sequences_of(model, tokens, pairs, bounds);
+    sequences.y = bind::view(y);
     const auto K = static_cast<std::int32_t>(model.weights.shape().n_columns);
-    const bool labels = std::ranges::all_of(bind::view(y), [&](auto k) { return k >= 0 && k < K; });
+    const bool labels = std::ranges::all_of(sequences.y, [&](auto k) { return k >= 0 && k < K; });
     if (!labels || y.shape(0) != sequences.tokens.size()) {
         throw nb::value_error("y does not fit the tokens");
     }
     const Method method = method_of(rule, scheme, covariance);
-    const Tags tags{bind::view(y), view(weight), view(order)};
+    const Examples examples{view(weight), view(order)};
     const nb::gil_scoped_release release;
-    TagPass<T, std::int32_t, float> pass(model.weights, method, sequences, tags);
+    TagPass<T, std::int32_t, float> pass(model.weights, method, sequences, examples);
     constexpr std::size_t block = 256;
     for (std::size_t at = begin; at < end;) {
         const Tally part = [&] {

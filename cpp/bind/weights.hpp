@@ -116,8 +116,7 @@ bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool
     check_width(model, rows);
     const Method method = method_of(rule, scheme, covariance);
     const Targets targets{bind::view(y),
-                          view(weight),
-                          view(order),
+                          {view(weight), view(order)},
                           std::span(known.data(), known.shape(0)),
                           cost_of(cost, known.shape(0)),
                           code_of(code, known.shape(0) * model.shape().n_columns),
@@ -152,7 +151,7 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
     if (rows.size() != 1) throw nb::value_error("one row expected");
     const Method method = method_of(rule, scheme, covariance);
     std::vector<std::uint8_t> known(model.shape().n_columns, 1);
-    const Targets targets{{&y, 1}, {&weight, 1}, {}, known};
+    const Targets targets{{&y, 1}, {{&weight, 1}, {}}, known};
     const nb::gil_scoped_release release;
     const auto lock = model.guard.write();
     const Tally tally = std::visit(

@@ -75,6 +75,13 @@ SURELEARN_WIDEN inline std::size_t best_sum(const double* a, const double* b,
     return 0;
 }
 
+/// 0 s is 0 for a finite s and NaN otherwise: a sum without branches.
+[[nodiscard]] inline bool all_finite(std::span<const double> scores) noexcept {
+    double sum = 0.0;
+    for (const double s : scores) sum += 0.0 * s;
+    return sum == 0.0;
+}
+
 /// to[j] = log sum_i exp(from[i] + a[i, j]).
 inline void sum_step(const double* from, const double* a, std::size_t n, std::size_t width,
                      double* to) noexcept {
@@ -121,6 +128,14 @@ public:
     }
     [[nodiscard]] std::span<const double> step(std::size_t t, std::size_t i) const noexcept {
         return {steps_.data() + (at(t) * n_labels_ + i) * width_, n_labels_};
+    }
+
+    /// Are the scores of all labels finite? Those of steps show in the margin of a path.
+    [[nodiscard]] bool has_finite_labels() const noexcept {
+        for (std::size_t t = 0; t < length_; ++t) {
+            if (!detail::all_finite(unary(t))) return false;
+        }
+        return true;
     }
 
     /// All scores c times as large: the paths rank as before, and their probabilities differ more.

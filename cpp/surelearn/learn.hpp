@@ -1,4 +1,4 @@
-// One pass over rows: decode, margin, rule, update. Seen by race.hpp and tagging.hpp alone.
+// One pass over rows: decode, margin, rule, update.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"
 #include "surelearn/draft.hpp"
+#include "surelearn/round.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/types.hpp"
@@ -24,10 +25,9 @@ namespace surelearn {
 
 /// The labels' side of a pass.
 struct Targets {
-    std::span<const std::int32_t> y;      ///< class of each row
-    std::span<const double> weight;       ///< of each row, all > 0; empty: all 1
-    std::span<const std::int64_t> order;  ///< rows in the order they are learnt; empty: as they lie
-    std::span<std::uint8_t> known;        ///< for each class: may it be a rival yet?
+    std::span<const std::int32_t> y;  ///< class of each row
+    Examples rows;
+    std::span<std::uint8_t> known;   ///< for each class: may it be a rival yet?
     std::span<const double> cost{};  ///< [right, wrong]: times what the rule asks for; empty: 1
 
     std::span<const std::int8_t> code{};  ///< [class, problem]: -1, 0, +1; empty: no reduction
@@ -36,27 +36,9 @@ struct Targets {
     /// asked.
     std::span<std::uint8_t> missed{};
 
-    [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
-        return order.empty() ? i : static_cast<std::size_t>(order[i]);
-    }
     [[nodiscard]] double cost_of(std::size_t right, std::size_t wrong) const noexcept {
         return cost.empty() ? 1.0 : cost[right * known.size() + wrong];
     }
-};
-
-/// How a pass learns.
-struct Method {
-    AnyRule rule;
-    Projection projection = Projection::precision;
-    Scheme scheme;
-};
-
-/// What happened: rows [begin, end) were learnt and `end` stopped short where a row was refused.
-struct Tally {
-    std::size_t end = 0;
-    std::uint64_t mistakes = 0;
-    std::uint64_t updates = 0;
-    bool refused = false;
 };
 
 namespace detail {
@@ -111,7 +93,7 @@ public:
         constexpr std::size_t features_ahead = 128;
         if (idle_) return {};
         for (; next_row_ < std::min(end_, i + rows_ahead); ++next_row_) {
-            if (!targets_.order.empty()) rows_.prefetch(targets_.at(next_row_));
+            if (!targets_.rows.order.empty()) rows_.prefetch(targets_.rows.at(next_row_));
         }
         // In bursts only at the start, and where rows become longer.
         while (next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead)) {
@@ -120,13 +102,13 @@ public:
         }
         const bool room = next_weights_ < end_ && ahead_ < 2 * features_ahead;
         const auto row = room ? take() : Row<Index, Value>{};
-        ahead_ -= rows_.stored(targets_.at(i)).size();
+        ahead_ -= rows_.stored(targets_.rows.at(i)).size();
         return row;
     }
 
 private:
     Row<Index, Value> take() noexcept {
-        const auto row = rows_.stored(targets_.at(next_weights_++));
+        const auto row = rows_.stored(targets_.rows.at(next_weights_++));
         ahead_ += row.size();
         return row;
     }
@@ -396,19 +378,11 @@ private:
                           method_.rule);
     }
 
-    /// The end of a round: what is counted, and weights that stay in range.
+    /// Only classes that are rivals of one another share a scale.
     [[nodiscard]] bool close(Outcome outcome, double m, Tally& tally) {
-        if (outcome == Outcome::refused) return false;
-        if (outcome == Outcome::moved) {
-            ++tally.updates;
-            const bool apart = weights_.shape().n_columns == 1 || !targets_.code.empty();
-            if (is_scale_free(method_.rule)) {
-                weights_.keep_in_range(apart ? std::span<const std::uint8_t>{} : targets_.known);
-            }
-        }
-        if (!(m > 0.0)) ++tally.mistakes;
-        weights_.end_round();
-        return true;
+        const bool apart = weights_.shape().n_columns == 1 || !targets_.code.empty();
+        const auto known = apart ? std::span<const std::uint8_t>{} : targets_.known;
+        return close_round(weights_, method_, {outcome, !(m > 0.0)}, known, tally);
     }
 
     W& weights_;
@@ -446,9 +420,9 @@ public:
         Tally tally{.end = next_};
         for (; next_ < end && !tally.refused; tally.end = next_) {
             const auto ahead = lookahead_.advance(next_);
-            const std::size_t i = targets_.at(next_);
+            const std::size_t i = targets_.rows.at(next_);
             const auto row = rows_.row(i, scratch_.row);
-            const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
+            const double weight = targets_.rows.weight_of(i);
             const std::int32_t y = targets_.y[i];
             const auto label = static_cast<std::size_t>(y);
             const double lead = by_average ? round_.averaged_lead(row, label) : 0.0;

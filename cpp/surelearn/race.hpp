@@ -90,7 +90,7 @@ public:
     void run(std::size_t end) {
         for (; next_ < end; ++next_) {
             const auto ahead = lookahead_.advance(next_);
-            const std::size_t i = targets_.at(next_);
+            const std::size_t i = targets_.rows.at(next_);
             learn(rows_.row(i, buffer_), ahead, i);
             weights_.end_round();
         }
@@ -104,7 +104,7 @@ private:
         const std::size_t y = targets_.y[i] == 1 ? 1 : 0;
         const double sign = y == 1 ? 1.0 : -1.0;
         const double cost = targets_.cost_of(y, 1 - y);
-        const double weight = targets_.weight.empty() ? 1.0 : targets_.weight[i];
+        const double weight = targets_.rows.weight_of(i);
         weigh(row, ahead);
         if (weights_.shape().averaged) weigh_averages(row);
         bool any = false;

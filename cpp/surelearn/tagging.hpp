@@ -1,4 +1,5 @@
-// One pass over sequences: a chain decodes, the rules and weights are those of rows.
+// Sequences of tokens as structures: a chain is their decoder, which one pass over structures
+// learns.
 //
 // All weights of a tagger are one table with a column for each label. Its first rows are those of
 // the chain: start, end, and for each pair feature p and previous label i the row 2 + p K + i,
@@ -8,19 +9,19 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "surelearn/cells.hpp"
 #include "surelearn/chain.hpp"
-#include "surelearn/learn.hpp"
+#include "surelearn/diagonal.hpp"
+#include "surelearn/gaussian.hpp"
+#include "surelearn/rows.hpp"
+#include "surelearn/structured.hpp"
+#include "surelearn/types.hpp"
 
 namespace surelearn {
 
@@ -30,6 +31,7 @@ struct Sequences {
     const Matrix<Index, Value>& tokens;
     const Matrix<Index, Value>& pairs;  ///< features of the step to a token, without the constant
     std::span<const std::int64_t> bounds;
+    std::span<const std::int32_t> y{};  ///< label of each token; empty where none is known
 
     [[nodiscard]] std::size_t size() const noexcept { return bounds.size() - 1; }
     [[nodiscard]] std::size_t begin(std::size_t i) const noexcept {
@@ -195,26 +197,96 @@ private:
     mutable std::vector<double> sums_;
 };
 
-[[nodiscard]] inline std::size_t hamming(std::span<const std::int32_t> a,
-                                         std::span<const std::int32_t> b) noexcept {
-    std::size_t count = 0;
-    for (std::size_t t = 0; t < a.size(); ++t) count += a[t] != b[t] ? 1 : 0;
-    return count;
-}
-
 }  // namespace detail
+
+/// A sequence as a structure: an answer is a path of labels.
+template <class T, class Index, class Value>
+class ChainDecoder {
+public:
+    using Data = Sequences<Index, Value>;
+    using Answer = Path;
+    using Truth = std::span<const std::int32_t>;
+
+    ChainDecoder(const Diagonal<T>& weights, const Data& sequences)
+        : averages_(weights.shape().averaged),
+          sequences_(sequences),
+          features_(weights, sequences) {}
+
+    [[nodiscard]] bool empty(std::size_t i) const noexcept { return sequences_.length(i) == 0; }
+    [[nodiscard]] Truth truth(std::size_t i) const noexcept {
+        return sequences_.y.subspan(sequences_.begin(i), sequences_.length(i));
+    }
+
+    void load(std::size_t i, Means means) {
+        example_ = i;
+        features_.load(i, means == Means::predicting && averages_, chain_);
+    }
+    [[nodiscard]] Chain& chain() noexcept { return chain_; }
+    [[nodiscard]] bool finite() const noexcept { return chain_.has_finite_labels(); }
+
+    void best(Path& path) { chain_.best(path); }
+    [[nodiscard]] bool same(Truth y, const Path& path) const noexcept {
+        return std::ranges::equal(y, path);
+    }
+    [[nodiscard]] bool best_other(Truth y, Path& path) { return chain_.best_other(y, path); }
+    [[nodiscard]] std::vector<Path> k_best(std::size_t k) { return chain_.k_best(k); }
+
+    /// Every wrong tag costs 1: it looks that much better than it is.
+    void augment_loss(Truth y) noexcept {
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            const auto s = chain_.unary(t);
+            for (std::size_t j = 0; j < s.size(); ++j) {
+                if (j != static_cast<std::size_t>(y[t])) s[j] += 1.0;
+            }
+        }
+    }
+    /// The number of wrong tags.
+    [[nodiscard]] double distance(Truth y, const Path& path) const noexcept {
+        std::size_t count = 0;
+        for (std::size_t t = 0; t < y.size(); ++t) count += y[t] != path[t] ? 1 : 0;
+        return static_cast<double>(count);
+    }
+
+    void difference(Truth y, const Path& path, Cells<T>& g) const {
+        difference(y, path, {0, y.size()}, g);
+    }
+    /// The same where the two paths differ in `apart` at most.
+    void difference(Truth y, const Path& path, Stretch apart, Cells<T>& g) const {
+        features_.difference(example_, y, path, apart, g);
+    }
+
+    [[nodiscard]] double log_partition() { return chain_.log_partition(); }
+    /// [token, label].
+    void marginals(std::vector<double>& p) {
+        p.resize(chain_.length() * chain_.n_labels());
+        chain_.marginals(p);
+    }
+
+private:
+    bool averages_;
+    const Data& sequences_;
+    detail::Reading<T, Index, Value> features_;
+    std::size_t example_ = 0;
+    Chain chain_;
+};
+
+static_assert(SummingDecoder<ChainDecoder<float, std::int32_t, float>, float>);
+
+/// Sequences learnt one after the other.
+template <class T, class Index, class Value>
+using TagPass = StructuredPass<T, ChainDecoder<T, Index, Value>>;
 
 /// The tags of sequence i by the largest mean score.
 template <class T, class Index, class Value>
 class Tagger {
 public:
     Tagger(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
-        : weights_(weights), sequences_(sequences), reading_(weights, sequences) {}
+        : weights_(weights), decoder_(weights, sequences) {}
 
     /// Scores of a sequence by the means that predictions go by.
     [[nodiscard]] Chain& chain(std::size_t i) {
-        reading_.load(i, weights_.shape().averaged, chain_);
-        return chain_;
+        decoder_.load(i, Means::predicting);
+        return decoder_.chain();
     }
 
     void tag(std::size_t i, std::span<std::int32_t> out) {
@@ -226,13 +298,13 @@ public:
     /// variance of g = Psi(x, best) - Psi(x, that path).
     void tag(std::size_t i, std::span<std::int32_t> out, std::span<Moments> lead) {
         tag(i, out);
-        chain_.look_back();
+        decoder_.chain().look_back();
         other_ = path_;
         for (std::size_t t = 0; t < out.size(); ++t) {
             lead[t] = {std::numeric_limits<double>::infinity(), 0.0};
-            const Stretch apart = chain_.best_without(out, t, other_);
+            const Stretch apart = decoder_.chain().best_without(out, t, other_);
             if (apart.begin == apart.end) continue;
-            reading_.difference(i, out, other_, apart, g_);
+            decoder_.difference(out, other_, apart, g_);
             lead[t] = g_.averaged_moments(weights_);
             const auto same = out.subspan(apart.begin, apart.end - apart.begin);
             std::ranges::copy(same, other_.data() + apart.begin);
@@ -241,157 +313,10 @@ public:
 
 private:
     const Diagonal<T>& weights_;
-    const Sequences<Index, Value>& sequences_;
-    detail::Reading<T, Index, Value> reading_;
-    Chain chain_;
+    ChainDecoder<T, Index, Value> decoder_;
     Path path_;
     Path other_;
     Cells<T> g_;
-};
-
-/// The labels' side: y of each token, weight and order of sequences.
-struct Tags {
-    std::span<const std::int32_t> y;
-    std::span<const double> weight;       ///< of each sequence, all > 0; empty: all 1
-    std::span<const std::int64_t> order;  ///< of the sequences; empty: as they lie
-
-    [[nodiscard]] std::size_t at(std::size_t i) const noexcept {
-        return order.empty() ? i : static_cast<std::size_t>(order[i]);
-    }
-};
-
-/// Sequences learnt one after the other.
-///
-/// A rule that asks for a margin is shown the best path with a cost of 1 for each wrong tag, and
-/// asked for as much margin as the path has wrong tags (Taskar, Guestrin & Koller 2003). The others
-/// are shown the best wrong path, the second best where the best is right; the perceptron the best.
-template <class T, class Index, class Value>
-class TagPass {
-public:
-    TagPass(Diagonal<T>& weights, const Method& method, const Sequences<Index, Value>& sequences,
-            const Tags& tags)
-        : weights_(weights),
-          method_(method),
-          sequences_(sequences),
-          tags_(tags),
-          reading_(weights, sequences),
-          augments_(asks_of(method.rule) == Asks::margin),
-          mistakes_only_(learns_from_mistakes_only(method.rule)) {}
-
-    TagPass(const TagPass&) = delete;
-    TagPass& operator=(const TagPass&) = delete;
-
-    /// Learn sequences [begin, end) of the order.
-    [[nodiscard]] Tally run(std::size_t begin, std::size_t end) {
-        Tally tally{.end = begin};
-        for (; tally.end < end; ++tally.end) {
-            if (!learn(tags_.at(tally.end), tally)) {
-                tally.refused = true;
-                break;
-            }
-        }
-        return tally;
-    }
-
-private:
-    [[nodiscard]] bool learn(std::size_t i, Tally& tally) {
-        const std::size_t length = sequences_.length(i);
-        if (length == 0) return true;
-        const auto y = tags_.y.subspan(sequences_.begin(i), length);
-        reading_.load(i, false, chain_);
-        if (!usable()) return false;
-        g_.forget();
-        const double weight = tags_.weight.empty() ? 1.0 : tags_.weight[i];
-        const bool single = method_.scheme.kind == Scheme::Kind::single;
-        bool mistaken = false;
-        const Outcome outcome =
-            single ? best_rival(i, y, weight, mistaken) : rivals(i, y, weight, mistaken);
-        if (outcome == Outcome::refused) return false;
-        if (outcome == Outcome::moved) ++tally.updates;
-        if (mistaken) ++tally.mistakes;
-        if (outcome == Outcome::moved && is_scale_free(method_.rule)) weights_.keep_in_range();
-        weights_.end_round();
-        return true;
-    }
-
-    [[nodiscard]] Outcome best_rival(std::size_t i, std::span<const std::int32_t> y, double weight,
-                                     bool& mistaken) {
-        chain_.best(path_);
-        mistaken = !std::ranges::equal(path_, y);
-        if (augments_) {
-            charge(y);
-            chain_.best(path_);
-        } else if (mistakes_only_ ? !mistaken : !chain_.best_other(y, path_)) {
-            return Outcome::unmoved;
-        }
-        return std::ranges::equal(path_, y) ? Outcome::unmoved : one(i, y, path_, weight);
-    }
-
-    /// The k best wrong paths in the order of the round's start, each from the weights as they are
-    /// by then; all of it, or nothing where one is refused.
-    [[nodiscard]] Outcome rivals(std::size_t i, std::span<const std::int32_t> y, double weight,
-                                 bool& mistaken) {
-        chain_.best(path_);
-        mistaken = !std::ranges::equal(path_, y);
-        if (mistakes_only_ && !mistaken) return Outcome::unmoved;
-        if (augments_) charge(y);
-        Outcome found = Outcome::unmoved;
-        std::size_t left = method_.scheme.k;
-        for (const Path& path : chain_.k_best(left + 1)) {
-            if (left == 0) break;
-            if (std::ranges::equal(path, y)) continue;
-            --left;
-            const Outcome outcome = one(i, y, path, weight);
-            if (outcome == Outcome::moved) found = outcome;
-            if (outcome != Outcome::refused) continue;
-            g_.take_back(weights_);
-            return outcome;
-        }
-        return found;
-    }
-
-    [[nodiscard]] Outcome one(std::size_t i, std::span<const std::int32_t> y,
-                              std::span<const std::int32_t> rival, double weight) {
-        reading_.difference(i, y, rival, {0, y.size()}, g_);
-        const Moments margin = g_.moments(weights_);
-        const auto cost = augments_ ? static_cast<double>(detail::hamming(y, rival)) : 1.0;
-        const auto gather = [&] { return g_.shares(weights_, shares_); };
-        const Step step = costed_step(method_.rule, cost, margin, weight, gather);
-        if (!finite(margin) || !finite(step)) return Outcome::refused;
-        if (!step.moves()) return Outcome::unmoved;
-        const bool done = g_.update(weights_, step, margin.v, method_.projection);
-        return done ? Outcome::moved : Outcome::refused;
-    }
-
-    /// Every wrong tag costs 1: it looks that much better than it is.
-    void charge(std::span<const std::int32_t> y) noexcept {
-        for (std::size_t t = 0; t < y.size(); ++t) {
-            const auto s = chain_.unary(t);
-            for (std::size_t j = 0; j < s.size(); ++j) {
-                if (j != static_cast<std::size_t>(y[t])) s[j] += 1.0;
-            }
-        }
-    }
-
-    [[nodiscard]] bool usable() const noexcept {
-        double sum = 0.0;
-        for (std::size_t t = 0; t < chain_.length(); ++t) {
-            for (const double s : chain_.unary(t)) sum += 0.0 * s;
-        }
-        return sum == 0.0;
-    }
-
-    Diagonal<T>& weights_;
-    const Method& method_;
-    const Sequences<Index, Value>& sequences_;
-    const Tags& tags_;
-    detail::Reading<T, Index, Value> reading_;
-    bool augments_;
-    bool mistakes_only_;
-    Chain chain_;
-    Path path_;
-    Cells<T> g_;
-    std::vector<double> shares_;
 };
 
 }  // namespace surelearn

@@ -24,6 +24,7 @@
 #include "test_probability.hpp"
 #include "test_rows.hpp"
 #include "test_rules.hpp"
+#include "test_structured.hpp"
 #include "test_templates.hpp"
 
 namespace {
@@ -92,6 +93,7 @@ int main() {
     run(guard_tests, count);
     run(merge_tests, count);
     run(templates_tests, count);
+    run(structured_tests, count);
     run(chain_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;

@@ -189,17 +189,17 @@ inline void sequences_are_learnt_the_same_in_pieces() {
         const chains::Corpus corpus(n_labels);
         const auto tokens = corpus.tokens.matrix();
         const auto pairs = corpus.pairs.matrix();
-        const Sequences<std::int32_t, float> sequences{tokens, pairs, corpus.bounds};
-        const Tags tags{corpus.y, {}, {}};
+        const Sequences<std::int32_t, float> sequences{tokens, pairs, corpus.bounds, corpus.y};
+        const Examples all{};
         for (const Method& method : chains::methods) {
             auto whole = chains::blank<float>(n_labels, method.rule);
             auto parts = chains::blank<float>(n_labels, method.rule);
-            TagPass<float, std::int32_t, float> pass(whole, method, sequences, tags);
+            TagPass<float, std::int32_t, float> pass(whole, method, sequences, all);
             const Tally tally = pass.run(0, sequences.size());
             CHECK(!tally.refused && tally.end == sequences.size());
             CHECK((tally.updates > 0) == (n_labels > 1));
             for (std::size_t i = 0; i < sequences.size(); ++i) {
-                TagPass<float, std::int32_t, float> piece(parts, method, sequences, tags);
+                TagPass<float, std::int32_t, float> piece(parts, method, sequences, all);
                 CHECK(!piece.run(i, i + 1).refused);
             }
             CHECK(bits(whole) == bits(parts));
@@ -225,11 +225,11 @@ inline void refused_sequences_leave_no_bit_changed() {
     }
     const auto tokens = corpus.tokens.matrix();
     const auto pairs = corpus.pairs.matrix();
-    const Sequences<std::int32_t, float> sequences{tokens, pairs, corpus.bounds};
-    const Tags tags{corpus.y, {}, {}};
+    const Sequences<std::int32_t, float> sequences{tokens, pairs, corpus.bounds, corpus.y};
+    const Examples all{};
     for (const Method& method : chains::methods) {
         auto weights = chains::blank<float>(3, method.rule);
-        TagPass<float, std::int32_t, float> pass(weights, method, sequences, tags);
+        TagPass<float, std::int32_t, float> pass(weights, method, sequences, all);
         CHECK(pass.run(0, bad).end == bad);
         const auto before = bits(weights);
         const Tally tally = pass.run(bad, bad + 1);
@@ -243,10 +243,10 @@ inline void features_move_with_their_weights() {
     const chains::Corpus corpus(5);
     const auto tokens = corpus.tokens.matrix();
     const auto pairs = corpus.pairs.matrix();
-    const Sequences<std::int32_t, float> sequences{tokens, pairs, corpus.bounds};
-    const Tags tags{corpus.y, {}, {}};
+    const Sequences<std::int32_t, float> sequences{tokens, pairs, corpus.bounds, corpus.y};
+    const Examples all{};
     auto weights = chains::blank<double>(5, method.rule);
-    TagPass<double, std::int32_t, float> pass(weights, method, sequences, tags);
+    TagPass<double, std::int32_t, float> pass(weights, method, sequences, all);
     CHECK(!pass.run(0, sequences.size()).refused);
     const std::size_t n = weights.shape().n_features;
     std::vector<std::int64_t> turned(n + 1, -1);

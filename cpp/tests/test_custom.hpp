@@ -70,7 +70,7 @@ void check_refusal(const R& rule, std::size_t n_classes, bool says_so, double wr
     Diagonal<float> weights(sound.shape());
     std::vector<std::uint8_t> known(n_classes, 0);
     known[0] = known[1] = 1;
-    const Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = known};
+    const Targets targets{.y = problem.y, .rows = {{}, problem.order}, .known = known};
     const Tally tally = learn(weights, sound.method(), rows, targets, 0, problem.order.size());
     CHECK(!tally.refused && bits(weights) == stopped.weights && known == stopped.known);
     CHECK(tally.mistakes == stopped.tally[1] && tally.updates == stopped.tally[2]);

@@ -111,7 +111,7 @@ inline void check_learning(const Method& method, bool coded) {
         std::vector<std::uint8_t> known{1, 0, 1, 1, 1, 0};
         const std::span<const std::int8_t> problems =
             coded ? std::span<const std::int8_t>(code) : std::span<const std::int8_t>();
-        const Targets targets{y, {}, {}, known, {}, problems};
+        const Targets targets{y, {}, known, {}, problems};
         tallies[i++] = learn(*each, method, rows, targets, 0, y.size());
     }
     CHECK(tallies[0].end == 5 && tallies[0].mistakes == tallies[1].mistakes);

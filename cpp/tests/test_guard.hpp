@@ -49,7 +49,7 @@ struct Shared {
     void learn_block() {
         auto matrix = rows.matrix();
         if (matrix.inspect()) return;
-        const Targets targets{.y = y, .weight = {}, .order = {}, .known = {}};
+        const Targets targets{.y = y, .rows = {}, .known = {}};
         const Method probit{
             rules::Probit{1.0}, Projection::precision, {}};  // steps for every row, however sure
         const auto lock = guard.write();

@@ -130,8 +130,8 @@ template <class T, class Index, class Value>
     Result result;
     result.known.assign(setting.n_classes, 0);
     result.known[0] = result.known[1] = 1;
-    Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = result.known};
-    if (setting.weighted) targets.weight = problem.weight;
+    Targets targets{.y = problem.y, .rows = {{}, problem.order}, .known = result.known};
+    if (setting.weighted) targets.rows.weight = problem.weight;
     std::vector<std::size_t> ends(cuts.begin(), cuts.end());
     ends.push_back(problem.size());
     const Method method = setting.method();
@@ -255,7 +255,7 @@ inline void learning_stops_at_a_refused_row() {
     CHECK(!rows.inspect());
     Diagonal<double> weights(setting.shape());
     std::vector<std::uint8_t> known{1, 1};
-    const Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = known};
+    const Targets targets{.y = problem.y, .rows = {{}, problem.order}, .known = known};
     const Tally tally = learn(weights, setting.method(), rows, targets, 0, at);
     CHECK(!tally.refused && bits(weights) == stopped.weights);
 }
@@ -269,7 +269,7 @@ inline void an_undecided_row_is_a_mistake() {
         CHECK(!rows.inspect());
         Diagonal<double> weights(setting.shape());
         std::vector<std::uint8_t> known(n_classes, 1);
-        const Targets targets{.y = problem.y, .weight = {}, .order = {}, .known = known};
+        const Targets targets{.y = problem.y, .rows = {}, .known = known};
         const Tally tally = learn(weights, setting.method(), rows, targets, 0, 1);
         CHECK(tally.mistakes == 1 && tally.updates == 1 && tally.end == 1);
     }
@@ -283,7 +283,7 @@ template <class T, class Index, class Value>
                                           const Matrix<Index, Value>& rows, std::size_t count) {
     Diagonal<T> weights(setting.shape());
     std::vector<std::uint8_t> known(setting.n_classes, 1);
-    const Targets targets{.y = problem.y, .weight = {}, .order = problem.order, .known = known};
+    const Targets targets{.y = problem.y, .rows = {{}, problem.order}, .known = known};
     const std::size_t before = allocations();
     (void)learn(weights, setting.method(), rows, targets, 0, count);
     return allocations() - before;

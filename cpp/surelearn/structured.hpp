@@ -1,0 +1,173 @@
+// One pass over structures: anything with a Decoder. The rules and weights are those of rows. Knows
+// no kind of structure.
+//
+// A structure of a new kind is a decoder in a header of its own; this pass learns it.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <ranges>
+#include <vector>
+
+#include "surelearn/cells.hpp"
+#include "surelearn/constraints.hpp"
+#include "surelearn/diagonal.hpp"
+#include "surelearn/round.hpp"
+#include "surelearn/rules.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// The means that scores are made of: the present ones, which learning goes by, or those that
+/// predictions go by, which are averaged where averaging is on.
+enum class Means { present, predicting };
+
+/// What a pass asks of a kind of structure: the answers to one example at a time, each with the
+/// score mu . Psi(x, answer), under weights of type T. Made of the weights and the examples' data;
+/// `truth` is the right answer y in whatever form the data have it.
+///
+/// - empty(i): example i has no answer to choose; it counts as learnt, without a round.
+/// - load(i, means): the scores of example i. All that follows is about the example loaded last.
+/// - finite(): are its scores finite? Where they are not the example is refused.
+/// - best(answer): the answer of the largest score, the first of equals.
+/// - same(y, answer): is it the right one?
+/// - best_other(y, answer): the best that is not y, from the best; false where there is no other.
+/// - k_best(k): the k best answers, or as many as there are, best first.
+/// - augment_loss(y): adds distance(y, answer) to every score, until the next `load`.
+/// - distance(y, answer): how wrong the answer is; 0 for y.
+/// - difference(y, answer, g): g = Psi(x, y) - Psi(x, answer).
+template <class D, class T>
+concept Decoder = std::constructible_from<D, const Diagonal<T>&, const typename D::Data&> &&
+                  std::default_initializable<typename D::Answer> &&
+                  requires(D& decoder, const D& loaded, std::size_t i, typename D::Truth y,
+                           typename D::Answer& out, const typename D::Answer& answer, Cells<T>& g) {
+                      { loaded.empty(i) } -> std::same_as<bool>;
+                      { loaded.truth(i) } -> std::same_as<typename D::Truth>;
+                      decoder.load(i, Means::present);
+                      { loaded.finite() } -> std::same_as<bool>;
+                      decoder.best(out);
+                      { loaded.same(y, answer) } -> std::same_as<bool>;
+                      { decoder.best_other(y, out) } -> std::same_as<bool>;
+                      { decoder.k_best(std::size_t{1}) } -> std::ranges::input_range;
+                      decoder.augment_loss(y);
+                      { loaded.distance(y, answer) } -> std::same_as<double>;
+                      loaded.difference(y, answer, g);
+                  };
+
+/// A decoder that can also sum over all answers, with Pr[answer] proportional to exp(score).
+///
+/// - log_partition(): log of the sum of exp(score).
+/// - marginals(p): the probability of every part that an answer may have; sizes p.
+template <class D, class T>
+concept SummingDecoder = Decoder<D, T> && requires(D& decoder, std::vector<double>& p) {
+    { decoder.log_partition() } -> std::same_as<double>;
+    decoder.marginals(p);
+};
+
+/// Structures learnt one after the other.
+///
+/// A rule that asks for a margin is shown the best answer with its distance from y added to its
+/// score, and asked for as much margin as that distance (Taskar, Guestrin & Koller 2003). The
+/// others are shown the best wrong answer, the second best where the best is right; a rule that
+/// learns from mistakes only is then shown nothing.
+template <class T, Decoder<T> D>
+class StructuredPass {
+public:
+    StructuredPass(Diagonal<T>& weights, const Method& method, const typename D::Data& data,
+                   const Examples& examples)
+        : weights_(weights),
+          method_(method),
+          examples_(examples),
+          decoder_(weights, data),
+          augments_(asks_of(method.rule) == Asks::margin),
+          mistakes_only_(learns_from_mistakes_only(method.rule)) {}
+
+    StructuredPass(const StructuredPass&) = delete;
+    StructuredPass& operator=(const StructuredPass&) = delete;
+
+    /// Learn examples [begin, end) of the order.
+    [[nodiscard]] Tally run(std::size_t begin, std::size_t end) {
+        Tally tally{.end = begin};
+        while (tally.end < end && !tally.refused) {
+            tally.refused = !learn(examples_.at(tally.end), tally);
+            if (!tally.refused) ++tally.end;
+        }
+        return tally;
+    }
+
+private:
+    using Answer = typename D::Answer;
+    using Truth = typename D::Truth;
+
+    [[nodiscard]] bool learn(std::size_t i, Tally& tally) {
+        if (decoder_.empty(i)) return true;
+        decoder_.load(i, Means::present);
+        if (!decoder_.finite()) return false;
+        const Truth y = decoder_.truth(i);
+        decoder_.best(answer_);
+        const bool mistaken = !decoder_.same(y, answer_);
+        const Outcome outcome =
+            mistakes_only_ && !mistaken ? Outcome::unmoved : move(y, examples_.weight_of(i));
+        return close_round(weights_, method_, {outcome, mistaken}, {}, tally);
+    }
+
+    /// By the scheme, from the best answer.
+    [[nodiscard]] Outcome move(const Truth& y, double weight) {
+        if (augments_) decoder_.augment_loss(y);
+        g_.forget();
+        return method_.scheme.kind == Scheme::Kind::single ? against_best(y, weight)
+                                                           : against_several(y, weight);
+    }
+
+    [[nodiscard]] Outcome against_best(const Truth& y, double weight) {
+        if (augments_) {
+            decoder_.best(answer_);
+            if (decoder_.same(y, answer_)) return Outcome::unmoved;
+        } else if (!decoder_.best_other(y, answer_)) {
+            return Outcome::unmoved;
+        }
+        return against(y, answer_, weight);
+    }
+
+    /// The k best wrong answers in the order of the round's start, each from the weights as they
+    /// are by then; all of it, or nothing where one is refused.
+    [[nodiscard]] Outcome against_several(const Truth& y, double weight) {
+        Outcome whole = Outcome::unmoved;
+        std::size_t left = method_.scheme.k;
+        for (const Answer& rival : decoder_.k_best(left + 1)) {
+            if (left == 0) break;
+            if (decoder_.same(y, rival)) continue;
+            --left;
+            const Outcome outcome = against(y, rival, weight);
+            if (outcome == Outcome::moved) whole = outcome;
+            if (outcome != Outcome::refused) continue;
+            g_.take_back(weights_);
+            return outcome;
+        }
+        return whole;
+    }
+
+    [[nodiscard]] Outcome against(const Truth& y, const Answer& rival, double weight) {
+        decoder_.difference(y, rival, g_);
+        const Moments margin = g_.moments(weights_);
+        const double cost = augments_ ? decoder_.distance(y, rival) : 1.0;
+        const auto gather = [&] { return g_.shares(weights_, shares_); };
+        const Step step = costed_step(method_.rule, cost, margin, weight, gather);
+        if (!finite(margin) || !finite(step)) return Outcome::refused;
+        if (!step.moves()) return Outcome::unmoved;
+        const bool done = g_.update(weights_, step, margin.v, method_.projection);
+        return done ? Outcome::moved : Outcome::refused;
+    }
+
+    Diagonal<T>& weights_;
+    const Method& method_;
+    const Examples& examples_;
+    D decoder_;
+    bool augments_;
+    bool mistakes_only_;
+    Answer answer_{};
+    Cells<T> g_;
+    std::vector<double> shares_;
+};
+
+}  // namespace surelearn
