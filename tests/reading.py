@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from contextlib import contextmanager
 from unittest import mock
 
@@ -86,3 +87,8 @@ def written(pairs, delimiter=",", quote='"'):
     writer.writerow(["id", "text", "label"])
     writer.writerows([i, text, label] for i, (text, label) in enumerate(pairs))
     return text.getvalue()
+
+
+def dumped(pairs, **options):
+    lines = (json.dumps({"text": text, "label": label}, **options) for text, label in pairs)
+    return "".join(f"{line}\n" for line in lines).encode()

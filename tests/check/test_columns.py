@@ -8,8 +8,8 @@ from typing import Any
 import pandas
 import pytest
 
+from frames import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 from surelearn import SureTextClassifier, evaluate, predict, read
-from tables import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 
 
 @pytest.mark.parametrize("kind", [*FILES, *FRAMES])

@@ -14,10 +14,10 @@ import pandas
 import pytest
 from typer.testing import CliRunner
 
+from frames import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 from surelearn import SureTextClassifier, evaluate, load, merge, predict, read
 from surelearn.cli import _app
 from surelearn.read import _lines, _stores
-from tables import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 
 COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
 
@@ -193,15 +193,6 @@ def test_the_command_explains_by_the_names_of_columns(
 
 
 # ------------------------------------------------------------------ texts or numbers
-
-
-@pytest.mark.parametrize("kind", [*FILES, *FRAMES])
-def test_columns_that_are_not_read_are_told(kind: str, tmp_path: Path) -> None:
-    source = read.batches(stored(kind, tmp_path, {**NUMBERS, "name": NUMBERS["kind"]}),
-                          features=["height"], label="kind")  # fmt: skip
-    source.first(1)
-    assert source.ignored == ["age", "name"]
-    assert source.columns == {"features": ["height"], "label": "kind"}
 
 
 def test_the_command_says_what_was_learnt_and_what_not(

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import io
-import lzma
-import sys
 
 import fsspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conll import SAID, TEXT, X, Y, u_row, whole
 from reading import blocks_of, check_going_on
 from reference import sentences as slow
 from reference.readers import NoColumns
 from surelearn import read
-from surelearn.read import _lines
 from surelearn.read._conll import _widths, default_names
-
-TEXT = "The DT B-NP\nmill NN I-NP\nturns VBZ B-VP\n\nIt PRP B-NP\nrains VBZ B-VP\n"
-X = [[("The", "DT"), ("mill", "NN"), ("turns", "VBZ")], [("It", "PRP"), ("rains", "VBZ")]]
-Y = [["B-NP", "I-NP", "B-VP"], ["B-NP", "B-VP"]]
-
-
-def whole(source, **options):
-    """Everything in a source."""
-    X, y, n_bad = [], [], 0
-    for batch in read.sentences(source, **options):
-        X, y, n_bad = X + batch.X, None if batch.y is None else y + batch.y, n_bad + batch.n_bad
-    return X, y, n_bad
 
 
 @pytest.fixture
@@ -38,12 +22,6 @@ def path(tmp_path):
     found = tmp_path / "x.txt"
     found.write_text(TEXT)
     return found
-
-
-def u_row(number, form="a", upos="X", **more):
-    row = {"id": number, "form": form, "lemma": "_", "upos": upos, "xpos": "_", "feats": "_",
-           "head": "_", "deprel": "_", "deps": "_", "misc": "_"} | more  # fmt: skip
-    return "\t".join(map(str, row.values())) + "\n"
 
 
 # ------------------------------------------------------------------------- columns
@@ -217,12 +195,6 @@ def test_widths_of_lines():
 
 # ------------------------------------------------------------------------- CoNLL-U
 
-SAID = (
-    "# text = Wir sehen's\n" + u_row(1, "Wir", "PRON", xpos="PPER") + u_row("2-3", "sehen's", "_")
-    + u_row(2, "sehen", "VERB") + u_row("2.1", "doch", "ADV") + "# a remark\n"
-    + u_row(3, "'s da", "PRON", misc="SpaceAfter=No") + "\n" + u_row(1, "Ja", "INTJ")
-)  # fmt: skip
-
 
 def test_words_of_universal_dependencies(tmp_path):
     path = tmp_path / "x.conllu"
@@ -271,67 +243,6 @@ def test_what_is_wrong_with_universal_dependencies(line, match, tmp_path):
 # --------------------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize(
-    ("ending", "pack"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)]
-)
-def test_packed_files(ending, pack, tmp_path):
-    path = tmp_path / f"x.txt.{ending}"
-    path.write_bytes(pack((TEXT + "\n").encode() * 50))
-    with blocks_of(300):
-        assert whole(path) == (X * 50, Y * 50, 0)
-        assert check_going_on(read.sentences(path)) > 5
-
-
-def test_many_files(path, tmp_path):
-    (tmp_path / "y.txt").write_text("No UH O")  # no newline: a sentence ends with its file
-    both = read.sentences(str(tmp_path / "*.txt"))
-    assert whole(both) == ([*X, [("No", "UH")]], [*Y, ["O"]], 0)
-    assert both.n_bytes == len(TEXT) + 7
-    assert check_going_on(both) == 2
-    (tmp_path / "y.txt").write_text("\nNo O\n")
-    with pytest.raises(
-        read.BadInput, match=r"y.txt, line 2: expected 3 columns, got 2\. With skip"
-    ):
-        whole(both)
-    (tmp_path / "z.conllu").write_text(SAID)
-    with pytest.raises(read.BadInput, match=r"^files must have one format, got conll and conllu.$"):
-        read.sentences([path, tmp_path / "z.conllu"])
-
-
-def test_a_file_that_has_changed_is_not_gone_on_with(tmp_path):
-    path = tmp_path / "x.txt"
-    path.write_text("a A\n\nb B\n\nc C\n")
-    with blocks_of(6):
-        place = next(read.sentences(path).blocks()).end
-        assert place.line == 2
-        path.write_text("a Z\n\nb B\n\nc C\n")
-        with pytest.raises(read.BadInput, match=r"must be the file that was read before, got one"):
-            list(read.sentences(path).blocks(place))
-
-
-def test_standard_input_gives_sentences_as_they_are_whole(monkeypatch):
-    parts = iter([b"-DOCSTART- -X-\n\n", b"a A\n", b"b B\n", b"\nc", b" C\n\n", b"d D"])
-
-    class Slow(io.RawIOBase):
-        def read1(self, size):
-            return next(parts, b"")
-
-    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Slow()}))
-    found = [(batch.X, batch.y) for batch in read.sentences("-")]
-    assert found == [([["a", "b"]], [["A", "B"]]), ([["c"]], [["C"]]), ([["d"]], [["D"]])]
-
-
-def test_a_file_without_blank_lines_is_one_sentence_up_to_a_limit(tmp_path, monkeypatch):
-    path = tmp_path / "x.txt"
-    path.write_text("word TAG\n" * 100)
-    with blocks_of(64):
-        assert [len(words) for words in whole(path)[0]] == [100]
-    monkeypatch.setattr("surelearn.read._sentences.LONGEST", 500)
-    with blocks_of(64), pytest.raises(read.BadInput, match=r"x.txt must be made of sentences"):
-        whole(path)
-    assert _lines.LONGEST > 500
-
-
 # -------------------------------------------------------------------------- writing
 
 
@@ -360,38 +271,3 @@ def test_tags_are_put_into_the_column_of_labels(tmp_path):
     assert said[6].endswith("\tC\t_\t_\t_\t_\tSpaceAfter=No|Confidence=0.25")
     (batch,) = read.sentences(path, label=False)
     assert "1\tJa\t_\tD\t" in batch.tagged([["A", "B", "C"], ["D"]])
-
-
-def test_some_of_a_batch(path):
-    (batch,) = read.sentences(path)
-    assert len(batch) == 2
-    assert (batch[1:].X, batch[1:].y) == (X[1:], Y[1:])
-    few = read.sentences([path, path]).first(3)
-    assert (few.X, few.y) == ([*X, X[0]], [*Y, Y[0]])
-    assert read.sentences(path, label=False).first(9).y is None
-
-
-@pytest.mark.parametrize(
-    "name", ["a.jsonl", "a.JSON", "a.csv", "a.parquet", "a.arrow.gz", "a.svm", "a.vw", "a.ndjson"]
-)
-def test_files_of_rows_are_refused_by_their_endings(tmp_path, name):
-    path = tmp_path / name
-    path.write_text("We B-NP\nagree B-VP\n")
-    ending = name[1:].lower().removesuffix(".gz")
-    with pytest.raises(
-        read.BadInput,
-        match=rf"{name} must have a word a line, got a name that ends in {ending}\. Name the "
-        "format if it has: conll or conllu",
-    ):
-        read.sentences(path)
-    with pytest.raises(read.BadInput, match="must have a word a line"):
-        read.sentences([tmp_path / "b.txt", path])
-    if not name.endswith(".gz"):
-        assert read.sentences(path, format="conll").first(1).y == [["B-NP", "B-VP"]]
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.tsv", "a", "a.conll", "a.iob2"])
-def test_other_endings_are_taken_for_columns(tmp_path, name):
-    path = tmp_path / name
-    path.write_text("We\tB-NP\nagree\tB-VP\n")
-    assert read.sentences(path).first(1).X == [["We", "agree"]]

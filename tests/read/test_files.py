@@ -6,7 +6,6 @@ import bz2
 import csv
 import gzip
 import io
-import json
 import lzma
 import os
 import re
@@ -25,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import fs, parquet
 
-from reading import blocks_of, check_going_on, content, joined, records, rows
+from reading import blocks_of, check_going_on, content, dumped, joined, records, rows
 from surelearn import read
 
 PAIRS = [("good film", "pos"), ("bad\nfilm", "neg"), ("naïve 🙂", "pos")] * 5
@@ -37,11 +36,6 @@ PACKED = {
     "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
     "lz4": lambda data: pa.compress(data, "lz4", asbytes=True),
 }
-
-
-def dumped(pairs):
-    lines = (json.dumps({"text": text, "label": label}) for text, label in pairs)
-    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def as_csv(pairs):
@@ -126,17 +120,6 @@ def test_names_lists_and_globs(folder, monkeypatch):
         rows("nowhere.jsonl")
     with pytest.raises(FileNotFoundError, match=r"nowhere.parquet"):
         rows("nowhere.parquet")
-
-
-def test_the_format_is_in_the_name_or_given(folder):
-    (folder / "records").write_bytes(dumped(PAIRS))
-    assert rows(folder / "records", format="jsonl") == (PAIRS, 0)
-    with pytest.raises(read.BadInput, match=r"records must have an ending .*, got ''. Name the"):
-        rows(folder / "records")
-    with pytest.raises(ValueError, match=r"format must be one of 'jsonl', 'csv', .*, got 'xml'."):
-        rows(folder / "records", format="xml")
-    with pytest.raises(read.BadInput, match=r"files must have one format, got csv and jsonl."):
-        rows([folder / "a.csv", folder / "a.jsonl"])
 
 
 class Plain(SimpleHTTPRequestHandler):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reading import blocks_of, check_going_on, joined, records, rows
+from reading import blocks_of, check_going_on, dumped, records, rows
 from reference import readers as slow
 from surelearn import read
 
@@ -19,11 +17,6 @@ GOOD = b'{"text": "a", "label": "x"}\n'
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "reviews.jsonl"
-
-
-def dumped(pairs, **options):
-    lines = (json.dumps({"text": text, "label": label}, **options) for text, label in pairs)
-    return "".join(f"{line}\n" for line in lines).encode()
 
 
 @given(pairs=records(), ascii=st.booleans(), size=st.sampled_from([16, 100, 2**20]))
@@ -135,29 +128,6 @@ def test_a_bad_line_is_named_wherever_it_is(path, line, message):
         assert n_bad == 1 + line.count(b"\n")
 
 
-def test_numbers_are_checked(path):
-    good = b'{"a": 1, "b": 2.5, "w": 3, "label": 0.5}\n'
-    path.write_bytes(good)
-    (batch,) = read.batches(path, weight="w")
-    np.testing.assert_array_equal(batch.X, [[1, 2.5]])
-    assert (batch.weight.tolist(), batch.y.tolist()) == ([3.0], [0.5])
-    for (name, value), message in {
-        ("a", '"1"'): "'a' must be a number, got '1'",
-        ("a", "1e999"): "'a' must be a number, got inf",
-        ("a", "null"): "'a' must be a number, got null",
-        ("w", "-1"): "'w' must be a number of at least 0, got -1",
-        ("w", "1e999"): "'w' must be a number of at least 0, got inf",
-        ("w", "null"): "'w' must be a number of at least 0, got null",
-        ("label", "1e308"): r"'label' must be a number, got 1e\+308",
-        ("label", "null"): "'label' must be a number, got null",
-    }.items():
-        record = {"a": "1", "b": "2", "w": "1", "label": "1", name: value}
-        line = "{" + ", ".join(f'"{key}": {found}' for key, found in record.items()) + "}\n"
-        path.write_bytes(good + line.encode())
-        with pytest.raises(read.BadInput, match=f"line 2: {message}."):
-            list(read.batches(path, weight="w"))
-
-
 def test_labels_that_change_their_type_half_way(path):
     path.write_bytes(dumped([("a", 1)] * 50 + [("a", 1.5)] + [("a", 2)] * 50))
     with blocks_of(100), pytest.raises(read.BadInput, match=r"line 51: .* a whole number, got 1.5"):
@@ -172,26 +142,6 @@ def test_labels_that_change_their_type_half_way(path):
         rows(path)
 
 
-def test_what_editors_leave_in_files_is_no_harm(path):
-    path.write_bytes(
-        b"\xef\xbb\xbf\r\n" + GOOD.replace(b"\n", b"\r\n") * 3 + b"\n\n" + GOOD.strip()
-    )
-    for size in (8, 40, 2**20):
-        with blocks_of(size):
-            assert rows(path) == ([("a", "x")] * 4, 0)
-
-
-def test_a_line_may_be_longer_than_a_block_but_not_endless(path, monkeypatch):
-    long = [("word " * 1000, "x"), ("b", "y"), ("c " * 4000, "z")]
-    path.write_bytes(dumped(long))
-    with blocks_of(256):
-        assert rows(path) == (long, 0)
-        assert check_going_on(read.batches(path)) == 2
-        monkeypatch.setattr(read._lines, "LONGEST", 2**12)
-        with pytest.raises(read.BadInput, match=r"must be made of lines, got one of more than"):
-            rows(path)
-
-
 def test_very_deep_and_very_long_values_are_one_thing_in_all_company(path):
     """pyarrow reads them and Python does not: they are good among good lines and among bad."""
     for odd in (b"[" * 5000 + b"]" * 5000, b"1" * 5000, b"Inf"):
@@ -200,52 +150,6 @@ def test_very_deep_and_very_long_values_are_one_thing_in_all_company(path):
         assert rows(path) == ([("a", "x"), ("b", "y")], 0)
         path.write_bytes(GOOD + line + b"hello\n")
         assert rows(path, skip_bad=True) == ([("a", "x"), ("b", "y")], 1)
-
-
-def test_labels_with_a_nul_at_their_end_are_kept_apart(path):
-    pairs = [("a", "x\0"), ("b", "x"), ("c", "x\0\0")]
-    path.write_bytes(dumped(pairs))
-    assert rows(path) == (pairs, 0)
-
-
-def test_columns_that_are_missing_are_named_with_those_there_are(path):
-    path.write_bytes(b'{"body": "a", "stars": "1"}\n')
-    with pytest.raises(
-        read.BadInput, match=r"a column 'text', got texts in 'body' \(such as 'a'\), 'st"
-    ):
-        rows(path)
-    with pytest.raises(read.BadInput, match=r"must have a column 'label', got 'body', 'stars'."):
-        rows(path, text="body", label="label")
-    assert rows(path, text="body", label="stars") == ([("a", "1")], 0)
-    (batch,) = read.batches(path, text="body")
-    assert batch.y is None
-    with pytest.raises(read.BadInput, match=r"for one thing each, got 'body' for two."):
-        rows(path, text="body", label="body")
-    with pytest.raises(read.BadInput, match=r"not both, got 'body' and features."):
-        rows(path, text="body", features=["stars"])
-
-
-def test_files_without_records(path):
-    for data in (b"", b"\n\n", b"\xef\xbb\xbf"):
-        path.write_bytes(data)
-        with pytest.raises(read.BadInput, match=r"reviews.jsonl must have at least one record"):
-            rows(path)
-        other = path.with_name("z.jsonl")
-        other.write_bytes(GOOD)
-        assert rows([path, other]) == ([("a", "x")], 0)
-        assert rows([other, path]) == ([("a", "x")], 0)
-
-
-def test_a_source_can_be_read_twice_and_adds_up(path):
-    path.write_bytes(GOOD * 1000)
-    with blocks_of(1000):
-        source = read.batches(path)
-        assert joined(source) == joined(source) == ([("a", "x")] * 1000, 0)
-        assert sum(block.n_bytes for block in source.blocks()) == source.n_bytes
-    assert source.n_bytes == path.stat().st_size
-    assert source.can_restart
-    assert source.name == str(path)
-    assert read.batches(source) is source
 
 
 @pytest.mark.parametrize("number", [19223372036854775808, 2**53 + 1, -(10**300)])

@@ -95,13 +95,6 @@ def test_vowpal_wabbit_text(tmp_path):
         list(read.batches(path))
 
 
-def test_weights_of_some_blocks_are_ones_in_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(_lines, "BLOCK", 10)
-    path = tmp_path / "rows.vw"
-    path.write_text("1 |t a\n1 3.0 |t b\n")
-    assert read.batches(path).first(9).weight.tolist() == [1.0, 3.0]
-
-
 def test_standard_input_needs_to_be_told_how_wide_it_is():
     code = (
         "from surelearn import read\nprint(read.batches('-', format='svmlight'{}).first(9).X.shape)"
