@@ -45,7 +45,7 @@ def test_the_first_records_may_be_in_several_blocks(tmp_path):
 def test_no_more_is_parsed_than_the_first_records_need(tmp_path):
     path = tmp_path / "reviews.jsonl"
     path.write_bytes(dumped([("a", "x")] * 3) + b"no JSON\n")
-    with blocks_of(40):
+    with blocks_of(30):
         assert len(read.batches(path).first(3)) == 3
         with pytest.raises(read.BadInput, match="line 4"):
             read.batches(path).first(4)
