@@ -28,7 +28,7 @@ def shard(n_features: int, n_classes: int, seed: int) -> MergeState:
     shape = (len(starts) - 1, n_features)
     X = sparse.csr_matrix((values, random.permutation(n_features), starts), shape=shape)
     model = SureClassifier(passes=1, random_state=seed).fit(X, np.arange(shape[0]) % n_classes)
-    return MergeState.of(model._model)
+    return MergeState.of(model.model_)
 
 
 def megabytes(state: MergeState) -> str:

@@ -151,7 +151,7 @@ def tagging(train: Part, test: Part, folder: Path) -> dict[str, Timing]:
 
 def tagged(tagger: SureTagger, rows: Any) -> list[str]:
     """Tags of rows that are made already. No public method takes such rows."""
-    found: list[str] = tagger.classes_[tagger._model.tags(rows, 1)].tolist()
+    found: list[str] = tagger.classes_[tagger.model_.tags(rows, 1)].tolist()
     return found
 
 

@@ -12,7 +12,9 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from surelearn import SureClassifier, SureTextClassifier, evaluate, predict, read
-from surelearn.estimators.margins import judge, lead
+from surelearn.estimators.linear import core_rows
+from surelearn.estimators.margins import judge
+from surelearn.estimators.probabilistic import scorer
 from surelearn.weights import Diagonal
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
@@ -135,7 +137,7 @@ def test_sureness_is_that_of_the_core(n_classes, average):
     X, y = load_digits(n_class=n_classes, return_X_y=True)
     clf = SureClassifier("stdev", average=average, random_state=0).fit(X[:200], y[:200])
     X = np.vstack([X[200:], np.zeros_like(X[:1]), 1e150 * X[:5]])
-    judged, found = judge(clf, X), lead(clf, clf._fitted(), clf._rows(X))
+    judged, found = judge(clf, X), scorer(clf).top_two(core_rows(clf, X))
     assert judged.sureness.tobytes() == found.sureness.tobytes()
     np.testing.assert_array_equal(judged.labels, clf.classes_[found.best])
 

@@ -236,7 +236,7 @@ def test_callables_go_the_way_of_scikit_learn():
         assert_same(HashingVectorizer(**options).transform(texts), theirs)
         column = pytest.importorskip("pyarrow").array(texts)
         assert_same(HashingVectorizer(**options).transform(column), theirs)
-        one = HashingVectorizer(**options)._row(texts[0])
+        one = HashingVectorizer(**options).transform_one(texts[0])
         assert one[1].tolist() == theirs[0].indices.tolist()
 
 

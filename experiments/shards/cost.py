@@ -58,7 +58,7 @@ def states() -> Iterator[Line]:
     """Bytes and seconds of states that hold every feature: one model's, and the sum of two."""
     for bits, n_classes in SIZES:
         about = f"2^{bits} features, {n_classes} classes"
-        first, second = (MergeState.of(_full(bits, n_classes, seed)._model) for seed in (0, 1))
+        first, second = (MergeState.of(_full(bits, n_classes, seed).model_) for seed in (0, 1))
         total = first + second
         leaf, inner = pickle.dumps(first), pickle.dumps(total)
         yield "state", about, "bytes of a leaf", len(leaf)
@@ -88,7 +88,7 @@ def shards() -> Iterator[Line]:
     learn = next(run.splits(run.load("Sentiment140", "length 1"))).learn
     for n_shards in run.SHARDS:
         models = run.apart(run.ONE, 1.0, learn, n_shards)
-        every = [MergeState.of(model._model) for model in models]
+        every = [MergeState.of(model.model_) for model in models]
         about = f"Sentiment140, {n_shards} shards"
         yield "shard", about, "bytes of a leaf", np.mean([len(pickle.dumps(s)) for s in every])
         yield "shard", about, "bytes of the sum", len(pickle.dumps(MergeState.combined(every)))

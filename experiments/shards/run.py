@@ -130,7 +130,7 @@ def merged(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Labels by every way: those of `surelearn.merge`, with fewer sums."""
     for shared in ways:
-        state = MergeState.combined(MergeState.of(model._model, shared[0]) for model in models)
+        state = MergeState.combined(MergeState.of(model.model_, shared[0]) for model in models)
         for how in shared:
             found = replace(state, how=how).result()
             assert found.weights is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from numbers import Integral
 from threading import RLock
@@ -151,7 +151,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         -------
         sparse matrix of shape (n_samples, n_features)
         """
-        self._check(X)
+        self.check_settings(X)
         texts = _sources(X) if self.input == "content" else list(X)
         if len(texts) == 0:
             none = sparse.csr_matrix((0, self.n_features), dtype=self.dtype)
@@ -165,11 +165,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         shape = (len(texts), self.n_features)
         return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
 
-    def _apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
+    def transform_apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
         """Rows in float32 as (starts, features, values), and the names met in them.
 
-        They are kept when `_meet` is handed them: threads may read ahead in any order. For settings
-        that have been checked.
+        They are kept when `meet_names` is handed them: threads may read ahead in any order. For
+        settings that have been checked.
         """
         texts = _sources(X)
         hasher = self._hasher()
@@ -181,10 +181,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         self._refuse_surrogates(texts, failed)
         return (_narrow(starts), features, values), names
 
-    def _meet(self, names: _core.Names) -> None:
+    def meet_names(self, names: _core.Names) -> None:
+        """Keep the names that `transform_apart` has met, where a feature has none yet."""
         self._naming().meet(names)
 
-    def _row(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def transform_one(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """One text the shortest way: its row as (start and end, features, values).
 
         For settings that have been used and are not changed any more.
@@ -209,6 +210,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         if failed >= 0:  # scikit-learn has words for it
             self._by_scikit_learn([sources[failed]])
             raise ValueError(f"text {failed} must have no lone surrogate, got one.")
+
+    def features_of(self, ngrams: Sequence[str]) -> list[int]:
+        """The feature that each of these n-grams is hashed to."""
+        hashed = self._get_hasher().transform([ngram] for ngram in ngrams) if ngrams else None
+        return [] if hashed is None else list(map(int, hashed.indices))
 
     def names(self, features: Iterable[int]) -> list[str | None]:
         """The first n-gram met in each of these features; None where there was none.
@@ -241,24 +247,24 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         prefix = type(self).__name__.lower()
         names = np.array([f"{prefix}{j}" for j in range(self.n_features)], dtype=object)
         if self.keep_names:
-            places = self._words()[0]
+            places = self.names_met()[0]
             names[places] = self.names(places)
         return names
 
-    def _words(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
+    def names_met(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
         """All names: features in the order they were met, ends of their words, the words in UTF-8,
         and in which another one was met."""
         features, ends, words, shared = self._naming().names()
         return features, ends, words, shared
 
-    def _restore_words(
+    def restore_names(
         self,
         features: NDArray[np.int64],
         ends: NDArray[np.int64],
         words: NDArray[np.uint8],
         shared: NDArray[np.uint8],
     ) -> None:
-        """Take over what `_words` gave of another one with the same settings."""
+        """Take over what `names_met` gave of another one with the same settings."""
         self._naming().restore_names(*Words.of(features, ends, words, shared))
 
     @property
@@ -278,7 +284,8 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     # ---------------------------------------------------------------- internals
 
-    def _check(self, X: Any) -> None:
+    def check_settings(self, X: Any) -> None:
+        """Refuse parameters that do not fit together, and what is no iterable of texts."""
         _check.texts(X)
         self._validate_params()
         _check.ngram_range(self.ngram_range)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
+from surelearn.rows import in_order, rows_of, rows_of_dict
 
 __all__ = [
     "FULL_LIMIT",
@@ -155,6 +156,11 @@ class Weights:
                 averaged=layout.averaged,
                 prior=prior,
             )
+
+    @property
+    def core(self) -> Any:
+        """The object of the core, for its functions over more than weights."""
+        return self._core
 
     @property
     def n_columns(self) -> int:
@@ -484,29 +490,3 @@ def _by_itself(rule: _core.Rule) -> bool:
     if error is not None:
         raise error
     return True
-
-
-def rows_of(X: Any) -> _core.Rows:
-    """Rows of a CSR matrix or a 2-D array of float32 or float64.
-
-    Read in place where they are in C order and aligned, as nearly all are.
-    """
-    if isinstance(X, np.ndarray):
-        return _core.Rows.dense(in_order(X))
-    start, indices = X.indptr, X.indices
-    if start.dtype != indices.dtype or indices.dtype.kind != "i" or indices.itemsize < 4:
-        start, indices = start.astype(np.int64), indices.astype(np.int64)
-    return _core.Rows.csr(in_order(start), in_order(indices), in_order(X.data), X.shape[1])
-
-
-def in_order(array: NDArray[Any]) -> NDArray[Any]:
-    """The array itself where it is in C order and aligned, otherwise a copy that is."""
-    flags = array.flags
-    if flags.c_contiguous and flags.aligned:
-        return array
-    return np.require(array, requirements=["C", "A"])
-
-
-def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
-    """One row from ``{feature: value}``; TypeError or OverflowError for what is neither."""
-    return _core.Rows.from_dict(x if type(x) is dict else dict(x), n_features)

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from reference import simulation as reference
 from surelearn import SureClassifier, SureTextClassifier, rules
 from surelearn.active import Simulation, _simulate, simulate
+from surelearn.text import HashingVectorizer
 
 PAIRS = [("PA", "random"), ("PA", "margin"), ("CW", "random"), ("CW", "margin"), ("CW", "acl")]
 
@@ -147,10 +148,8 @@ def test_texts_are_read_as_by_the_text_classifier(texts):
 
 def test_texts_are_hashed_once(texts, monkeypatch):
     calls = []
-    read = SureTextClassifier._validated
-    monkeypatch.setattr(
-        SureTextClassifier, "_validated", lambda *a, **k: calls.append(1) or read(*a, **k)
-    )
+    transform = HashingVectorizer.transform
+    monkeypatch.setattr(HashingVectorizer, "transform", lambda *a: calls.append(1) or transform(*a))
     simulate(*texts, n_labels=5, n_folds=4, random_state=0)
     assert len(calls) == 1
 

@@ -444,8 +444,8 @@ def test_words_are_united_the_same_in_any_order():
 
 def test_words_of_one_model_stay_as_they_were():
     model = texts(["fine film", "dull plot"])
-    assert [list(part) for part in merge([model]).vectorizer_._words()] == [
-        list(part) for part in model.vectorizer_._words()
+    assert [list(part) for part in merge([model]).vectorizer_.names_met()] == [
+        list(part) for part in model.vectorizer_.names_met()
     ]
     unseen = SureTextClassifier(**model.get_params())
     for models in ([unseen, model], [model, unseen]):

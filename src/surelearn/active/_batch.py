@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, rules
+from surelearn import _check
 from surelearn.active._view import Own, unsure_first
-from surelearn.estimators.margins import TopTwoMargin, lead
-from surelearn.models.rows import RowModel
 
 #: Rows that are scored again in one call of the core, at first.
 _TOGETHER = 64
@@ -20,12 +18,12 @@ class Shrinking:
     """A twin of a model whose variances fall as rows are chosen; the model stays as it is."""
 
     def __init__(self, rows: Own) -> None:
-        model = rows.certain("variances")
-        self._estimator: Any = rows.model
+        rows.check_certain("variances")
         self._rows = rows.rows
-        self._model: RowModel = model.copy()
-        self._rule = rules.get(self._estimator.rule).core()
-        self._found: TopTwoMargin = lead(self._estimator, model, self._rows)
+        self._model = rows.scorer.model.copy()
+        self._scorer = replace(rows.scorer, model=self._model)
+        self._rule = rows.scorer.rule.core()
+        self._found = rows.scorer.top_two(self._rows)
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -35,7 +33,7 @@ class Shrinking:
     def again(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of some rows now. None has become smaller, since variances only fall."""
         places = self._found.best[rows]
-        now = lead(self._estimator, self._model, self._rows, rows, places=places)
+        now = self._scorer.top_two(self._rows, rows, places=places)
         lost = np.maximum(self._found.own[rows] - now.own, 0.0)
         # hypot, so that rows which lost nothing keep their score to the bit
         return unsure_first(now._replace(gap=np.hypot(now.gap, np.sqrt(lost))))

@@ -19,6 +19,7 @@ from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
 from surelearn.active._view import Foreign, Own
 from surelearn.estimators.labels import as_labels
+from surelearn.estimators.linear import core_rows, reads_by_names
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.estimators.text_classifier import taken
 
@@ -355,10 +356,10 @@ class Pool:
         model = self._pupil.model
         if not isinstance(model, ProbabilisticLinear):
             return Foreign(model, self._X)
-        if model._reads_by_names:  # names that are met later make other rows of the same
+        if reads_by_names(model):  # names that are met later make other rows of the same
             return Own(model, self._X)
         if self._rows is None:
-            self._rows = model._rows(self._X)
+            self._rows = core_rows(model, self._X)
         return Own(model, self._rows)
 
 

@@ -21,6 +21,7 @@ from surelearn.active._curves import Simulation
 from surelearn.active._query import scores
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators.labels import as_labels
+from surelearn.estimators.text_classifier import new_vectorizer
 from surelearn.training.shards import spread
 
 #: Fewer rows than this that judge a run make steps of accuracy that hide what is asked for.
@@ -238,9 +239,10 @@ def _rows(learners: dict[str, Any], X: Any) -> dict[str, _Learner]:
     found = {}
     for name, learner in learners.items():
         reader = learner if isinstance(learner, SureTextClassifier) else SureTextClassifier()
-        key = repr(reader._vectorizer_params())
+        vectorizer = new_vectorizer(reader)
+        key = repr(vectorizer.get_params())
         if key not in hashed:
-            hashed[key] = _compact(clone(reader)._validated(X, reset=True))
+            hashed[key] = _compact(sparse.csr_matrix(vectorizer.transform(X)))
         found[name] = _Learner(_of_rows(learner), hashed[key])
     return found
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check
+from surelearn.estimators.online import is_fitted
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.estimators.text_classifier import taken
 
@@ -144,7 +145,7 @@ class Pupil:
     def _learn(self, begin: int) -> None:
         """Learn the lessons from this one on."""
         if isinstance(self.model, ProbabilisticLinear):
-            classes = self._classes if self.model._fresh else None
+            classes = None if is_fitted(self.model) else self._classes
             self._partial_fit(self.model, self._lessons[begin:], classes)
         elif not hasattr(self.model, "partial_fit"):
             self._fit()
@@ -184,14 +185,14 @@ class Pupil:
 def rows_learnt(model: Any) -> int | None:
     """How many rows a model has learnt; None: another one than ours that is fitted."""
     if isinstance(model, ProbabilisticLinear):
-        return 0 if model._fresh else int(model._model.counts.sum())
+        return int(model.model_.counts.sum()) if is_fitted(model) else 0
     return None if decides(model) else 0
 
 
 def decides(model: Any) -> bool:
     """Whether a model knows two classes, so that it can tell rows apart."""
     if isinstance(model, ProbabilisticLinear):
-        return not model._fresh and model._model.weights is not None
+        return is_fitted(model) and model.model_.weights is not None
     try:
         check_is_fitted(model)
     except NotFittedError:

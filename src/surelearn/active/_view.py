@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from surelearn import _check, _core
-from surelearn.estimators.margins import TopTwoMargin, lead, why_unsure
-from surelearn.estimators.probabilistic import ProbabilisticLinear, probabilities
-from surelearn.models.rows import RowModel
+from surelearn.estimators.linear import core_rows
+from surelearn.estimators.margins import why_unsure
+from surelearn.estimators.probabilistic import ProbabilisticLinear, scorer
+from surelearn.models.scoring import Scorer, TopTwoMargin
 
 Array = NDArray[np.float64]
 
@@ -46,34 +47,34 @@ class Own:
     def rows(self) -> _core.Rows:
         if isinstance(self.X, _core.Rows):
             return self.X
-        rows: _core.Rows = self.model._rows(self.X)
-        return rows
+        return core_rows(self.model, self.X)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        return scorer(self.model)
 
     def margin(self) -> Array:
         """The best score less the next best one."""
-        model = self.model._fitted()
-        weights = _check.trained(model.weights, "margin")
+        model = self.scorer.model
+        _check.trained(model.weights, "margin")
         if model.code is not None:
-            return best_less_next(self.model._class_scores(model, self.rows))
-        threads = _check.threads("n_jobs", self.model.n_jobs)
-        gap: Array = weights.leads(self.rows, threads=threads).gap
-        return gap
+            return best_less_next(self.scorer.class_scores(self.rows))
+        return self.scorer.top_two(self.rows).gap
 
     def sureness(self) -> Array:
         """The lead of the label in its standard deviations, inf where nothing is left open."""
-        return unsure_first(lead(self.model, self.certain("variances"), self.rows))
+        self.check_certain("variances")
+        return unsure_first(self.scorer.top_two(self.rows))
 
     def probabilities(self) -> Array:
-        model = self.certain("probabilities")
-        return probabilities(model.code, *self.model._spread(model, self.rows))
+        self.check_certain("probabilities")
+        return self.scorer.probabilities(self.rows)
 
-    def certain(self, needs: str) -> RowModel:
-        """The model, which must keep variances."""
-        model: RowModel = self.model._fitted()
+    def check_certain(self, needs: str) -> None:
+        """Refuse a model that keeps no variances."""
         why = why_unsure(self.model)
         if why:
             raise Missing(needs, why)
-        return model
 
 
 @dataclass(frozen=True)

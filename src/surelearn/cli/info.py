@@ -79,7 +79,7 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
 
 
 def _of_classifier(model: Any) -> dict[str, Any]:
-    state = model._model
+    state = model.model_
     counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
     facts = {
         "covariance": model.covariance,

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, rules
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.one_row import RowByRow
-from surelearn.estimators.readers import NumberReader
-from surelearn.estimators.sources import opened
-from surelearn.merging import MergeState
+from surelearn.estimators.row_estimator import RowEstimator
 from surelearn.models import reductions
-from surelearn.models.row_settings import (
-    RowSettings,
-    balanced,
-    balanced_weights,
-    check_weighted,
-    given_weight,
-    times,
-)
-from surelearn.models.row_training import RowBlock, RowTrainable
-from surelearn.models.rows import Batch, RowModel, joined
-from surelearn.read import Labels, Source
-from surelearn.training.passes import random_orders, reports, run
-from surelearn.training.shards import Rounds, Shard, spans, train_shards
-from surelearn.training.stream import BlockLearner, SingleLearner, StreamOptions
-from surelearn.training.stream_shards import StreamShards
-from surelearn.weights import rows_of
+from surelearn.models.rows import joined
 
 
-class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
+class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     r"""Linear classifier that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \mu \leftarrow \mu + \alpha \Sigma g, \qquad
@@ -219,12 +196,7 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
         self
             On an error the model is as it was before the call.
         """
-        shell = self._shell()
-        settings = self._settings_for()
-        train = shell._train_whole if settings.n_shards == 1 else shell._train_shards
-        shell._take(train(settings, X, y, sample_weight))
-        shell._forget()
-        self._adopt(shell)
+        self._adopt(self._trained(X, y, sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -244,9 +216,8 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
             Where the input is refused, the model is as it was. Where one row's update would leave
             no usable model, the rows before it are kept and the error names it.
         """
-        shell, is_new = self._shell(), self._fresh
-        settings = self._settings_for()
-        batch = shell._batch(X, y, sample_weight, reset=is_new)
+        is_new, settings = self._fresh, self._settings_for()
+        shell, batch = self._read(X, y, sample_weight)
         model = self._present(settings, shell.n_features_in_, is_sparse=batch.is_sparse)
         known = model.classes
         if classes is not None:
@@ -264,213 +235,3 @@ class SureClassifier(ClassifierMixin, RowByRow):  # type: ignore[misc]
                 self._meet_names(X, batch.numbers)
             self._absorb(model, settings, batch)
         return self
-
-    # ---------------------------------------------------------------- internals
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
-        """Everything of the input checked, rows of weight 0 dropped."""
-        class_weight = _check.class_weight(self.class_weight)
-        rows = self._validated(X, reset=reset, learning=True)
-        y = as_labels(y)
-        _check.one_label_a_row(len(y), rows.shape[0])
-        weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
-        batch = Batch(rows_of(rows), rows, y, weight)
-        _check.sound_rows(batch.rows.fault)
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            batch = Batch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
-        if reset:
-            self._meet_names(X, batch.numbers)
-        return batch
-
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[Batch, NDArray[Any]]:
-        """All rows that there are, and their classes."""
-        self._check_class_weight(y)
-        batch = self._batch(X, y, sample_weight, reset=True)
-        _check.some_weight(len(batch.y))
-        classes = np.unique(batch.y)
-        _check.two_classes(classes, who)
-        if isinstance(self.class_weight, str):
-            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-        return batch, classes
-
-    def _check_class_weight(self, y: Any) -> None:
-        """Refuse weights of what is no class; `y` has all labels."""
-        if isinstance(self.class_weight, Mapping):
-            check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
-
-    def _train_whole(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> RowTrainable:
-        """All passes over all rows."""
-        batch, classes = self._whole(X, y, sample_weight, "fit")
-        start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse)
-        trainable = RowTrainable(settings, self._own_reader(), start)
-        n, passes = len(batch.y), settings.passes
-        random = check_random_state(self.random_state)
-        run(
-            trainable,
-            RowBlock.of(batch, classes),
-            range(1, passes + 1),
-            order=random_orders(random, n, shuffle=settings.shuffle),
-            report=reports(n, passes, verbose=settings.verbose),
-        )
-        return trainable
-
-    def _train_shards(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> RowTrainable:
-        """All rounds over all shards."""
-        shards, classes, is_sparse = self._cut(settings, X, y, sample_weight)
-        start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse)
-        trainable = RowTrainable(settings, self._own_reader())
-        train_shards(trainable, shards, start, self._rounds(settings))
-        return trainable
-
-    def _rounds(self, settings: RowSettings) -> Rounds:
-        return Rounds(
-            settings.passes,
-            settings.merge_every,
-            settings.combine,
-            settings.shuffle,
-            self._seed(),
-            settings.method.threads,
-            settings.verbose,
-        )
-
-    def _cut(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[list[Shard], NDArray[Any], bool]:
-        """Shards that read all rows in place, their classes, and whether they are sparse."""
-        batch, classes = self._whole(X, y, sample_weight, "fit")
-        block = RowBlock.of(batch, classes)
-        like = RowTrainable(settings, self._own_reader())
-        # Threads that are not needed for shards help with large full covariances.
-        threads = max(1, settings.method.threads // settings.n_shards)
-        shards = [
-            Shard(number, like.fork(threads=threads), block._replace(span=span))
-            for number, span in enumerate(spans(block.size, settings.n_shards))
-        ]
-        return shards, classes, batch.is_sparse
-
-    def _shard(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: NDArray[Any], number: int
-    ) -> Shard:
-        """The rows of one shard, which this estimator has not read before."""
-        block = RowBlock(None, Labels(np.zeros(0, np.int32), classes), None, False, (0, 0))
-        if len(y):
-            block = RowBlock.of(self._batch(X, y, sample_weight, reset=True), classes)
-        else:
-            self.n_features_in_ = self._n_features_of(X)
-        return Shard(number, RowTrainable(self._settings_for(), self._own_reader()), block)
-
-    def _part(self, settings: RowSettings, classes: NDArray[Any], counts: Any) -> Self:
-        """A twin that has learnt nothing, to read one shard with."""
-        twin = self._blank()
-        twin.n_jobs = 1  # where several are read at a time each has its thread
-        if settings.class_weight == "balanced":
-            twin.class_weight = balanced_weights(classes, counts)
-        return twin
-
-    def _n_features_of(self, X: Any) -> int:
-        """The width of a part without rows."""
-        shape = np.shape(X)
-        if len(shape) != 2 or shape[1] == 0:
-            raise ValueError(f"X must have features also where it has no rows, got shape {shape}.")
-        return int(shape[1])
-
-    def _forget(self) -> None:
-        """Drop what belongs to another model."""
-        for name in ("temperature_", "stream_"):
-            self.__dict__.pop(name, None)
-
-    def _blank(self) -> Self:
-        """A twin that has learnt nothing."""
-        twin = self._shell()
-        twin._forget_model()
-        return twin
-
-    def _forget_model(self) -> None:
-        self._forget()
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_names"):
-            self.__dict__.pop(name, None)
-
-    # ------------------------------------------------------------------- merging
-
-    def __merge_state__(self, how: str) -> MergeState:
-        """What merging has to know of this estimator; see `surelearn.merging.MergeState`."""
-        check_is_fitted(self)
-        settings = self._settings_for()
-        settings.check_fits(self._model)
-        self._check_settings()
-        state = RowTrainable(settings, self._own_reader(), self._model).state(how)
-        return replace(state, make=self._blank()._merged)
-
-    def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
-        """A twin of this estimator, which has learnt nothing, with what was merged."""
-        twin = self._blank()
-        twin.n_features_in_ = total.layout.n_features
-        trainable = RowTrainable(self._settings_for(), twin._own_reader())
-        trainable.take(total, prior)
-        twin._take(trainable)
-        return twin
-
-    # ------------------------------------------------------------------- streams
-
-    def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
-        columns = ("text", "features", "label", "weight")
-        return opened(source, reading, model=self if goes_on else None, columns=columns)
-
-    def _settings_for(self, **instead: Any) -> RowSettings:
-        return RowSettings.of({**self.get_params(deep=False), **instead})
-
-    def _trainable(
-        self, settings: RowSettings, declared: NDArray[Any] | None, *, goes_on: bool
-    ) -> RowTrainable:
-        is_new = not goes_on
-
-        def watch(model: RowModel) -> None:
-            nonlocal is_new
-            if is_new:
-                self._forget_model()
-                is_new = False
-            self._take(trainable)
-
-        reader, model = self._new_reader(), None
-        if goes_on:
-            self._check_settings()
-            reader, model = self._own_reader(), settings.going_on(self._model)
-        trainable = RowTrainable(settings, reader, model, declared=declared, watch=watch)
-        return trainable
-
-    def _learner(
-        self, trainable: Any, options: StreamOptions, source: str
-    ) -> BlockLearner[RowBlock]:
-        n_shards = trainable.settings.n_shards
-        if n_shards == 1:
-            return SingleLearner(trainable, shuffle=options.shuffle)
-        rounds = self._rounds(trainable.settings)
-        return StreamShards(trainable, n_shards, rounds, source)
-
-    def _new_reader(self) -> Any:
-        """What makes rows of a stream for a new model."""
-        return NumberReader()
-
-    def _own_reader(self) -> Any:
-        """What makes rows for the model there is."""
-        names = self.__dict__.get("feature_names_in_")
-        columns = None if names is None else names.tolist()
-        return NumberReader(self.n_features_in_, columns, self.__dict__.get("_names"))
-
-    def _take(self, trainable: RowTrainable) -> None:
-        """Go on with a model, and with what its rows were made by."""
-        self._use(trainable.reader)
-        assert trainable.model is not None
-        self._model = trainable.model
-
-    def _use(self, reader: Any) -> None:
-        self.n_features_in_ = reader.n_features
-        if reader.names is not None:
-            self.feature_names_in_ = np.array(reader.names, dtype=object)
-        if reader.hashed is not None:
-            self._names = reader.hashed

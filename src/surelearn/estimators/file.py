@@ -17,7 +17,7 @@ from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.decode import Code
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.feature_names import SIZE, FeatureNames
+from surelearn.estimators.feature_names import SIZE
 from surelearn.estimators.file_parts import (
     code_in,
     code_out,
@@ -33,7 +33,8 @@ from surelearn.estimators.file_parts import (
     whole,
     within,
 )
-from surelearn.estimators.linear import Linear
+from surelearn.estimators.linear import check_settings
+from surelearn.estimators.row_estimator import put_rows_model, words_of
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger
 from surelearn.estimators.text_classifier import SureTextClassifier
@@ -56,7 +57,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     tagger = isinstance(estimator, SureTagger)
     more, tensors = tagger_out(estimator) if tagger else _classifier_out(estimator)
     params = tagger_params(estimator) if tagger else _checked(estimator)
-    model = estimator._model
+    model = estimator.model_
     settings: dict[str, Any] = {
         "params": {k: plain(k, v) for k, v in params.items()},
         "layout": asdict(model.layout),
@@ -75,7 +76,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors that only classifiers have."""
-    model = estimator._model
+    model = estimator.model_
     settings: dict[str, Any] = {"counts": model.counts.tolist()}
     tensors: dict[str, NDArray[Any]] = {}
     if model.code is not None:
@@ -87,14 +88,14 @@ def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str
     return settings, tensors | _words_out(estimator)
 
 
-def _checked(estimator: Linear) -> dict[str, Any]:
+def _checked(estimator: SureClassifier) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, those of the model as it was learnt."""
     params = estimator.get_params(deep=False)
     settings = RowSettings.of(params)
-    settings.check_fits(estimator._model)
-    estimator._check_settings()
+    settings.check_fits(estimator.model_)
+    check_settings(estimator)
     if not isinstance(params["multiclass"], str | Code):  # a matrix can be changed in place
-        params["multiclass"] = getattr(estimator._model.multiclass, "matrix", None)
+        params["multiclass"] = getattr(estimator.model_.multiclass, "matrix", None)
     return params
 
 
@@ -143,10 +144,6 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
         estimator.temperature_ = temperature
     if fields.has("stream"):
         estimator.stream_ = StreamPosition.of(fields.inner("stream"))
-    if isinstance(estimator, SureTextClassifier):
-        _take_words(estimator, tensors)
-    elif isinstance(estimator, SureClassifier):
-        _take_names(estimator, tensors)
     return estimator
 
 
@@ -155,15 +152,14 @@ for _cls in (SureClassifier, SureTagger, SureTextClassifier):
 
 
 def _take_classifier(
-    estimator: Linear, fields: files.Fields, tensors: files.Tensors, budget: int
+    estimator: SureClassifier, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new classifier."""
     settings = RowSettings.of(estimator.get_params(deep=False))
     model = _model(fields, tensors, budget, multiclass=settings.multiclass)
     settings.check_fits(model)
     names = _names_in(tensors, model.layout.n_features)
-    estimator._model = model
-    estimator.n_features_in_ = model.layout.n_features
+    put_rows_model(estimator, model, _words_in(estimator, model, tensors))
     if names is not None:
         estimator.feature_names_in_ = names
 
@@ -226,7 +222,7 @@ _WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
     """The words that features stand for: their places, they themselves, which of them clash."""
-    words = estimator._own_reader().words()
+    words = words_of(estimator)
     if words is None:
         return {}
     places, ends, text, shared = words
@@ -234,20 +230,16 @@ def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
     return dict(zip(_WORDS, (places, ends, letters, shared), strict=True))
 
 
-def _take_words(estimator: SureTextClassifier, tensors: files.Tensors) -> None:
-    """Make the vectorizer of a loaded text classifier, with the words of its file."""
-    estimator._make_vectorizer()
-    estimator.vectorizer_.fit([])
-    _check.same("n_features", estimator._model.layout.n_features, estimator.n_features)
-    if estimator.keep_names:
-        estimator.vectorizer_._restore_words(*(tensors[name] for name in _WORDS))
-
-
-def _take_names(estimator: SureClassifier, tensors: files.Tensors) -> None:
-    """The names that a loaded classifier has met in dicts, if rows were such."""
-    if _WORDS[0] in tensors:
-        _check.n_features(SIZE, estimator._model.layout.n_features, "names")
-        estimator._names = FeatureNames.of(Words.of(*(tensors[name] for name in _WORDS)))
+def _words_in(estimator: SureClassifier, model: RowModel, tensors: files.Tensors) -> Words | None:
+    """The words of a text classifier, or the names that were met in dicts, if rows were such."""
+    if isinstance(estimator, SureTextClassifier):
+        _check.same("n_features", model.layout.n_features, estimator.n_features)
+        has_words = estimator.keep_names
+    else:
+        has_words = _WORDS[0] in tensors
+        if has_words:
+            _check.n_features(SIZE, model.layout.n_features, "names")
+    return Words.of(*(tensors[name] for name in _WORDS)) if has_words else None
 
 
 def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:

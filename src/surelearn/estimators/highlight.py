@@ -59,10 +59,7 @@ def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
         within = vectorizer.analyzer == "char_wb"
         found = _within_words(vectorizer, clean) if within else _char_grams(vectorizer, clean)
     spelled = list(found)
-    hashed = (
-        vectorizer._get_hasher().transform([gram] for _, _, gram in spelled) if spelled else None
-    )
-    features = [] if hashed is None else hashed.indices.tolist()
+    features = vectorizer.features_of([gram for _, _, gram in spelled])
     grams = [Gram(a, b, j) for (a, b, _), j in zip(spelled, features, strict=True)]
     names: dict[int, str] = {}
     for (_, _, gram), j in zip(spelled, features, strict=True):

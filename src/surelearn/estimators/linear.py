@@ -28,7 +28,7 @@ from surelearn.estimators.readers import ROWS
 from surelearn.estimators.streamed import Streamed
 from surelearn.models import reductions
 from surelearn.models.rows import RowModel
-from surelearn.weights import rows_of, rows_of_dict
+from surelearn.rows import rows_of, rows_of_dict
 
 #: What a row of {feature: value} may be; the first is found faster.
 _DICTS = (dict, Mapping)
@@ -275,6 +275,21 @@ class Linear(Streamed[RowModel]):
             return named
         met = self.__dict__.get("_names")
         return self.__dict__.get("feature_names_in_") if met is None else met
+
+
+def reads_by_names(estimator: Linear) -> bool:
+    """Whether rows are dicts, read by the names that were met so far."""
+    return estimator._reads_by_names
+
+
+def check_settings(estimator: Linear) -> None:
+    """Refuse an estimator whose parameters no longer fit the rows it has learnt."""
+    estimator._check_settings()
+
+
+def core_rows(estimator: Linear, X: Any) -> _core.Rows:
+    """Checked rows of the core from whatever a fitted estimator takes."""
+    return estimator._rows(X)
 
 
 def _sparse_row(x: Any) -> Any:

@@ -10,9 +10,11 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.online import OnlineEstimator
-from surelearn.estimators.tagger import SureTagger
-from surelearn.estimators.text_classifier import _VECTORIZER, SureTextClassifier
+from surelearn.estimators.online import OnlineEstimator, is_fitted, put_model
+from surelearn.estimators.row_estimator import merged_into
+from surelearn.estimators.streamed import settings_of
+from surelearn.estimators.tagger import SureTagger, snapshot_of
+from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
 from surelearn.merging import HOWS, MergeState
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import RowSettings
@@ -65,7 +67,7 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     """
     listed = _listed(models)
     name = _check.choice("how", how, list(HOWS))
-    fitted = [model for model in listed if not model._fresh]
+    fitted = [model for model in listed if is_fitted(model)]
     if not fitted:
         raise NotFittedError("models must have a fitted one among them to be merged, got none.")
     _check_rule(fitted[0], name)
@@ -79,7 +81,7 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
         _check.agree("projection_", fitted[0].projection_, other.projection_)
     states = [state_of(model, name, like=fitted[0]) for model in listed]
     blank: Any = clone(listed[0])
-    result: E = blank._merged(MergeState.combined(states))
+    result: E = merged_into(blank, MergeState.combined(states))
     _put_names(result, fitted)
     put_columns(result, fitted)
     _put_temperature(result, listed, states)
@@ -88,8 +90,8 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
 
 def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeState:
     """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
-    if model._fresh:
-        settings = model._settings_for()
+    if not is_fitted(model):
+        settings: RowSettings = settings_of(model)
         return settings.untrained(like.n_features_in_, is_sparse=False).merge_state(how)
     state: MergeState = MergeState.of(model, how)
     return state
@@ -119,14 +121,14 @@ def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
         for settings in every_settings
     ]
     _check.agree("cost", *costs)
-    for name in _VECTORIZER if isinstance(one, SureTextClassifier) else ():
+    for name in VECTORIZER_PARAMS if isinstance(one, SureTextClassifier) else ():
         _check.agree(name, getattr(one, name), getattr(other, name))
-    if not (one._fresh or other._fresh):
+    if is_fitted(one) and is_fitted(other):
         _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
 
 
 def _check_rule(model: SureClassifier | SureTagger, how: str) -> None:
-    if not model._model.layout.second_order and how != "uniform":
+    if not model.model_.layout.second_order and how != "uniform":
         raise ValueError(
             f"how must be 'uniform' for rule {model.rule!r}, which keeps no variances, got {how!r}."
         )
@@ -156,17 +158,17 @@ def _put_temperature(result: SureClassifier, listed: list[Any], states: list[Mer
 
 def _merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
     """One tagger of many."""
-    every = [tagger._settings_for() for tagger in taggers]
+    every = [settings_of(tagger) for tagger in taggers]
     for tagger, settings in zip(taggers, every, strict=True):
         _check_taught_alike(taggers[0], tagger, every[0], settings)
     models = [
-        settings.untrained() if tagger._fresh else tagger._snapshot()
+        snapshot_of(tagger) if is_fitted(tagger) else settings.untrained()
         for tagger, settings in zip(taggers, every, strict=True)
     ]
     states = [SequenceMergeState.of(model, how) for model in models]
     result: SureTagger = clone(taggers[0])
-    result._model = SequenceMergeState.combined(states).merged()
-    fitted = [tagger for tagger in taggers if not tagger._fresh]
+    put_model(result, SequenceMergeState.combined(states).merged())
+    fitted = [tagger for tagger in taggers if is_fitted(tagger)]
     if len(fitted) == 1 and (how == "bayes" or len(taggers) == 1):
         _copy_temperature(fitted[0], result)
     put_columns(result, fitted)
@@ -182,8 +184,8 @@ def _check_taught_alike(
         _check.agree(shown, getattr(settings, name), getattr(others, name))
     for name in FEATURES:
         _check.agree(name, getattr(one, name), getattr(other, name))
-    if not other._fresh:
-        others.check_fits(other._model)
+    if is_fitted(other):
+        others.check_fits(other.model_)
 
 
 def _copy_temperature(source: Any, result: Any) -> None:

@@ -38,6 +38,11 @@ def second_order(self: OnlineEstimator[Any]) -> bool:
     return True
 
 
+def is_fitted(estimator: OnlineEstimator[Any]) -> bool:
+    """Whether anything has been learnt; scikit-learn's check takes longer than a prediction."""
+    return not estimator._fresh
+
+
 class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     """An estimator that learns by a rule; what it has learnt is in `_model`."""
 
@@ -63,6 +68,11 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
                 f"{name} must be learnt first, got no call of fit or partial_fit yet."
             )
         return self._model
+
+    @property
+    def model_(self) -> M:
+        """What has been learnt, as plain state without scikit-learn: see `surelearn.models`."""
+        return self._attribute("model_")
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -131,3 +141,8 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         from surelearn.estimators.file import write
 
         write(self, path)
+
+
+def put_model(estimator: OnlineEstimator[M], model: M) -> None:
+    """Make a model, from a file or from elsewhere, that of an estimator."""
+    estimator._model = model

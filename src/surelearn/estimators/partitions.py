@@ -18,6 +18,13 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.labels import as_labels
+from surelearn.estimators.row_estimator import (
+    Part,
+    merged_into,
+    rounds_of,
+    shard_of,
+)
+from surelearn.estimators.streamed import settings_of
 from surelearn.merging import MergeState
 from surelearn.models.row_settings import RowSettings, check_weighted, given_weight
 from surelearn.models.rows import RowModel, joined
@@ -65,18 +72,19 @@ def shard_state(
     -------
     MergeState
     """
-    settings = estimator._settings_for()
+    settings: RowSettings = settings_of(estimator)
     known = np.unique(as_labels(classes, "classes"))
     _check.two_classes(known, "fit")
-    twin = estimator._part(settings, known, counts)
     with named(number, part):
-        shard = twin._shard(X, y, sample_weight, classes=known, number=number)
+        rows = Part(X, y, sample_weight, number)
+        shard = shard_of(estimator, rows, classes=known, counts=counts)
+        n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
         if prior is None:
             is_sparse = shard.block.is_sparse
-            start = settings.start(twin.n_features_in_, known, is_sparse=is_sparse)
+            start = settings.start(n_features, known, is_sparse=is_sparse)
         else:
-            start = _going_on(settings, prior, known, twin.n_features_in_)
-        state: MergeState = learn_round(shard, start, estimator._rounds(settings))
+            start = _going_on(settings, prior, known, n_features)
+        state: MergeState = learn_round(shard, start, rounds_of(estimator))
         return state
 
 
@@ -84,15 +92,15 @@ def _going_on(
     settings: RowSettings, prior: SureClassifier, classes: NDArray[Any], n_features: int
 ) -> RowModel:
     """The model of the rounds before."""
-    settings.check_fits(prior._model)
+    settings.check_fits(prior.model_)
     _check.agree("classes", prior.classes_.tolist(), classes.tolist())
     _check.n_features(prior.n_features_in_, n_features, "X")
-    return prior._model
+    return prior.model_
 
 
 def n_rounds(estimator: SureClassifier) -> int:
     """How often shards are merged: after every `merge_every` passes, and after the last."""
-    return estimator._rounds(estimator._settings_for()).number
+    return rounds_of(estimator).number
 
 
 def fitted(
@@ -132,8 +140,8 @@ def fitted(
     True
     """
     total = states if isinstance(states, MergeState) else MergeState.combined(states)
-    start = None if prior is None else prior._model.merge_state(total.how)
-    result: E = clone(estimator)._merged(total, start)
+    start = None if prior is None else prior.model_.merge_state(total.how)
+    result: E = merged_into(clone(estimator), total, start)
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
     return result

@@ -87,15 +87,15 @@ class TextReader:
 
     def read(self, X: Any, names: list[str] | None) -> Features:
         _check.only_texts(X)
-        arrays, words = self.vectorizer._apart(X)
+        arrays, words = self.vectorizer.transform_apart(X)
         return Features(arrays, self.n_features, words)
 
     def meet(self, features: Features) -> None:
         if features.names is not None:
-            self.vectorizer._meet(features.names)
+            self.vectorizer.meet_names(features.names)
 
     def words(self) -> Words | None:
-        return Words(*self.vectorizer._words()) if self.vectorizer.keep_names else None
+        return Words(*self.vectorizer.names_met()) if self.vectorizer.keep_names else None
 
     def know(self, words: Words | None) -> None:
         self.vectorizer = clone(self.vectorizer)
@@ -103,7 +103,7 @@ class TextReader:
         if words is not None:
             features, ends, text, shared = words
             letters = np.frombuffer(text, dtype=np.uint8)
-            self.vectorizer._restore_words(features, ends, letters, shared)
+            self.vectorizer.restore_names(features, ends, letters, shared)
 
     def fork(self) -> TextReader:
         return TextReader(clone(self.vectorizer))

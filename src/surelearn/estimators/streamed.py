@@ -151,3 +151,8 @@ class Streamed(OnlineEstimator[M]):
     def _seed(self) -> int:
         """Decides the orders of a stream and of shards."""
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+def settings_of(estimator: Streamed[Any]) -> Any:
+    """The parameters of an estimator, all of them checked."""
+    return estimator._settings_for()

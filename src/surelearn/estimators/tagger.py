@@ -451,3 +451,8 @@ class SureTagger(Explained):
         model = self._attribute(name)
         second_order(self)
         return model.part(part, variances=True)
+
+
+def snapshot_of(tagger: SureTagger) -> SequenceModel:
+    """A copy of what a tagger has learnt, all of one moment."""
+    return tagger._snapshot()

@@ -18,6 +18,7 @@ from surelearn.estimators.file_parts import (
     weights_out,
     within,
 )
+from surelearn.estimators.online import put_model
 from surelearn.estimators.tagger import SureTagger
 from surelearn.models.sequence_settings import FEATURES, SequenceSettings, feature_settings
 from surelearn.models.sequences import SequenceModel
@@ -32,14 +33,14 @@ _TENSORS = ("names", "name_offsets", "pair_names", "pair_name_offsets")
 def tagger_params(tagger: SureTagger) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, those of the model as it was learnt."""
     params = tagger.get_params(deep=False)
-    SequenceSettings.of(params).check_fits(tagger._model)
+    SequenceSettings.of(params).check_fits(tagger.model_)
     return params
 
 
 def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors that only taggers have, and the labels, all of one moment."""
-    with tagger._model.lock:
-        model = tagger._model
+    with tagger.model_.lock:
+        model = tagger.model_
         state = model.features.state()
         settings: dict[str, Any] = {"features": {name: state[name] for name in _PLAIN}}
         tensors = {name: state[name] for name in _TENSORS}
@@ -73,7 +74,7 @@ def take_tagger(
     )
     _check_layout(layout, model, fields.where)
     settings.check_fits(model)
-    tagger._model = model
+    put_model(tagger, model)
     if len(model.classes):
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
 

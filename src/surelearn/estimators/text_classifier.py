@@ -16,13 +16,14 @@ from surelearn.estimators.explanation import Explanation, touched
 from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.readers import TextReader
+from surelearn.estimators.row_estimator import Part, shard_of
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.rows import Batch
 from surelearn.text import HashingVectorizer
 from surelearn.training.shards import Shard, named, spans, spread
 
 #: Parameters that are the vectorizer's.
-_VECTORIZER = (
+VECTORIZER_PARAMS = (
     "analyzer",
     "ngram_range",
     "lowercase",
@@ -203,7 +204,7 @@ temperature_
         text = _check.one_text("row", row)
         pieces = pieces_of(self._reading(), text)
         named = _Words(pieces.names) if names is None else names
-        hashed = self._reading()._row(text)
+        hashed = self._reading().transform_one(text)
         table = super().explain(hashed, label=label, top=top, names=named)
         return TextExplanation(table, pieces, self._verdict(hashed))
 
@@ -253,12 +254,11 @@ temperature_
         numbers = np.arange(len(labels)) if kept is None else kept
 
         def cut(number: int, span: tuple[int, int]) -> Shard:
-            part, rows = self._part(settings, classes, counts), slice(*span)
+            rows = slice(*span)
             given = None if weight is None else weight[rows]
+            part = Part(taken(texts, rows), labels[rows], given, number)
             with named(number):
-                shard = part._shard(
-                    taken(texts, rows), labels[rows], given, classes=classes, number=number
-                )
+                shard = shard_of(self, part, classes=classes, counts=counts)
             return shard._replace(block=shard.block._replace(numbers=numbers[rows]))
 
         self._make_vectorizer()
@@ -273,13 +273,15 @@ temperature_
     def _blank(self) -> Self:
         twin = super()._blank()
         twin._make_vectorizer()
-        twin.vectorizer_._check([])
+        twin.vectorizer_.check_settings([])
         return twin
 
     def _new_reader(self) -> TextReader:
         return TextReader(self._blank().vectorizer_)
 
     def _own_reader(self) -> TextReader:
+        if "vectorizer_" not in self.__dict__:  # of a file, which has the words alone
+            return self._new_reader()
         return TextReader(self.vectorizer_)
 
     def _use(self, reader: TextReader) -> None:
@@ -289,7 +291,7 @@ temperature_
         self.n_features_in_ = reader.n_features
 
     def _vectorizer_params(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _VECTORIZER}
+        return {name: getattr(self, name) for name in VECTORIZER_PARAMS}
 
     def _reading(self, *, learning: bool = False) -> HashingVectorizer:
         """The vectorizer that was fitted; without names for texts that are not learnt."""
@@ -319,7 +321,7 @@ temperature_
         means = _check.trained(model.weights, "explain").means
         shares = means[:, features].astype(np.float64) * values
         rows = _core.Rows.csr(*row, self.vectorizer_.n_features)
-        scores = self._class_scores(model, rows)[0]
+        scores = self._scorer().class_scores(rows)[0]
         if len(model.classes) == 2:
             shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
         elif model.code is not None and model.code.kind != "ovr":
@@ -352,7 +354,7 @@ temperature_
         text = _check.one_text(name, x)
         if self._fresh and learning:
             self._validated([text], reset=True, learning=True)
-        hashed = self._reading(learning=learning)._row(text)
+        hashed = self._reading(learning=learning).transform_one(text)
         rows = _core.Rows.csr(*hashed, self.vectorizer_.n_features)
         return rows, self.vectorizer_.n_features, True
 
@@ -367,6 +369,11 @@ temperature_
         tags.input_tags.two_d_array = False
         tags.input_tags.sparse = False
         return tags
+
+
+def new_vectorizer(estimator: SureTextClassifier) -> HashingVectorizer:
+    """A vectorizer with the settings of an estimator that has not met any text."""
+    return estimator._new_reader().vectorizer
 
 
 def taken(texts: Any, rows: Any) -> Any:

@@ -19,8 +19,9 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.models.rows import UpdateMethod, refused
+from surelearn.rows import rows_of
 from surelearn.templates import Sequences, TokenFeatures
-from surelearn.weights import Diagonal, Layout, Tally, rows_of
+from surelearn.weights import Diagonal, Layout, Tally
 
 #: Sequences between two reports of progress.
 _REPORT = 1 << 16
@@ -181,7 +182,7 @@ class SequenceModel:
 
     @property
     def _table(self) -> Any:
-        return _check.trained(self.weights, "predict")._core
+        return _check.trained(self.weights, "predict").core
 
     def part(self, which: str, *, variances: bool = False) -> NDArray[Any]:
         """Means or variances of the chain's start, end or steps, or of the tokens' features."""

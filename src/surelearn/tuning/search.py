@@ -12,7 +12,9 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check
 from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.online import put_model
 from surelearn.estimators.readers import NumberReader
+from surelearn.estimators.row_estimator import whole_batch
 from surelearn.estimators.table import Table, word
 from surelearn.models.protocol import Refused
 from surelearn.models.row_settings import RowSettings
@@ -134,7 +136,7 @@ def tune(
     _check_decoding(estimator.decoding)
     _check_whole(estimator.n_shards)
     best: SureClassifier = clone(estimator)
-    batch, classes = best._whole(X, y, sample_weight, "tune")
+    batch, classes = whole_batch(best, X, y, sample_weight, who="tune")
     entrants = _entrants(estimator, candidates, batch.is_sparse)
     entrants = _fitting(best, entrants, classes, strict=candidates is not None)
     entries = [_entry(best, entrant.settings, batch.is_sparse) for entrant in entrants]
@@ -146,7 +148,7 @@ def tune(
     sweep(entries, data, threads, _reporter(len(entries)) if verbose else lambda ended: None)
     winner, model = _winner(entries, data._replace(batch=batch), random, start)
     best.set_params(**entrants[winner].params)
-    best._model = model
+    put_model(best, model)
     return Tuning(best, _standings(entrants, entries, winner))
 
 

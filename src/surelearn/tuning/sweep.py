@@ -22,7 +22,8 @@ from surelearn import _core, constraints, rules
 from surelearn.models.protocol import Refused
 from surelearn.models.row_settings import RowSettings
 from surelearn.models.rows import Batch, RowModel
-from surelearn.weights import LANES, Diagonal, Layout, rows_of
+from surelearn.rows import rows_of
+from surelearn.weights import LANES, Diagonal, Layout
 
 #: Fewer are faster alone: a table takes as long whether all of its columns are used or not.
 _FEWEST = 3

@@ -1,0 +1,234 @@
+"""Labels, margins and probabilities of rows under a learnt model; knows no scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core, decode, probability, rules
+from surelearn.models import reductions
+from surelearn.models.rows import RowModel
+from surelearn.weights import Full, Leads
+
+Array = NDArray[np.float64]
+
+#: Draws of a row where probabilities are sampled: a standard error of 0.005 at most.
+_DRAWS = 10_000
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+class TopTwoMargin(NamedTuple):
+    """The margin between the label of each row and the next best one.
+
+    With g the difference between the two in the code, the gap is ``g.mean`` and its variance
+    ``g' spread g``: of the weights alone, and with the noise of the labels and the temperature of
+    the probabilities.
+    """
+
+    best: NDArray[np.int64]
+    next: NDArray[np.int64]
+    gap: Array
+    own: Array  # variance of the weights alone; 0: a row without any feature
+    variance: Array
+
+    @property
+    def sureness(self) -> Array:
+        """The gap in its standard deviations; a row without any feature is a tie."""
+        none = self.variance <= 0
+        sure: Array = np.where(none, 0.0, self.gap / np.sqrt(np.where(none, 1.0, self.variance)))
+        return sure
+
+
+class Scored(NamedTuple):
+    """The class of each row by its place, and how sure the model is of it where it knows."""
+
+    best: NDArray[np.int64]
+    probabilities: Array | None  # of every class
+    sureness: Array | None
+
+
+@dataclass(slots=True)
+class Scorer:
+    """A model together with what turns its scores into labels and probabilities.
+
+    Parameters
+    ----------
+    model : RowModel
+    rule : Rule
+        Its label noise adds to the variance of every margin.
+    decoding : str
+        How the margins of coded problems become scores of classes.
+    temperature : float
+        Scales every standard deviation of the probabilities.
+    threads : int
+    """
+
+    model: RowModel
+    rule: rules.Rule
+    decoding: str = "auto"
+    temperature: float = 1.0
+    threads: int = 1
+
+    def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
+        """The place of the class with the largest score of each row; the first of equals."""
+        weights, code = _check.trained(self.model.weights, "prediction"), self.model.code
+        # One-vs-rest keeps a column for each class, so the scores of the core are those of classes.
+        if code is None or (code.kind == "ovr" and self._decoder(code) is decode.scores):
+            return weights.winners(rows)
+        return np.asarray(self.class_scores(rows).argmax(axis=1))
+
+    def class_scores(self, rows: _core.Rows) -> Array:
+        """Scores of the classes, decoded where they were learnt as problems."""
+        weights, code = _check.trained(self.model.weights, "prediction"), self.model.code
+        if code is None:
+            return weights.scores(rows)
+        if self._decoder(code) is None:
+            return self._decoded(*self.moments(rows))
+        return self._decoded(weights.scores(rows))
+
+    def moments(self, rows: _core.Rows) -> tuple[Array, Array]:
+        """Mean scores and their variances, or covariances where scores depend on each other."""
+        weights = _check.trained(self.model.weights, "probability")
+        if isinstance(weights, Full) and weights.n_columns > 1:
+            return weights.joint_moments(rows)
+        return weights.margin(rows)
+
+    def noisy_moments(self, rows: _core.Rows, *, tau: float | None = None) -> tuple[Array, Array]:
+        """`moments` with the noise of the labels and the temperature, or another one `tau`."""
+        return self._with_noise(*self.moments(rows), tau=tau)
+
+    def probabilities(self, rows: _core.Rows, *, log: bool = False) -> Array:
+        """The probability of every class, or its logarithm."""
+        return self._probabilities(*self.noisy_moments(rows), log=log)
+
+    def top_two(
+        self,
+        rows: _core.Rows,
+        numbers: NDArray[np.int64] | None = None,
+        *,
+        places: NDArray[np.int64] | None = None,
+    ) -> TopTwoMargin:
+        """The margin of the labels that win, or of those in these `places`, to the next best.
+
+        Parameters
+        ----------
+        rows : Rows
+        numbers : array of int, optional
+            Which of the rows; default: all.
+        places : array of int, optional
+            The class of each row, which need not win; for coded problems only.
+        """
+        weights = _check.trained(self.model.weights, "sureness")
+        if self.model.code is None:
+            found = weights.leads(rows, numbers, threads=self.threads)
+            return self._top_two_with_noise(found, np.ones(1))
+        return self._coded_top_two(*weights.margin(rows, numbers), places=places)
+
+    def score(self, rows: _core.Rows) -> Scored:
+        """Labels, probabilities and sureness from one pass over the rows."""
+        if not self.model.layout.second_order:
+            return Scored(self.winners(rows), None, None)
+        mean, spread = self.moments(rows)
+        if self.model.code is not None:
+            found = self._coded_top_two(mean, spread)
+        elif spread.ndim == 2:
+            found = self._top_two_with_noise(_top_two(mean, spread), np.ones(1))
+        else:  # the core knows how much of a difference of covariances is rounding
+            found = self.top_two(rows)
+        p = self._probabilities(*self._with_noise(mean, spread))
+        return Scored(found.best, p, found.sureness)
+
+    # ---------------------------------------------------------------- internals
+
+    def _decoder(self, code: decode.Code) -> reductions.Decoder | None:
+        name = reductions.decoding(self.decoding, code, first_order=self.rule.first_order)
+        return reductions.decoder(name, code)
+
+    def _decoded(self, mean: Array, own: Array | None = None) -> Array:
+        """Scores of the classes from the margins of problems and, where they count, variances."""
+        code = self.model.code
+        assert code is not None
+        decoder = self._decoder(code)
+        if decoder is not None:
+            return decoder(code, mean)
+        assert own is not None
+        # As it was learnt: a label must not change when probabilities are calibrated.
+        return decode.probability(code, *self._with_noise(mean, own, tau=1.0))
+
+    def _with_noise(
+        self, mean: Array, spread: Array, *, tau: float | None = None
+    ) -> tuple[Array, Array]:
+        tau = self.temperature if tau is None else tau
+        noise = self.rule.label_noise
+        if spread.ndim == 3:
+            return _sound(mean, (spread + 0.5 * noise * np.eye(mean.shape[1])) * tau**2)
+        mean, spread = one_or_many(mean), one_or_many(spread)
+        # The noise is that of a margin, so each of two scores has half of it.
+        is_margin = spread.ndim == 1 or self.model.code is not None
+        spread = spread + (noise if is_margin else 0.5 * noise)
+        return mean, np.minimum(spread * tau**2, _LARGEST)
+
+    def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
+        """Exact ones, or sampled ones where scores depend on each other."""
+        if spread.ndim == 3:
+            p = probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
+            with np.errstate(divide="ignore"):
+                return np.log(p) if log else p
+        if self.model.code is None:
+            return probability.label_probabilities(mean, spread, log=log)
+        return decode.label_probabilities(self.model.code, mean, spread, log=log)
+
+    def _coded_top_two(
+        self, mean: Array, own: Array, *, places: NDArray[np.int64] | None = None
+    ) -> TopTwoMargin:
+        """The margin of labels that were learnt as problems."""
+        assert self.model.code is not None
+        if places is None:
+            places = self._decoded(mean, own).argmax(axis=1)
+        code = self.model.code.matrix.astype(np.float64)
+        scores = np.where(np.arange(len(code)) == places[:, None], -np.inf, mean @ code.T)
+        others = scores.argmax(axis=1)
+        g = code[places] - code[others]
+        gap, variance = (g * mean).sum(axis=1), (g * g * own).sum(axis=1)
+        return self._top_two_with_noise(Leads(places, others, gap, variance), (g * g).sum(axis=1))
+
+    def _top_two_with_noise(self, found: Leads, problems: Array) -> TopTwoMargin:
+        """With the noise of the labels, once for each problem, and the temperature."""
+        noise = problems * self.rule.label_noise
+        variance = np.minimum((found.variance + noise) * self.temperature**2, _LARGEST)
+        return TopTwoMargin(*found, variance)
+
+
+def _top_two(mean: Array, own: Array) -> Leads:
+    """The two best of the scores of classes, as the core has them; of one margin by its sign."""
+    row = np.arange(len(mean))
+    if mean.shape[1] == 1:
+        best = (mean[:, 0] > 0).astype(np.int64)
+        return Leads(best, 1 - best, np.abs(mean[:, 0]), own[:, 0])
+    best = mean.argmax(axis=1)
+    others = mean.copy()
+    others[row, best] = -np.inf
+    next_ = others.argmax(axis=1)
+    gap = mean[row, best] - mean[row, next_]
+    return Leads(best, next_, gap, own[row, best] + own[row, next_])
+
+
+def _sound(mean: Array, covariance: Array) -> tuple[Array, Array]:
+    """Covariances without what rounding and overflow make of them.
+
+    A variance just below zero is none. Of a row too large for any number nothing is known, so it is
+    a tie, as it is with diagonal covariance.
+    """
+    lost = ~(np.isfinite(mean).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2)))
+    mean[lost], covariance[lost] = 0.0, np.eye(mean.shape[1])
+    every = np.arange(mean.shape[1])
+    covariance[:, every, every] = np.maximum(covariance[:, every, every], 0.0)
+    return mean, covariance
+
+
+def one_or_many(columns: Array) -> Array:
+    """Two classes have one margin, more a score each."""
+    return columns[:, 0] if columns.shape[1] == 1 else columns
