@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.estimators import SureClassifier, partitions
 from surelearn.estimators.margins import check_fitted
-from surelearn.estimators.partitions import E, Job, Tally
+from surelearn.estimators.partitions import E, Job, LabelCounts
 from surelearn.merging import MergeState
 from surelearn.training.shards import named
 
@@ -157,10 +157,10 @@ class _Dask(NamedTuple):
         texts, labels = ([pair[i] for pair in pairs] for i in (0, 1))
         return cls(texts, labels, [None] * len(pairs))
 
-    def tally(self, job: Job) -> Tally | None:
+    def tally(self, job: Job) -> LabelCounts | None:
         """Labels of all partitions; no row of X is read."""
         tasks = _tasks("labels", Job.tally, job, list(zip(self.y, self.weight, strict=True)))
-        found: Tally | None = _tree("labels", partitions.together, tasks).compute()
+        found: LabelCounts | None = _tree("labels", partitions.together, tasks).compute()
         return found
 
     def total(self, job: Job) -> MergeState | None:

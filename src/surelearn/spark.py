@@ -24,7 +24,7 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier, partitions
 from surelearn.estimators.margins import check_fitted
-from surelearn.estimators.partitions import E, Job, Tally
+from surelearn.estimators.partitions import E, Job, LabelCounts
 from surelearn.merging import MergeState
 from surelearn.training.shards import named
 
@@ -168,11 +168,11 @@ class _Spark:
     label: str
     weight: str | None
 
-    def tally(self, job: Job) -> Tally | None:
+    def tally(self, job: Job) -> LabelCounts | None:
         """Labels of all partitions; no other column is read."""
         label, weight = self.label, self.weight
 
-        def work(table: pa.Table, number: int) -> Tally:
+        def work(table: pa.Table, number: int) -> LabelCounts:
             return job.tally(_numpy(table, label), _numpy(table, weight), number=number)
 
         return partitions.together(_collected(self._mapped([], work)))

@@ -464,17 +464,17 @@ class Full(Weights):
 def fits(layout: Layout, n_columns: int, **kind: Any) -> None:
     """Refuse weights that there is no memory for, and covariance matrices that are too large.
 
-    Keywords are those of `_check.Weights`.
+    Keywords are those of `_check.WeightsMemory`.
     """
     if layout.covariance == "full":
         size = layout.n_rows * n_columns
         _check.fits_in_memory(layout.nbytes(n_columns), FULL_LIMIT, size)
-    _check.Weights(layout, n_columns, **kind).check(MEMORY_LIMIT)
+    _check.WeightsMemory(layout, n_columns, **kind).check(MEMORY_LIMIT)
 
 
 def _made(layout: Layout, n_columns: int) -> AbstractContextManager[None]:
     """While weights are made: those that there is no memory for are refused in one wording."""
-    return _check.Weights(layout, n_columns).made(MEMORY_LIMIT)
+    return _check.WeightsMemory(layout, n_columns).made(MEMORY_LIMIT)
 
 
 def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:

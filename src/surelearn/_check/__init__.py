@@ -58,7 +58,7 @@ from surelearn._check._lines import (
     learnt_before_bad,
     unlike,
 )
-from surelearn._check._memory import Weights, enough_memory, file_too_large, sums_too_large
+from surelearn._check._memory import WeightsMemory, enough_memory, file_too_large, sums_too_large
 from surelearn._check._models import (
     agree,
     classifier,
@@ -159,7 +159,7 @@ __all__ = [
     "Keyword",
     "NoRecords",
     "Said",
-    "Weights",
+    "WeightsMemory",
     "agree",
     "as_names",
     "bad_line",

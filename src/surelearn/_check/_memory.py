@@ -41,7 +41,7 @@ def enough_memory(needed: int, limit: int | None, said: Callable[[int], str]) ->
         raise MemoryError(said(room))
 
 
-class Layout(Protocol):
+class SizedLayout(Protocol):
     """What is kept for each feature, as far as its size goes."""
 
     @property
@@ -65,12 +65,12 @@ class Layout(Protocol):
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Weights that are asked for.
+class WeightsMemory:
+    """WeightsMemory that are asked for.
 
     Parameters
     ----------
-    layout : Layout
+    layout : SizedLayout
     n_columns : int
     what : str, default "columns"
         What there is a column for, as an error names it.
@@ -78,7 +78,7 @@ class Weights:
         Bytes of what comes with them.
     """
 
-    layout: Layout
+    layout: SizedLayout
     n_columns: int
     what: str = "columns"
     more: int = 0

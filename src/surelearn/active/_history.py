@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     mark: int | None = None
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """What one call has done; `undo` takes back all but the labels of the start."""
 
     kind: str
@@ -52,7 +52,7 @@ class History(NamedTuple):
     learnt_before: int | None  # rows that the model had learnt; None: nobody knows how many
     label_type: str | None  # numpy's name of it, which JSON does not tell
     drawn: list[int]  # rows of the last questions that were drawn at random
-    steps: list[Step]
+    steps: list[HistoryStep]
     answers: list[Answer]  # of all steps
 
     def plain(self) -> dict[str, Any]:
@@ -81,23 +81,23 @@ class History(NamedTuple):
         )
 
 
-def _plain_step(step: Step, answers: Iterator[Answer]) -> dict[str, Any]:
+def _plain_step(step: HistoryStep, answers: Iterator[Answer]) -> dict[str, Any]:
     if step.kind == "skip":
         return {"kind": "skip", "rows": list(step.rows)}
     return {"kind": step.kind, "answers": [next(answers)._asdict() for _ in step.rows]}
 
 
-def _step(i: int, plain: Mapping[str, Any]) -> tuple[Step, list[Answer]]:
+def _step(i: int, plain: Mapping[str, Any]) -> tuple[HistoryStep, list[Answer]]:
     """A step, and the answers in it."""
     name = f"history['steps'][{i}]"
     kind = _check.history_step(name, plain, KINDS)
     if kind == "skip":
-        return Step(kind, list(plain["rows"])), []
+        return HistoryStep(kind, list(plain["rows"])), []
     answers = []
     for one in plain["answers"]:
         _check.history_answer(f"{name}['answers']", one)
         answers.append(Answer(**{key: one[key] for key in Answer._fields if key in one}))
-    return Step(kind, [answer.row for answer in answers]), answers
+    return HistoryStep(kind, [answer.row for answer in answers]), answers
 
 
 def mark_of(row: Any) -> int:

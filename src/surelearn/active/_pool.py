@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from surelearn import _check
-from surelearn.active._history import Answer, History, Step, mark_of
+from surelearn.active._history import Answer, History, HistoryStep, mark_of
 from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
@@ -129,7 +129,7 @@ class Pool:
         self._predictions: list[NDArray[np.int32] | None] = []
         self._closed = np.zeros(self._n_rows, dtype=bool)
         self._drawn: frozenset[int] = frozenset()  # of the last questions those drawn at random
-        self._steps: list[Step] = []
+        self._steps: list[HistoryStep] = []
         self.answers: list[Answer] = []
         self.skipped: list[int] = []
         if before is not None:
@@ -198,7 +198,7 @@ class Pool:
                 told.append(row)
         finally:  # what was learnt before a label that is refused stays
             if told:
-                self._steps.append(Step("tell", told))
+                self._steps.append(HistoryStep("tell", told))
 
     def skip(self, rows: Any) -> None:
         """Never ask about these rows again.
@@ -211,7 +211,7 @@ class Pool:
         self._closed[numbers] = True
         self.skipped.extend(numbers)
         if numbers:
-            self._steps.append(Step("skip", numbers))
+            self._steps.append(HistoryStep("skip", numbers))
 
     def undo(self) -> Rows:
         """Take back the last call of `tell` or `skip`, and before that the one before.
@@ -273,7 +273,7 @@ class Pool:
         _check.not_learnt(self._pupil.learnt_before)
         for row, label in zip(rows, labels.values(), strict=True):
             self._learn(row, label, judged=False)
-        self._steps.append(Step("start", rows))
+        self._steps.append(HistoryStep("start", rows))
 
     def _go_on(self, history: History) -> None:
         """Be the pool that this is the history of."""

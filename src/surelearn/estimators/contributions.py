@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 OTHERS = -1
 
 
-class Weights(NamedTuple):
+class SomeWeights(NamedTuple):
     """Some weights: where they are, their means and variances."""
 
     column: NDArray[np.int64]
@@ -24,14 +24,14 @@ class Weights(NamedTuple):
     mean: NDArray[np.float64]
     variance: NDArray[np.float64] | None
 
-    def take(self, order: NDArray[np.int64]) -> Weights:
-        return Weights(*(None if part is None else part[order] for part in self))  # type: ignore[arg-type]
+    def take(self, order: NDArray[np.int64]) -> SomeWeights:
+        return SomeWeights(*(None if part is None else part[order] for part in self))  # type: ignore[arg-type]
 
 
 class Shares(NamedTuple):
     """What some weights add to the margin of one row, and to its variance."""
 
-    weights: Weights
+    weights: SomeWeights
     value: NDArray[np.float64]
     margin: NDArray[np.float64]
     variance: NDArray[np.float64] | None
@@ -54,7 +54,9 @@ def sureness(
     return np.abs(mean) / np.sqrt(variance)
 
 
-def surest(means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None) -> Weights:
+def surest(
+    means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None
+) -> SomeWeights:
     """The weights in the order of their sureness; equals by feature, then by column.
 
     Goes column by column, so that what is computed on the way is one number a feature.
@@ -68,7 +70,9 @@ def surest(means: NDArray[Any], variances: NDArray[Any] | None, top: int | None 
     return found.take(order[:top])
 
 
-def largest(means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None) -> Weights:
+def largest(
+    means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None
+) -> SomeWeights:
     """The weights of one column from the largest mean down; equals by feature."""
     own = None if variances is None else diagonal(means, variances)
     features = _largest(means[0].astype(np.float64), top)
@@ -131,10 +135,10 @@ def _read(
     own: NDArray[Any] | None,
     column: NDArray[np.int64],
     feature: NDArray[np.int64],
-) -> Weights:
+) -> SomeWeights:
     mean = means[column, feature].astype(np.float64)
     variance = None if own is None else own[column, feature].astype(np.float64)
-    return Weights(column, feature, mean, variance)
+    return SomeWeights(column, feature, mean, variance)
 
 
 def _product(
@@ -154,13 +158,14 @@ def _with_others(kept: Shares, rest: Shares) -> Shares:
     nothing = np.full(len(columns), np.nan)
     without = None if rest.variance is None else nothing
     others = Shares(
-        Weights(columns, np.full(len(columns), OTHERS), nothing, without),
+        SomeWeights(columns, np.full(len(columns), OTHERS), nothing, without),
         nothing,
         _sums(group, rest.margin),
         None if rest.variance is None else _sums(group, rest.variance),
     )
     return Shares(
-        Weights(*map(_joined, kept.weights, others.weights)), *map(_joined, kept[1:], others[1:])
+        SomeWeights(*map(_joined, kept.weights, others.weights)),
+        *map(_joined, kept[1:], others[1:]),
     )
 
 

@@ -133,7 +133,7 @@ def touched(table: Explanation) -> Explanation:
 # -------------------------------------------------------------------- the columns
 
 
-def _places(subject: Subject, weights: contributions.Weights) -> dict[str, NDArray[Any]]:
+def _places(subject: Subject, weights: contributions.SomeWeights) -> dict[str, NDArray[Any]]:
     return {"feature": _names(subject, weights.feature), "label": subject.labels[weights.column]}
 
 
@@ -149,7 +149,7 @@ def _names(subject: Subject, features: NDArray[np.int64]) -> NDArray[Any]:
     return named
 
 
-def _beliefs(weights: contributions.Weights) -> dict[str, NDArray[Any]]:
+def _beliefs(weights: contributions.SomeWeights) -> dict[str, NDArray[Any]]:
     if weights.variance is None:
         return {"mean": weights.mean}
     sure = contributions.sureness(weights.mean, weights.variance)

@@ -58,7 +58,7 @@ def why_unsure(estimator: Any) -> str:
     if not isinstance(estimator, ProbabilisticLinear):
         known = hasattr(estimator, "predict_proba")
         return "" if known else f"{type(estimator).__name__} has no predict_proba"
-    model = estimator.model_
+    model = scorer(estimator).model
     if not model.layout.second_order:
         return f"the rule {estimator.rule!r} is of first order and keeps no variances"
     return "" if model.weights is not None else "the model knows one class only"

@@ -14,7 +14,7 @@ from surelearn import rules
 from surelearn.weights import Layout
 
 
-class Learnt(Protocol):
+class LearntByRule(Protocol):
     """What is asked of every kind of model."""
 
     layout: Layout
@@ -24,7 +24,7 @@ class Learnt(Protocol):
     updates: int
 
 
-M = TypeVar("M", bound=Learnt)
+M = TypeVar("M", bound=LearntByRule)
 
 
 def second_order(self: OnlineEstimator[Any]) -> bool:

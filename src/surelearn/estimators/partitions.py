@@ -19,7 +19,7 @@ from surelearn import _check
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.row_estimator import (
-    Part,
+    ShardRows,
     merged_into,
     rounds_of,
     shard_of,
@@ -76,7 +76,7 @@ def shard_state(
     known = np.unique(as_labels(classes, "classes"))
     _check.two_classes(known, "fit")
     with named(number, part):
-        rows = Part(X, y, sample_weight, number)
+        rows = ShardRows(X, y, sample_weight, number)
         shard = shard_of(estimator, rows, classes=known, counts=counts)
         n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
         if prior is None:
@@ -150,7 +150,7 @@ def fitted(
 # -------------------------------------------------------------------- partitions
 
 
-class Tally(NamedTuple):
+class LabelCounts(NamedTuple):
     """Labels of one partition or more, and the rows of each that are learnt, which may be none."""
 
     number: int  # of the first partition
@@ -167,7 +167,7 @@ class Job:
     counts: NDArray[np.int64] | None = None
     prior: SureClassifier | None = None
 
-    def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> Tally:
+    def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> LabelCounts:
         """The labels of a partition; rows of weight 0 are not learnt."""
         with named(number, PART):
             labels = as_labels(y)
@@ -177,7 +177,7 @@ class Job:
             classes, places = np.unique(labels, return_inverse=True)
             learnt = None if weight is None else (weight != 0).astype(np.float64)
             counts = np.bincount(places, learnt, len(classes))
-        return Tally(number, _plain(classes), counts.astype(np.int64))
+        return LabelCounts(number, _plain(classes), counts.astype(np.int64))
 
     def state(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> MergeState | None:
         """What is learnt from a partition; None where it has no rows."""
@@ -199,7 +199,7 @@ class Job:
 class Engine(Protocol):
     """Whoever holds the partitions."""
 
-    def tally(self, job: Job) -> Tally | None:
+    def tally(self, job: Job) -> LabelCounts | None:
         """`Job.tally` of all partitions, together; None where there are none."""
 
     def total(self, job: Job) -> MergeState | None:
@@ -222,9 +222,9 @@ def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any
     return model
 
 
-def together(tallies: Iterable[Tally | None]) -> Tally | None:
+def together(tallies: Iterable[LabelCounts | None]) -> LabelCounts | None:
     """One of all; labels must be of one kind."""
-    total: Tally | None = None
+    total: LabelCounts | None = None
     for tally in tallies:
         if tally is None or not len(tally.classes):
             continue
@@ -238,14 +238,14 @@ def summed(states: Iterable[MergeState | None]) -> MergeState | None:
     return MergeState.combined(found) if found else None
 
 
-def _added(one: Tally, other: Tally) -> Tally:
+def _added(one: LabelCounts, other: LabelCounts) -> LabelCounts:
     with named(other.number, PART):
         _check.one_kind(one.classes, other.classes)
     classes = joined(one.classes, other.classes)
     counts = np.zeros(len(classes), dtype=np.int64)
     for tally in (one, other):
         counts[np.searchsorted(classes, tally.classes)] += tally.counts
-    return Tally(min(one.number, other.number), classes, counts)
+    return LabelCounts(min(one.number, other.number), classes, counts)
 
 
 def _classes(
@@ -268,9 +268,9 @@ def _classes(
     return known, counts
 
 
-def _tally(engine: Engine, job: Job) -> Tally:
+def _tally(engine: Engine, job: Job) -> LabelCounts:
     tally = engine.tally(job)
-    return Tally(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
+    return LabelCounts(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
 
 
 def _settings(estimator: Any) -> RowSettings:

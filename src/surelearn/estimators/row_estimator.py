@@ -141,7 +141,7 @@ class RowEstimator(RowByRow):
         ]
         return shards, classes, batch.is_sparse
 
-    def _shard(self, part: Part, classes: NDArray[Any], counts: Any) -> Shard:
+    def _shard(self, part: ShardRows, classes: NDArray[Any], counts: Any) -> Shard:
         """The rows of one shard, read by a twin that has learnt nothing."""
         settings, twin = self._settings_for(), self._blank()
         twin.n_jobs = 1  # where several are read at a time each has its thread
@@ -262,7 +262,7 @@ class RowEstimator(RowByRow):
 # What files, shards, engines and `tune` ask of an estimator, and users do not.
 
 
-class Part(NamedTuple):
+class ShardRows(NamedTuple):
     """The rows of one shard, as they are given to `fit`."""
 
     X: Any
@@ -283,13 +283,15 @@ def whole_batch(
     return estimator._whole(X, y, sample_weight, who)
 
 
-def shard_of(estimator: RowEstimator, part: Part, *, classes: NDArray[Any], counts: Any) -> Shard:
+def shard_of(
+    estimator: RowEstimator, part: ShardRows, *, classes: NDArray[Any], counts: Any
+) -> Shard:
     """One shard, ready to be learnt; `estimator` is not changed.
 
     Parameters
     ----------
     estimator : RowEstimator
-    part : Part
+    part : ShardRows
     classes : array
         Labels of all shards, sorted.
     counts : array of int or None

@@ -16,7 +16,7 @@ from surelearn.estimators.explanation import Explanation, touched
 from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.readers import TextReader
-from surelearn.estimators.row_estimator import Part, shard_of
+from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.rows import Batch
 from surelearn.text import HashingVectorizer
@@ -256,7 +256,7 @@ temperature_
         def cut(number: int, span: tuple[int, int]) -> Shard:
             rows = slice(*span)
             given = None if weight is None else weight[rows]
-            part = Part(taken(texts, rows), labels[rows], given, number)
+            part = ShardRows(taken(texts, rows), labels[rows], given, number)
             with named(number):
                 shard = shard_of(self, part, classes=classes, counts=counts)
             return shard._replace(block=shard.block._replace(numbers=numbers[rows]))

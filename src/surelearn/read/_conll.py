@@ -35,7 +35,7 @@ _NO_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 
 
 @dataclass(frozen=True)
-class Layout:
+class ConllColumns:
     """Which columns are read.
 
     Parameters
@@ -68,10 +68,10 @@ class Format(Protocol):
     #: Finds a line with a word.
     has_word: ClassVar[re.Pattern[bytes]]
 
-    def layout(self, lines: Lines) -> Layout:
+    def layout(self, lines: Lines) -> ConllColumns:
         """Which columns to read, by the first lines of a source."""
 
-    def plain(self, layout: Layout) -> dict[str, Any]:
+    def plain(self, layout: ConllColumns) -> dict[str, Any]:
         """The layout by the keywords of `sentences`."""
 
     def regular(self, data: bytes, text: str, width: int) -> list[range] | None:
@@ -84,7 +84,7 @@ class Format(Protocol):
     def words(self, rows: list[list[str]], stretch: range) -> Sequence[int]:
         """Which lines of a sentence are words."""
 
-    def fault(self, row: list[str], layout: Layout) -> str | None:
+    def fault(self, row: list[str], layout: ConllColumns) -> str | None:
         """What is wrong with a line of a sentence."""
 
     def with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
@@ -110,7 +110,7 @@ class Conll:
     columns: tuple[str, ...] | None
     label: str | Literal[False] | None
 
-    def layout(self, lines: Lines) -> Layout:
+    def layout(self, lines: Lines) -> ConllColumns:
         data = (
             b"\n" + lines.data
         )  # from which the mark of a file's begin is gone: another is a word
@@ -129,12 +129,12 @@ class Conll:
         label = None if self.label is False else self.label or read[-1]
         if label is not None and label not in read:
             raise BadInput(f"label must be one of {_check.listing(read)}, got {label!r}.")
-        layout = Layout(names, label, width)
+        layout = ConllColumns(names, label, width)
         if not layout.inputs:
             raise BadInput(f"{where}: expected a column besides the label, got {width} in all.")
         return layout
 
-    def plain(self, layout: Layout) -> dict[str, Any]:
+    def plain(self, layout: ConllColumns) -> dict[str, Any]:
         named = {"columns": list(layout.names)}
         return named if layout.label is None else {**named, "label": layout.label}
 
@@ -156,7 +156,7 @@ class Conll:
     def words(self, rows: list[list[str]], stretch: range) -> Sequence[int]:
         return stretch
 
-    def fault(self, row: list[str], layout: Layout) -> str | None:
+    def fault(self, row: list[str], layout: ConllColumns) -> str | None:
         return _wrong_width(row, layout.width)
 
     def with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
@@ -184,16 +184,16 @@ class ConllU:
     columns: tuple[str, ...] | None
     label: str | Literal[False] | None
 
-    def layout(self, lines: Lines) -> Layout:
+    def layout(self, lines: Lines) -> ConllColumns:
         label = None if self.label is False else _u_name("label", self.label or "upos")
         chosen = {_u_name("columns", name) for name in self.columns or ("w",)}
         names = tuple(n if n in chosen or n == label else NOT_READ for n in _U_NAMES)
-        layout = Layout(names, label, len(names))
+        layout = ConllColumns(names, label, len(names))
         if not layout.inputs:
             raise BadInput(f"columns must have one besides the label, got {label!r} alone.")
         return layout
 
-    def plain(self, layout: Layout) -> dict[str, Any]:
+    def plain(self, layout: ConllColumns) -> dict[str, Any]:
         named = {"columns": [name for name in layout.names if name != NOT_READ]}
         return named if layout.label is None else {**named, "label": layout.label}
 
@@ -206,7 +206,7 @@ class ConllU:
     def words(self, rows: list[list[str]], stretch: range) -> Sequence[int]:
         return [i for i in stretch if _WORD.fullmatch(rows[i][0])]
 
-    def fault(self, row: list[str], layout: Layout) -> str | None:
+    def fault(self, row: list[str], layout: ConllColumns) -> str | None:
         if _is_comment(row):
             return None
         wrong = _wrong_width(row, layout.width)

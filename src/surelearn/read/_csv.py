@@ -12,9 +12,16 @@ from surelearn import _check
 from surelearn._check import BadInput, NoRecords, Said
 from surelearn.read._batch import Place, Source
 from surelearn.read._columns import Columns, ColumnSpec, there
-from surelearn.read._csv_rows import NUMBER, Header, Rows, kind_of_column, kind_of_labels, not_utf8
+from surelearn.read._csv_dialect import CsvDialect
+from surelearn.read._csv_rows import (
+    NUMBER,
+    CsvRows,
+    Header,
+    kind_of_column,
+    kind_of_labels,
+    not_utf8,
+)
 from surelearn.read._files import File
-from surelearn.read._layout import Layout
 from surelearn.read._lines import Lines, lines_of
 
 
@@ -25,14 +32,14 @@ class CsvSource(Source):
     ----------
     files : list of File
     wanted : ColumnSpec
-    layout : Layout
+    layout : CsvDialect
     skip_bad : bool
     """
 
     _columns: Columns | None = None
 
     def __init__(
-        self, files: Sequence[File], wanted: ColumnSpec, *, layout: Layout, skip_bad: bool
+        self, files: Sequence[File], wanted: ColumnSpec, *, layout: CsvDialect, skip_bad: bool
     ) -> None:
         super().__init__(files)
         self.files = list(files)
@@ -51,7 +58,7 @@ class CsvSource(Source):
                 if self._columns is None:
                     self._columns = self._look(header, block)
                 there(self._columns.all_names, header.names, file.name)
-                rows = Rows(header, self._columns, self._layout, skip_bad=self._skip_bad)
+                rows = CsvRows(header, self._columns, self._layout, skip_bad=self._skip_bad)
                 yield replace(block, reader=rows)
         if self._columns is None:
             raise NoRecords(self.name)

@@ -15,8 +15,8 @@ from surelearn import _check
 from surelearn._check import bad_record
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, batch_of, faulty, shown
+from surelearn.read._csv_dialect import CsvDialect
 from surelearn.read._kept import Kept, values_of
-from surelearn.read._layout import Layout
 from surelearn.read._lines import BOM
 
 #: A whole number that is written in the one way there is for it: others stay apart as texts.
@@ -55,7 +55,7 @@ class Header(NamedTuple):
         return [first.removeprefix(BOM), *others] == [name.encode() for name in self.names]
 
 
-class Rows:
+class CsvRows:
     """Looks into whole rows.
 
     Parameters
@@ -63,11 +63,13 @@ class Rows:
     header : Header
     columns : Columns
         Those to read.
-    layout : Layout
+    layout : CsvDialect
     skip_bad : bool
     """
 
-    def __init__(self, header: Header, columns: Columns, layout: Layout, *, skip_bad: bool) -> None:
+    def __init__(
+        self, header: Header, columns: Columns, layout: CsvDialect, *, skip_bad: bool
+    ) -> None:
         self._header = header
         self._columns = columns
         self._layout = layout

@@ -12,10 +12,10 @@ from surelearn._check import BadInput
 from surelearn.read._batch import Source
 from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
+from surelearn.read._csv_dialect import CsvDialect
 from surelearn.read._files import File, files_of
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
-from surelearn.read._layout import Layout
 from surelearn.read._lines import LineSource
 from surelearn.read._sparse import svmlight, vowpal_wabbit
 from surelearn.read._stores import arrow, parquet
@@ -155,11 +155,11 @@ def batches(
     return made
 
 
-def _layout(kind: str, written: Mapping[str, str | None]) -> Layout:
+def _layout(kind: str, written: Mapping[str, str | None]) -> CsvDialect:
     """Where rows and columns of csv or tsv end."""
     given, quote = written["delimiter"], written["quote"]
     delimiter = {"csv": ",", "tsv": "\t"}[kind] if given is None else _check.delimiter(given)
-    return Layout(delimiter, _check.quote('"' if quote is None else quote, delimiter))
+    return CsvDialect(delimiter, _check.quote('"' if quote is None else quote, delimiter))
 
 
 def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:

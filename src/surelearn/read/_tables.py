@@ -54,7 +54,7 @@ class TableSource(Source):
     def feature_names(self) -> list[str] | None:
         return super().feature_names if self._stores[0].has_names else None
 
-    def blocks(self, start: Place | None = None) -> Iterator[Rows]:
+    def blocks(self, start: Place | None = None) -> Iterator[TableRows]:
         start = start or Place()
         if self._columns is None:
             self._columns = _found(self._wanted, self._stores[0])
@@ -65,7 +65,7 @@ class TableSource(Source):
             for table, n_bytes in store.pieces(columns.all_names, row):
                 end = row + table.num_rows
                 place = Place(number, end, end)
-                rows = Rows(table, store.name, row + 1, place, n_bytes, columns)
+                rows = TableRows(table, store.name, row + 1, place, n_bytes, columns)
                 yield replace(rows, skip_bad=self._skip_bad)
                 row, some = end, True
         if not some:
@@ -73,7 +73,7 @@ class TableSource(Source):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TableRows:
     """Some rows of a table."""
 
     table: pyarrow.Table
@@ -103,7 +103,7 @@ class Rows:
             table = table.filter(pyarrow.array(~bad))
         return batch_of(table, self.columns, n_bad=int(bad.sum()), kept=kept)
 
-    def before(self, n: int) -> Rows:
+    def before(self, n: int) -> TableRows:
         end = self.first - 1 + n
         return replace(self, table=self.table[:n], end=Place(self.end.file, end, end))
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.templates import _language
-from surelearn.templates._language import NAMES, Step, Template
+from surelearn.templates._language import NAMES, Template, WordStep
 
 #: Features are numbered in 32 bits with a sign, as scikit-learn's hashing does.
 _MOST = 2**31 - 1
@@ -279,7 +279,7 @@ class TokenFeatures:
             self._plan = plan
 
     def _rows(self, words: _core.Words, plan: _Plan, *, grows: bool, pair: bool) -> Any:
-        views: dict[tuple[int, tuple[Step, ...]], int] = {}
+        views: dict[tuple[int, tuple[WordStep, ...]], int] = {}
         specs = []
         for one in plan.made(pair=pair):
             parts = []
@@ -321,7 +321,7 @@ class TokenFeatures:
         return _Plan(kind, columns, tuple(_language.read(given, columns)))
 
 
-def _view(words: _core.Words, column: int, steps: tuple[Step, ...]) -> _core.View:
+def _view(words: _core.Words, column: int, steps: tuple[WordStep, ...]) -> _core.View:
     """What some steps make of each word of a column: natively, but for patterns and Unicode."""
     if not steps:
         return _core.plain_view(words, column)
@@ -332,7 +332,7 @@ def _view(words: _core.Words, column: int, steps: tuple[Step, ...]) -> _core.Vie
     return _core.stepped_view(words, column, codes, _taken(steps, beyond))
 
 
-def _taken(steps: tuple[Step, ...], words: list[str]) -> list[str]:
+def _taken(steps: tuple[WordStep, ...], words: list[str]) -> list[str]:
     for step in steps:
         words = list(map(step.function(), words))
     return words

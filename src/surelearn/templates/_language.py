@@ -20,7 +20,7 @@ FURTHEST = 100
 NAMES = ("w", "pos")
 
 
-class Step(NamedTuple):
+class WordStep(NamedTuple):
     """Something that is made of a word: its name, as in templates, and what it is given."""
 
     name: str
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
     column: int
     offset: int
-    steps: tuple[Step, ...]
+    steps: tuple[WordStep, ...]
 
 
 class Template(NamedTuple):
@@ -158,15 +158,15 @@ class _Reader:
             self.expect(",", "',' and a pattern")
             argument = self.pattern()
         self.expect(r"\)", "')'")
-        return piece._replace(steps=(*piece.steps, Step(name, argument)))
+        return piece._replace(steps=(*piece.steps, WordStep(name, argument)))
 
-    def cut(self) -> Step:
+    def cut(self) -> WordStep:
         size = self.take(r":\d{1,9}\]")
         if size is not None:
-            step = Step("prefix", int(size[1:-1]))
+            step = WordStep("prefix", int(size[1:-1]))
         else:
             size = self.expect(r"-\d{1,9}:\]", "a cut such as ':3]' or '-3:]'")
-            step = Step("suffix", int(size[1:-2]))
+            step = WordStep("suffix", int(size[1:-2]))
         if step.argument == 0:
             self.refuse("a cut of at least one character", back=True)
         return step

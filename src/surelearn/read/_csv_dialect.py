@@ -14,7 +14,7 @@ from surelearn.read._files import Stream
 _NEVER = rb"(?!)"
 
 
-class Layout:
+class CsvDialect:
     """Where rows and columns end.
 
     Parameters
