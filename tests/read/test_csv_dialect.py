@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reading import blocks_of, rows, texts, written
 from surelearn import read
-from surelearn.read._layout import Layout
+from surelearn.read._csv_dialect import CsvDialect
 
 
 @given(
@@ -45,7 +45,7 @@ COLUMNS = st.one_of(
 def test_rows_are_cut_and_split_outside_quotes(table):
     lines = [";".join(spelled for spelled, _ in columns) for columns in table]
     data = "".join(f"{line}\n" for line in lines).encode()
-    layout = Layout(";")
+    layout = CsvDialect(";")
     found = [data[begin:end] for begin, end in layout.rows(data)]
     assert found == [line.encode() for line in lines if line]
     says = [[text.encode() for _, text in columns] for columns in table]
