@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from surelearn._check import Weights, _memory, enough_memory
+from surelearn._check import WeightsMemory, _memory, enough_memory
 from surelearn._check._memory import available, size
 from surelearn.weights import Layout
 
@@ -131,19 +131,19 @@ SMALL = Layout(9, intercept=False, second_order=True, averaged=True, dtype="floa
     ("weights", "message"),
     [
         (
-            Weights(WIDE, 10_000, "classes"),
+            WeightsMemory(WIDE, 10_000, "classes"),
             "weights must fit in memory, of which 8.1 GB can be had, got 262,145 features x 10,000 "
             "classes, which need 21.0 GB. Use fewer features (n_features where they are hashed) or "
             "fewer classes.",
         ),
         (
-            Weights(SMALL, 9, "problems", more=2 * 10**12),
+            WeightsMemory(SMALL, 9, "problems", more=2 * 10**12),
             "weights must fit in memory, of which 8.1 GB can be had, got 9 features x 9 problems, "
             "which need 2,000.0 GB. Use multiclass='joint', fewer features (n_features where they "
             "are hashed), fewer classes, dtype='float32' or average=False.",
         ),
         (
-            Weights(WIDE, 1),
+            WeightsMemory(WIDE, 1),
             "weights must fit in memory, of which 8.1 GB can be had, got 262,145 features, which "
             "need 2.1 MB. Use fewer features (n_features where they are hashed).",
         ),
@@ -158,7 +158,7 @@ def test_what_is_said_of_weights(weights, message):
 
 def test_a_full_covariance_has_another_remedy():
     full = replace(WIDE, covariance="full")
-    assert "Use covariance='diagonal', fewer" in Weights(full, 3).said()
+    assert "Use covariance='diagonal', fewer" in WeightsMemory(full, 3).said()
 
 
 def test_large_weights_are_made_one_by_one(monkeypatch):
@@ -167,7 +167,7 @@ def test_large_weights_are_made_one_by_one(monkeypatch):
     at_work, most = [], []
 
     def make():
-        with Weights(SMALL, 2).made(None):
+        with WeightsMemory(SMALL, 2).made(None):
             at_work.append(1)
             most.append(len(at_work))
             time.sleep(0.001)
