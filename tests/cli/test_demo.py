@@ -1,12 +1,9 @@
-"""Tests of the command: run in process by typer's runner, its output read."""
+"""`surelearn demo`: run once for real, and on a few rows."""
 
 from __future__ import annotations
 
-import builtins
 import json
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,42 +13,10 @@ import pytest
 from matplotlib import image
 from typer.testing import CliRunner
 
-import surelearn
+from command import run
 from surelearn import SureTextClassifier, rules
-from surelearn.cli import _app, demo, main
+from surelearn.cli import _app, demo
 from surelearn.plot import LearningCurveDisplay
-
-# For a fresh interpreter in which one module cannot be found, as without the extra.
-WITHOUT = """
-import sys
-
-class Blocker:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == {missing!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-sys.meta_path.insert(0, Blocker())
-sys.argv = ["surelearn", "demo"]
-from surelearn.cli import main
-main()
-"""
-
-# What the modules of the command import beside surelearn/__init__.py itself.
-IMPORTED = """
-import sys, types, importlib.util
-package = types.ModuleType("surelearn")
-package.__path__ = [{path!r}]
-package.__version__ = "0"
-sys.modules["surelearn"] = package
-import surelearn.cli._app
-print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
-"""
-
-runner = CliRunner()
-
-
-def run(*arguments: object) -> Any:
-    return runner.invoke(_app.app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -79,83 +44,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> demo._Data:
     return data
 
 
-# ---------------------------------------------------------------------- the group
-
-
-def test_help_lists_the_commands() -> None:
-    result = run("--help")
-    assert result.exit_code == 0
-    assert re.search(r"^\s+demo\s+Learn which package", result.output, flags=re.MULTILINE)
-
-
-def test_no_argument_shows_the_help() -> None:
-    assert run().output == run("--help").output
-
-
-def test_version() -> None:
-    result = run("--version")
-    assert result.exit_code == 0
-    assert result.output == f"surelearn {surelearn.__version__}\n"
-
-
 def test_help_of_demo_names_its_options() -> None:
     result = run("demo", "--help")
     assert result.exit_code == 0
     assert "--output" in result.output
     assert "--seed" in result.output
-
-
-def test_unknown_command() -> None:
-    result = run("dmeo")
-    assert result.exit_code == 2
-    assert "dmeo" in result.stderr
-
-
-def test_help_imports_nothing_heavy() -> None:
-    path = str(Path(surelearn.__file__).parent)
-    code = IMPORTED.format(path=path)
-    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    imported = set(child.stdout.split())
-    assert "typer" in imported
-    assert not imported & {"numpy", "scipy", "sklearn", "matplotlib", "pandas"}
-
-
-@pytest.mark.parametrize("missing", ["typer", "rich"])
-def test_without_the_extra_one_line_names_the_remedy(missing: str) -> None:
-    child = subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(missing=missing)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert child.returncode == 1
-    assert child.stdout == ""
-    (line,) = child.stderr.splitlines()
-    assert missing in line
-    assert line.endswith("Run: pip install 'surelearn[cli]'")
-
-
-def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "surelearn.cli._app")
-    usual = builtins.__import__
-
-    def broken(name: str, *rest: Any) -> Any:
-        if name == "typer":
-            raise ModuleNotFoundError("No module named 'shellingham'", name="shellingham")
-        return usual(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", broken)
-    with pytest.raises(ModuleNotFoundError, match="shellingham"):
-        main()
-
-
-def test_main_runs_the_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["surelearn", "--version"])
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    assert capsys.readouterr().out == f"surelearn {surelearn.__version__}\n"
 
 
 # ----------------------------------------------------------------- demo, for real

@@ -11,23 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 from safetensors.numpy import save_file
-from typer.testing import CliRunner
 
+from command import run
 from containers import with_settings
 from surelearn import SureClassifier, SureTextClassifier
-from surelearn.cli import _app, _options
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
 LABELS = ["good", "good", "bąd", "bąd", "odd", "odd"]
-COMMANDS = ("predict", "evaluate", "explain", "info", "demo")
-
-runner = CliRunner()
-
-
-def run(*arguments: object, **more: Any) -> Any:
-    return runner.invoke(_app.app, [str(argument) for argument in arguments], **more)
 
 
 def child(*arguments: object, **more: Any) -> Any:
@@ -352,56 +343,3 @@ def test_bad_input(
     (line,) = result.stderr.splitlines()
     assert line.startswith("surelearn: ")
     assert message in line
-
-
-def test_faults_of_ours_are_not_hidden(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    import surelearn.estimators
-
-    for error in (RuntimeError("ours"), ModuleNotFoundError("gone", name="surelearn.gone")):
-
-        def broken(path: object, error: Exception = error) -> None:
-            raise error
-
-        monkeypatch.setattr(surelearn.estimators, "load", broken)
-        result = run("info", folder / "model.sure")
-        assert result.exception is error
-
-
-def test_an_error_of_several_lines_is_one(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    import surelearn.estimators
-
-    def broken(path: object) -> None:
-        raise ValueError("first\n   second\n")
-
-    monkeypatch.setattr(surelearn.estimators, "load", broken)
-    assert run("info", folder / "model.sure").stderr == "surelearn: first second\n"
-
-
-# -------------------------------------------------------------------------- help
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_in_eighty_columns(command: str) -> None:
-    result = run(command, "--help", env={"COLUMNS": "80"})
-    assert result.exit_code == 0
-    assert max(map(len, result.output.splitlines())) <= 80
-    assert "\x1b" not in result.output
-
-
-@pytest.mark.parametrize("command", COMMANDS[:-1])
-def test_help_has_examples_that_can_be_read(command: str) -> None:
-    result = run(command, "--help")
-    _, examples = result.output.split("  Examples:\n")
-    found = [line for line in examples.split("\n\n")[0].splitlines() if "surelearn" in line]
-    assert len(found) >= 2
-    parser = typer.main.get_command(_app.app).commands[command]  # type: ignore[attr-defined]
-    for line in found:
-        words = line.partition(f"surelearn {command} ")[2].replace('"', "").split()
-        assert words
-        known = {name for parameter in parser.params for name in parameter.opts}
-        assert {word for word in words if word.startswith("--")} <= known
-
-
-def test_reading_leaves_out_what_was_not_asked() -> None:
-    asked = _options.reading(text=None, label="y", features="a,b", skip_bad=False)
-    assert asked == {"label": "y", "features": ["a", "b"]}

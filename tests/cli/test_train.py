@@ -5,38 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
-import signal
 import subprocess
-import sys
-import time
-import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import surelearn
+from command import COMMAND, line, run
 from containers import change_settings
 from surelearn import SureTextClassifier, rules
-from surelearn.cli import _app, _options, _training
-from surelearn.cli._progress import _Shown, share
-from surelearn.estimators import StreamProgress
-
-runner = CliRunner()
-COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
-
-
-def run(*arguments: object, **more: Any) -> Any:
-    return runner.invoke(_app.app, [str(argument) for argument in arguments], **more)
-
-
-def line(i: int) -> str:
-    good = i % 2 == 0
-    text = f"{'good' if good else 'bad'} film number {i % 7}"
-    return json.dumps({"text": text, "label": "pos" if good else "neg", "stars": 5 - 4 * (i % 2)})
 
 
 @pytest.fixture
@@ -151,58 +129,6 @@ def test_standard_input_goes_on(folder: Path) -> None:
     assert surelearn.load("m.sure")._model.counts.sum() == 200
 
 
-@pytest.mark.parametrize("passes", [1, 3])
-def test_going_on_says_that_nothing_was_new(folder: Path, passes: int) -> None:
-    more = ("-o", "m.sure", "--passes", passes)
-    assert run("train", "r.jsonl", *more).exit_code == 0
-    before = Path("m.sure").read_bytes()
-    done = run("train", "r.jsonl", *more, "--resume")
-    assert done.exit_code == 0, done.output
-    first, last = done.output.splitlines()
-    assert first == "Nothing was new in r.jsonl: the model is as it was."
-    assert last.startswith("The model is in m.sure (")
-    assert Path("m.sure").read_bytes() == before
-    report = json.loads(run("train", "r.jsonl", *more, "--resume", "--json").output)
-    assert (report["learnt"], report["mistakes"]) == (0, [])
-
-
-def test_an_empty_stream_brings_nothing_new(folder: Path) -> None:
-    assert run("train", "-", "-o", "m.sure", input=Path("r.jsonl").read_text()).exit_code == 0
-    done = run("train", "-", "-o", "m.sure", "--resume", input="")
-    assert done.output.startswith("Nothing was new in standard input: the model is as it was.\n")
-    # As many rows as before, but others.
-    for path in ("-", "/dev/stdin"):
-        done = subprocess.run(
-            [*COMMAND, "train", path, "-o", "m.sure", "--resume", "--json", "--format", "jsonl"],
-            input=Path("r.jsonl").read_bytes(), stdout=subprocess.PIPE, check=True,
-        )  # fmt: skip
-        assert json.loads(done.stdout)["learnt"] == 100
-
-
-def test_bad_rows_alone_are_nothing_new(folder: Path) -> None:
-    more = ("-o", "m.sure", "--passes", 1, "--skip-bad")
-    run("train", "r.jsonl", *more)
-    with open("r.jsonl", "a") as file:
-        file.write("no json\n")
-    done = run("train", "r.jsonl", *more, "--resume")
-    assert done.output.splitlines()[:2] == [
-        "Nothing was new in r.jsonl: the model is as it was.",
-        "Left out because they could not be read: 1 rows.",
-    ]
-
-
-def test_of_many_passes_the_first_and_the_last_are_told(folder: Path) -> None:
-    (ten,) = re.findall("error: (.*)", run("train", "r.jsonl", "-o", "m.sure").output)
-    assert ten.count("%") == 10
-    assert ten.endswith(" % (pass after pass).")
-    done = run("train", "r.jsonl", "-o", "m.sure", "--passes", 11)
-    wrong = surelearn.load("m.sure").mistakes_.tolist()
-    (told,) = re.findall("error: (.*)", done.output)
-    shares = [share(n, 100) for n in (*wrong[:5], *wrong[-5:])]
-    ends = ", ".join([*shares[:5], "...", *shares[5:]])
-    assert told == f"{ends} (the first and the last 5 of 11 passes)."
-
-
 BAD = {
     "missing column": (["--text", "body"], None, r"must have a column 'body', got 'text', 'label'"),
     "not json": ([], "{oops\n", "r.jsonl, line 101: expected a JSON object, got '{oops'."),
@@ -235,20 +161,6 @@ def test_bad_input_is_one_line_and_exit_code_1(folder: Path, case: str) -> None:
         done = run("train", "r.jsonl", "-o", "m.sure", "--skip-bad")
         assert done.exit_code == 0
         assert "Left out because they could not be read: 1 row" in done.output
-
-
-def test_a_bad_line_of_a_stream_says_what_was_learnt_before_it(folder: Path) -> None:
-    text = Path("r.jsonl").read_text() + "oops\n" + line(1)
-    done = run("train", "-", "-o", "m.sure", input=text)
-    assert (done.exit_code, done.output) == (
-        1, "surelearn: standard input, line 101: expected a JSON object, got 'oops'. With "
-        "--skip-bad such records are left out. The 100 records before it were learnt; m.sure has "
-        "them, and --resume goes on.\n"
-    )  # fmt: skip
-    assert surelearn.load("m.sure").stream_.rows == 100
-    done = run("train", "-", "-o", "m.sure", "--resume", input=line(1) + "\n")
-    assert done.exit_code == 0, done.output
-    assert surelearn.load("m.sure")._model.counts.sum() == 101
 
 
 def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
@@ -326,113 +238,3 @@ def test_output_that_cannot_be_written(folder: Path) -> None:
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert surelearn.load("m.sure").stream_.ended
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_says_how_to_go_on(folder: Path, number: int) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "train", "-", "-o", "m.sure", "--checkpoint-every", "1"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    process.stdin.write(Path("r.jsonl").read_text())
-    process.stdin.flush()
-    deadline = time.monotonic() + 60
-    while not Path("m.sure").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.2)
-    process.send_signal(number)
-    out, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + number
-    assert out == ""
-    assert errors == (
-        "surelearn: interrupted after 100 rows of pass 1. m.sure has what was learnt; --resume "
-        "goes on with it.\n"
-    )
-    assert surelearn.load("m.sure").stream_.rows == 100
-
-
-def test_ctrl_c_is_answered_when_the_bar_is_gone(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @contextmanager
-    def bar(*, quiet: bool) -> Any:
-        try:
-            yield None
-        finally:
-            print("bar gone", file=sys.stderr)
-
-    def stopped(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_training, "progress_bar", bar)
-    monkeypatch.setattr(SureTextClassifier, "fit_stream", stopped)
-    done = run("train", "r.jsonl", "-o", "m.sure")
-    assert done.exit_code == 130
-    assert done.stderr == "bar gone\nsurelearn: interrupted before anything was learnt.\n"
-
-
-def test_warnings_are_shown_when_they_come(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: Any, **__: Any) -> None:
-        warnings.warn("the disk is full.", stacklevel=2)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(SureTextClassifier, "fit_stream", stopped)
-    done = run("train", "r.jsonl", "-o", "m.sure")
-    assert done.stderr.startswith("surelearn: the disk is full.\nsurelearn: interrupted")
-
-
-def test_progress_is_shown_on_a_terminal_only(folder: Path) -> None:
-    pty = pytest.importorskip("pty")
-    leader, follower = pty.openpty()
-    done = subprocess.run(
-        [*COMMAND, "train", "r.jsonl", "-o", "m.sure"], stderr=follower, stdout=subprocess.PIPE,
-        text=True, check=True, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
-    )  # fmt: skip
-    os.close(follower)
-    shown = os.read(leader, 100_000).decode()
-    os.close(leader)
-    assert "Pass 10/10" in shown
-    assert "rows/s" in shown
-    assert "Pass" not in done.stdout
-    plain = subprocess.run(
-        [*COMMAND, "train", "r.jsonl", "-o", "m.sure"], capture_output=True, text=True, check=True
-    )
-    assert plain.stderr == ""
-
-
-def test_the_bar_says_speed_and_mistakes() -> None:
-    class Recorder:
-        def __init__(self) -> None:
-            self.calls: list[Any] = []
-
-        def add_task(self, name: str, **fields: Any) -> int:
-            self.calls.append(("add", name, fields["total"]))
-            return len(self.calls)
-
-        def remove_task(self, task: int) -> None:
-            self.calls.append(("remove", task))
-
-        def update(self, task: int, **fields: Any) -> None:
-            self.calls.append(("update", task, fields["completed"], fields["mistakes"]))
-
-    recorder = Recorder()
-    shown = _Shown(recorder)  # type: ignore[arg-type]
-    shown(StreamProgress(1, 2, 100, 20, 1000, 5000, 0))
-    shown(StreamProgress(1, 2, 200, 30, 2000, 5000, 0))
-    shown(StreamProgress(2, 2, 100, 5, 1000, 5000, 0))
-    assert recorder.calls == [
-        ("add", "Pass 1/2", 5000),
-        ("update", 1, 1000, "20.0 % wrong"),
-        ("update", 1, 2000, "15.0 % wrong"),
-        ("remove", 1),
-        ("add", "Pass 2/2", 5000),
-        ("update", 5, 1000, "5.0 % wrong"),
-    ]
-    assert share(1, 0) == "100.0 %"
-
-
-def test_rules_are_read_as_they_are_shown() -> None:
-    assert _options.rule("AROW(r=0.5)") == rules.AROW(r=0.5)
-    assert _options.rule("scw1(phi=1, C=2)") == rules.SCW1(phi=1, C=2)
-    assert _options.rule("pa1") == "pa1"

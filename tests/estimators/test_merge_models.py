@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
-from typer.testing import CliRunner
 
 import surelearn.merging
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, load, merge, rules
-from surelearn.cli import _app
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, merge, rules
 from surelearn.decode import Code
 from surelearn.merging import MergeState
 from surelearn.text import HashingVectorizer
@@ -236,18 +234,6 @@ def test_the_room_does_not_hide_the_function():
 
 
 # ------------------------------------------------------------ command and stories
-
-
-def test_the_command_merges_files(tmp_path):
-    models = [SureClassifier(random_state=i).fit(np.eye(2), ["a", "b"]) for i in range(3)]
-    paths = [tmp_path / f"{i}.sure" for i in range(3)]
-    for model, path in zip(models, paths, strict=True):
-        model.save(path)
-    out = tmp_path / "all.sure"
-    done = CliRunner().invoke(_app.app, ["merge", *map(str, paths), "-o", str(out), "--how", "kl"])
-    assert done.exit_code == 0, done.output
-    assert done.output == f"Merged 3 models into {out}\n"
-    assert load(out).coef_.tobytes() == merge(models, "kl").coef_.tobytes()
 
 
 @pytest.mark.slow

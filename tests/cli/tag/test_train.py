@@ -1,4 +1,4 @@
-"""`surelearn tag`, in process and as a process of its own."""
+"""`surelearn tag train`, in process and as a process of its own, and what follows it."""
 
 from __future__ import annotations
 
@@ -8,46 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import surelearn
+from command import COMMAND
+from command import ok_tag as ok
+from command import run as run_command
+from command import run_tag as run
 from models.test_sequence_training import text
-from surelearn import SureTagger, SureTextClassifier, read, rules
-from surelearn.cli import _app
-from surelearn.evaluation import chunk_scores, evaluate_tagger
-from surelearn.prediction import predict_tags
-
-runner = CliRunner()
-COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
-
-
-def run(*arguments: object, **more: Any) -> Any:
-    return runner.invoke(_app.app, ["tag", *map(str, arguments)], **more)
-
-
-def ok(*arguments: object, **more: Any) -> str:
-    done = run(*arguments, **more)
-    assert done.exit_code == 0, done.output
-    return str(done.stdout)
-
-
-def u_line(number: object, form: str, upos: str, misc: str = "_") -> str:
-    return "\t".join([str(number), form, "_", upos, *["_"] * 5, misc]) + "\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("a.txt").write_text(text(60))
-    Path("test.txt").write_text(text(30, seed=1))
-    return tmp_path
-
-
-# ---------------------------------------------------------------------------- train
+from surelearn import SureTagger, SureTextClassifier, rules
 
 
 def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
@@ -156,143 +127,6 @@ def test_what_train_refuses(folder: Path, arguments: list[str], status: int, mat
     assert not Path("m.sure").exists()
 
 
-# -------------------------------------------------------------------------- predict
-
-
-@pytest.fixture
-def tagger(folder: Path) -> SureTagger:
-    ok("train", "a.txt", "-o", "m.sure", "--passes", 3)
-    return surelearn.load("m.sure")
-
-
-def test_the_input_comes_back_with_tags(tagger: SureTagger) -> None:
-    Path("new.txt").write_text("-DOCSTART- -X-\n\nthe\tD\nold\tA\n\n\nsoon\tR")
-    Path("more.txt").write_text("dogs N\n")
-    (a, b), (c,), (d,) = tagger.predict(
-        [[("the", "D"), ("old", "A")], [("soon", "R")], [("dogs", "N")]]
-    )
-    wanted = f"-DOCSTART- -X-\n\nthe\tD\t{a}\nold\tA\t{b}\n\n\nsoon\tR\t{c}\n\ndogs N {d}\n"
-    assert ok("predict", "m.sure", "new.txt", "more.txt") == wanted
-    ok("predict", "m.sure", "new.txt", "more.txt", "--output", "out.txt")
-    assert Path("out.txt").read_text() == wanted
-
-
-def test_tags_are_those_of_the_tagger(tagger: SureTagger) -> None:
-    (known,) = read.sentences("test.txt")
-    lines = ok("predict", "m.sure", "test.txt", "--confidence").splitlines()
-    rows = [line.split() for line in lines if line]
-    tags = [tag for own in tagger.predict(known.X) for tag in own]
-    sure = [p for own in tagger.confidence(known.X) for p in own]
-    assert [row[3] for row in rows] == tags
-    np.testing.assert_allclose([float(row[4]) for row in rows], sure, atol=5.1e-5)
-    assert [line == "" for line in lines] == [
-        line == "" for line in Path("test.txt").read_text().splitlines()
-    ]
-    (batch,) = predict_tags(tagger, "test.txt")
-    assert batch.confidence is None
-    assert batch.tags == tagger.predict(known.X)
-    assert batch.n_bytes == Path("test.txt").stat().st_size
-
-
-def test_universal_dependencies_come_back_whole(folder: Path) -> None:
-    words = [("Wir", "PRON"), ("lesen", "VERB"), ("gern", "ADV")]
-    said = "# text\n" + "".join(u_line(i, *word) for i, word in enumerate(words, start=1)) + "\n"
-    Path("a.conllu").write_text(said * 20)
-    ok("train", "a.conllu", "-o", "u.sure", "--passes", 2, "--label", "UPOS")
-    blank = said.replace("PRON", "_").replace("VERB", "_").replace("ADV", "_")
-    Path("new.conllu").write_text(blank)
-    assert ok("predict", "u.sure", "new.conllu") == said
-    sure = ok("predict", "u.sure", "new.conllu", "--confidence").splitlines()
-    assert sure[1].startswith("1\tWir\t_\tPRON\t")
-    assert sure[1].split("\t")[-1].startswith("Confidence=0.")
-    assert len(sure[1].split("\t")) == 10
-    found = json.loads(ok("evaluate", "u.sure", "a.conllu", "--json"))
-    assert found["accuracy"] == found["f1"] == 1.0
-    assert [row["type"] for row in found["by_type"]] == ["ADV", "PRON", "VERB"]
-    Path("new.txt").write_text("1 Wir PRON\n2 lesen VERB\n")
-    done = run("predict", "u.sure", "new.txt", "--columns", "_,w")
-    assert done.stdout == "1 Wir PRON PRON\n2 lesen VERB VERB\n"
-
-
-def test_the_column_of_labels_may_come_first(folder: Path) -> None:
-    Path("b.txt").write_text("B-NP the D\nI-NP mill N\n\n" * 10)
-    ok("train", "b.txt", "-o", "b.sure", "--columns", "chunk,w,pos", "--label", "chunk")
-    Path("new.txt").write_text("? the D\n? mill N\n")
-    assert ok("predict", "b.sure", "new.txt") == "? the D B-NP\n? mill N I-NP\n"
-
-
-def test_a_tagger_that_was_fitted_in_memory(folder: Path) -> None:
-    SureTagger(random_state=0).fit([[("the", "D"), ("mill", "N")]], [["A", "B"]]).save("p.sure")
-    Path("new.txt").write_text("the D x\nmill N x\n")
-    assert ok("predict", "p.sure", "new.txt") == "the D x A\nmill N x B\n"
-    SureTagger(random_state=0).fit([["the", "mill"]], [["A", "B"]]).save("p.sure")
-    assert ok("predict", "p.sure", "new.txt") == "the D x A\nmill N x B\n"
-
-
-def test_bad_sentences_are_left_out_and_counted(tagger: SureTagger) -> None:
-    Path("new.txt").write_text("the D\n\nold\n\nmill N\n\nbark\n")
-    done = run("predict", "m.sure", "new.txt", "--skip-bad")
-    assert done.stderr == "surelearn: 2 bad sentences were left out.\n"
-    assert [line.split()[0] for line in done.stdout.splitlines() if line] == ["the", "mill"]
-    done = run("predict", "m.sure", "new.txt")
-    assert (done.exit_code, done.stderr) == (
-        1, "surelearn: new.txt, line 3: expected 2 columns, got 1. With --skip-bad such sentences "
-        "are left out.\n"
-    )  # fmt: skip
-
-
-def test_what_predict_refuses(tagger: SureTagger) -> None:
-    done = run("predict", "m.sure", "test.txt", "--output", "test.txt")
-    assert done.exit_code == 2
-    assert "output must be a file of its own" in done.stderr
-    ok("train", "a.txt", "-o", "p.sure", "--rule", "perceptron", "--passes", 1)
-    done = run("predict", "p.sure", "test.txt", "--confidence")
-    assert done.exit_code == 1
-    assert done.stderr == (
-        "surelearn: confidence needs a rule that keeps variances, got 'perceptron'.\n"
-    )
-    SureTextClassifier(passes=1).fit(["good", "bad"], ["p", "n"]).save("c.sure")
-    done = run("predict", "c.sure", "test.txt")
-    assert done.stderr == "surelearn: c.sure must be a tagger, got a SureTextClassifier.\n"
-
-
-# ------------------------------------------------------------------------- evaluate
-
-
-def test_chunks_are_counted(tagger: SureTagger) -> None:
-    (known,) = read.sentences("test.txt")
-    wanted = chunk_scores(known.y, tagger.predict(known.X))
-    assert 0.5 < wanted.f1 < 1
-    assert ok("evaluate", "m.sure", "test.txt") == f"{wanted}\n"
-    assert json.loads(ok("evaluate", "m.sure", "test.txt", "--json")) == wanted.to_dict()
-    assert evaluate_tagger(tagger, known.X, known.y) == wanted
-    twice = evaluate_tagger(tagger, ["test.txt", "test.txt"])
-    assert twice == wanted + wanted
-
-
-def test_evaluating_what_cannot_be_read(tagger: SureTagger) -> None:
-    Path("bad.txt").write_text("the D B-NP\n\nold A\n\n")
-    done = run("evaluate", "m.sure", "bad.txt")
-    assert done.stderr.startswith("surelearn: bad.txt, line 3: expected 3 columns, got 2. With --")
-    said = ok("evaluate", "m.sure", "bad.txt", "--skip-bad")
-    assert said.startswith("1 tokens of 1 sequences (1 left out as bad) with 1 chunks; found 1,")
-    with pytest.raises(read.BadInput, match=r"^test.txt must have a column of labels, got none.$"):
-        evaluate_tagger(tagger, "test.txt", label=False)
-    with pytest.raises(TypeError, match=r"^sequences in memory need no reading, got \['label'\].$"):
-        evaluate_tagger(tagger, [["a"]], [["O"]], label="x")
-    Path("odd.txt").write_text("the D DET\n")
-    done = run("evaluate", "m.sure", "odd.txt")
-    assert "tags must be 'O', or B, I, E or S, a hyphen and a type" in done.stderr
-
-
-def test_progress_of_an_evaluation(tagger: SureTagger) -> None:
-    seen: list[Any] = []
-    found = evaluate_tagger(tagger, ["test.txt", "a.txt"], progress=seen.append)
-    assert [now.rows for now in seen][-1] == found.n_tokens
-    assert seen[-1].n_bytes == seen[-1].total
-    assert seen[-1].mistakes == found.n_tokens - found.n_right
-
-
 # ------------------------------------------------------------------- other commands
 
 
@@ -301,7 +135,7 @@ def test_taggers_have_commands_of_their_own(tagger: SureTagger) -> None:
     commands = ["predict m.sure r.jsonl", "evaluate m.sure r.jsonl",
                 "train r.jsonl -o m.sure --resume"]  # fmt: skip
     for command in map(str.split, commands):
-        done = runner.invoke(_app.app, command)
+        done = run_command(*command)
         assert (done.exit_code, done.stderr) == (
             1,
             "surelearn: m.sure must be a classifier, got a SureTagger. Its commands are those of "
@@ -310,12 +144,12 @@ def test_taggers_have_commands_of_their_own(tagger: SureTagger) -> None:
 
 
 def test_a_tagger_is_explained_like_any_model(tagger: SureTagger) -> None:
-    said = runner.invoke(_app.app, ["explain", "m.sure", "--top", "4"]).stdout
+    said = run_command("explain", "m.sure", "--top", "4").stdout
     assert said == f"{tagger.explain(top=4)}\n"
     label = tagger.classes_[0]
-    said = runner.invoke(_app.app, ["explain", "m.sure", "--label", label, "--top", "2"]).stdout
+    said = run_command("explain", "m.sure", "--label", label, "--top", "2").stdout
     assert said == f"{tagger.explain(label=label, top=2)}\n"
-    refused = runner.invoke(_app.app, ["explain", "m.sure", "--text", "a dog"])
+    refused = run_command("explain", "m.sure", "--text", "a dog")
     assert (refused.exit_code, "needs a model of texts, got a SureTagger" in refused.stderr) == (
         2,
         True,
@@ -323,12 +157,12 @@ def test_a_tagger_is_explained_like_any_model(tagger: SureTagger) -> None:
 
 
 def test_what_is_in_the_file_of_a_tagger(tagger: SureTagger) -> None:
-    said = runner.invoke(_app.app, ["info", "m.sure"]).stdout
+    said = run_command("info", "m.sure").stdout
     assert "kind                  SureTagger\n" in said
     assert "columns               w pos\n" in said
     assert "stream                a.txt, at the end of pass 3 of 3\n" in said
     assert said.endswith("\nclass\n" + "\n".join(tagger.classes_.tolist()) + "\n")
-    found = json.loads(runner.invoke(_app.app, ["info", "m.sure", "--json"]).stdout)
+    found = json.loads(run_command("info", "m.sure", "--json").stdout)
     assert found["features"] == tagger.features_.n_features
     assert found["templates"] == tagger.features_.templates
 
@@ -387,7 +221,7 @@ def test_what_was_merged_reads_and_writes_the_same_columns(folder: Path) -> None
         ok("train", "n.txt", "-o", name, "--seed", seed, *columns)
     merged = surelearn.merge([surelearn.load("one.sure"), surelearn.load("two.sure")])
     merged.save("both.sure")
-    shown = runner.invoke(_app.app, ["info", "both.sure"])
+    shown = run_command("info", "both.sure")
     assert shown.exit_code == 0
     assert "stream" not in shown.stdout
     assert ok("evaluate", "both.sure", "n.txt") == ok("evaluate", "one.sure", "n.txt")
@@ -395,34 +229,3 @@ def test_what_was_merged_reads_and_writes_the_same_columns(folder: Path) -> None
     learnt = json.loads(ok("train", "a.txt", "-o", "both.sure", "--resume", "--columns",
                            "w,pos,chunk", "--passes", 1, "--json"))  # fmt: skip
     assert learnt["sentences"] == 60
-
-
-def test_what_was_merged_tags_the_column_that_was_learnt(folder: Path) -> None:
-    said = u_line(1, "we", "X") + u_line(2, "go", "Y") + "\n"
-    Path("a.conllu").write_text(said.replace("\t_\tX", "\tP\tX").replace("\t_\tY", "\tV\tY"))
-    ok("train", "a.conllu", "-o", "u.sure", "--label", "lemma")
-    surelearn.merge([surelearn.load("u.sure")] * 2).save("uu.sure")
-    assert ok("predict", "uu.sure", "a.conllu") == Path("a.conllu").read_text()
-
-
-def test_what_was_written_before_stays_where_nothing_can_be_tagged(folder: Path) -> None:
-    ok("train", "a.txt", "-o", "m.sure", "--rule", "perceptron")
-    Path("out.txt").write_text("precious")
-    SureTextClassifier().fit(["a", "b"], [0, 1]).save("c.sure")
-    for model, path, more in (
-        ("m.sure", "nowhere.txt", []),
-        ("c.sure", "a.txt", []),
-        ("m.sure", "a.txt", ["--confidence"]),
-        ("m.sure", "a.txt", ["--format", "csv"]),
-    ):
-        assert run("predict", model, path, "--output", "out.txt", *more).exit_code == 1
-        assert Path("out.txt").read_text() == "precious"
-
-
-@pytest.mark.parametrize("labels", [[1, 2, 3], [True, False, True]])
-def test_labels_that_are_no_texts_are_counted_by_what_they_are_called(labels: list[Any]) -> None:
-    X, y = [["a", "b", "c"]], [labels]
-    tagger = SureTagger(random_state=0).fit(X, y)
-    assert tagger.score(X, y) == 1.0
-    found = evaluate_tagger(tagger, X, np.array(y))
-    assert (found.f1, list(found.by_type)) == (1.0, sorted(set(map(str, labels))))

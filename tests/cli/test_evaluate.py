@@ -1,0 +1,115 @@
+"""`surelearn evaluate`: what it prints, plain and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib import image
+
+from command import TEST
+from command import plain_run as run
+from surelearn import SureTextClassifier, evaluate, load
+
+
+@pytest.fixture(autouse=True)
+def inside(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(models)
+
+
+def expected(**more: Any) -> Any:
+    texts, y = zip(*TEST, strict=True)
+    return evaluate(load("two.sure"), texts, y, **more)
+
+
+def test_an_evaluation_is_printed() -> None:
+    result = run("evaluate", "two.sure", "test.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"{expected()}\n"
+    assert result.stdout.startswith("4 rows, 2 classes\n\naccuracy           0.5000 +- 0.2500\n")
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_an_evaluation_as_json() -> None:
+    result = run("evaluate", "two.sure", "test.jsonl", "--json")
+    assert result.stdout.count("\n") == 1
+    assert json.loads(result.stdout) == expected().to_dict()
+
+
+def test_two_models() -> None:
+    result = run("evaluate", "two.sure", "test.jsonl", "--against", "old.sure")
+    found = expected(rival=load("old.sure"))
+    rival = found.comparison.rival_accuracy
+    assert f"two.sure is right on 50.0 % of rows, old.sure on {100 * rival:.1f} %." in result.stdout
+    assert "It alone is right " in result.stdout
+    plain = json.loads(
+        run("evaluate", "two.sure", "test.jsonl", "--against", "old.sure", "--json").stdout
+    )
+    assert plain["comparison"]["names"] == ["two.sure", "old.sure"]
+    assert plain["comparison"]["p_value"] == found.comparison.p_value
+
+
+def test_columns_and_bad_lines() -> None:
+    result = run("evaluate", "two.sure", "test.jsonl", "--text", "text", "--label", "kind")
+    assert result.stdout == f"{expected()}\n"
+    result = run("evaluate", "two.sure", "bad.jsonl", "--skip-bad")
+    assert result.stdout.startswith("4 rows, 1 left out as bad, 2 classes\n")
+
+
+def test_columns_that_were_learnt(tmp_path: Path) -> None:
+    records = [json.dumps({"body": text, "kind": label}) for text, label in TEST]
+    (tmp_path / "named.jsonl").write_text("\n".join(records))
+    model = SureTextClassifier(random_state=0)
+    model.fit_stream(tmp_path / "named.jsonl", text="body", label="kind").save(tmp_path / "m.sure")
+    result = run("evaluate", tmp_path / "m.sure", tmp_path / "named.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("4 rows, 3 classes\n")
+    (tmp_path / "new.jsonl").write_text('{"body": "great"}\n')
+    assert run("predict", tmp_path / "m.sure", tmp_path / "new.jsonl").exit_code == 0
+    again = run("evaluate", tmp_path / "m.sure", "test.jsonl", "--text", "text", "--label", "label")
+    assert again.stdout.startswith("4 rows, 3 classes\n")
+    shown = run("info", tmp_path / "m.sure").stdout
+    assert (
+        f"stream                   {tmp_path / 'named.jsonl'}, at the end of pass 10 of 10\n"
+        in shown
+    )
+
+
+def test_a_picture(tmp_path: Path) -> None:
+    target = tmp_path / "confusion.png"
+    result = run("evaluate", "two.sure", "test.jsonl", "--picture", target)
+    assert result.stdout == f"{expected()}\n\nThe picture is in {target}.\n"
+    assert image.imread(target).shape[0] > 400
+    plain = run("evaluate", "two.sure", "test.jsonl", "--picture", target, "--json")
+    json.loads(plain.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("two.sure", "test.jsonl", "--picture", "x.gif"), 2, "picture must end in .png, .svg"),
+        (("two.sure", "test.jsonl", "--picture", "no/x.png"), 2, "picture must be in a folder"),
+        (("two.sure",), 2, "Missing argument"),
+        (("numbers.sure", "test.jsonl"), 1, "source must hold rows of numbers for a SureClassif"),
+        (("two.sure", "test.jsonl", "--label", "body"), 1, "must have a column 'body'"),
+        (("two.sure", "test.jsonl", "--against", "no.sure"), 1, "no.sure: No such file"),
+        (
+            ("two.sure", "unlabelled.jsonl"),
+            1,
+            "unlabelled.jsonl must have labels, got none. Name their column by --label.",
+        ),
+        (("two.sure", "counted.jsonl"), 1, "labels of the kind known so far, such as 'bad', got 3"),
+    ],
+)
+def test_what_evaluate_refuses(
+    arguments: tuple[str, ...], code: int, message: str, models: Path
+) -> None:
+    (models / "unlabelled.jsonl").write_text('{"text": "great"}\n')
+    (models / "counted.jsonl").write_text('{"text": "great", "label": 3}\n')
+    result = run("evaluate", *arguments)
+    assert result.exit_code == code
+    assert message in " ".join(result.stderr.split())
+    assert code == 2 or len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""

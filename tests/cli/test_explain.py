@@ -1,0 +1,80 @@
+"""`surelearn explain`: the surest words of a model, and those of one text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import plain_run as run
+from surelearn import load
+from surelearn.text import HashingVectorizer
+
+
+@pytest.fixture(autouse=True)
+def inside(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(models)
+
+
+def test_the_surest_words() -> None:
+    result = run("explain", "two.sure", "--top", 2)
+    assert result.stdout == f"{load('two.sure').explain(top=2)}\n"
+    assert result.stdout.splitlines()[1].startswith("dull     good   -")
+
+
+def test_words_of_a_label() -> None:
+    result = run("explain", "two.sure", "--label", "bad", "--top", 1)
+    assert result.stdout.splitlines()[1].startswith("dull     bad")
+    plain = json.loads(run("explain", "two.sure", "--label", "bad", "--json").stdout)
+    table = load("two.sure").explain(label="bad", top=20)
+    assert plain == {"weights": [row._asdict() for row in table]}
+
+
+def test_labels_that_are_numbers() -> None:
+    result = run("explain", "numbers.sure", "--label", "2", "--top", 1)
+    assert result.stdout.splitlines()[1].split()[:2] == ["x1", "2"]
+
+
+def test_one_text() -> None:
+    result = run("explain", "two.sure", "--text", "great, not dull", "--top", 1)
+    model = load("two.sure")
+    p = model.predict_proba(["great, not dull"])[0].max()
+    label = model.predict(["great, not dull"])[0]
+    head, empty, *table = result.stdout.splitlines()
+    assert head == f"{label}, with probability {p:.4f}"
+    assert empty == ""
+    assert [line.split()[0] for line in table] == ["feature", "dull", "(others)"]
+    assert table[0].split() == ["feature", "label", "value", "mean", "deviation", "margin"]
+    assert max(map(len, table)) < 80
+    plain = json.loads(
+        run("explain", "two.sure", "--text", "great, not dull", "--top", 1, "--json").stdout
+    )
+    assert plain["label"] == label
+    assert plain["probabilities"][label] == p
+    assert plain["shares"][-1]["feature"] == "(others)"
+    assert plain["shares"][-1]["mean"] is None
+
+
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=str)
+def test_one_text_is_hashed_for_its_shares_and_its_probability(how: Any, calls: Any) -> None:
+    made = calls(HashingVectorizer, "_hashed")
+    assert run("explain", "two.sure", "--text", "great, not dull", *how).exit_code == 0
+    assert made["_hashed"] == 2
+
+
+def test_one_text_of_a_first_order_rule() -> None:
+    assert run("explain", "old.sure", "--text", "dull").stdout.startswith("bad\n\nfeature")
+    plain = json.loads(run("explain", "old.sure", "--text", "dull", "--json").stdout)
+    assert plain.keys() == {"label", "shares"}
+
+
+def test_what_explain_refuses() -> None:
+    result = run("explain", "two.sure", "--label", "odd")
+    assert result.exit_code == 1
+    assert result.stderr == "surelearn: label must be one of 'bad', 'good', got 'odd'.\n"
+    result = run("explain", "numbers.sure", "--text", "dull")
+    assert result.exit_code == 2
+    assert "text needs a model of texts, got a SureClassifier." in result.stderr
+    assert run("explain", "two.sure", "--top", 0).exit_code == 2
