@@ -22,10 +22,10 @@ void bind_constraints(nb::module_& m) {
                                                             {"sequential", sequential},
                                                             {"parallel", parallel},
                                                             {"exact", exact}};
-            const auto found = kinds.find(name);
-            if (found == kinds.end()) throw nb::value_error("no scheme of this name");
+            const auto kind = kinds.find(name);
+            if (kind == kinds.end()) throw nb::value_error("no scheme of this name");
             if (!mixing.empty() && mixing.size() < k) throw nb::value_error("too few weights");
-            new (self) Scheme{found->second, k, mixing};
+            new (self) Scheme{kind->second, k, mixing};
         },
         nb::arg("name"), nb::arg("k") = 0, nb::arg("mixing") = std::vector<double>{});
     scheme.def_prop_ro(

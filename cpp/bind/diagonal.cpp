@@ -1,7 +1,7 @@
 // Rooms 3 and 6 for Python: diagonal weights in single and double storage.
 #include "surelearn/diagonal.hpp"
 
-#include "surelearn/race.hpp"
+#include "surelearn/sweep.hpp"
 #include "weights.hpp"
 
 namespace surelearn::bind {
@@ -129,12 +129,12 @@ void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
                           cost_of(cost, 2),
                           {},
                           std::span(missed.data(), missed.shape(0))};
-    std::vector<Runner> runners;
-    std::vector<Lane> found;
+    std::vector<Learner> learners;
+    std::vector<LearnerTally> tallies;
     for (std::size_t b = 0; b < B; ++b) {
         const std::uint64_t* const lane = lanes.data() + 3 * b;
-        found.push_back({lane[0], lane[1], lane[2]});
-        runners.push_back(
+        tallies.push_back({lane[0], lane[1], lane[2]});
+        learners.push_back(
             {rules[b], covariance[b] ? Projection::covariance : Projection::precision});
     }
     {
@@ -142,13 +142,14 @@ void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
         const auto lock = model.guard.write();
         std::visit(
             [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
-                Race<T, Index, Value>(model.weights, runners, matrix, targets, found, begin, end)
+                Sweep<T, Index, Value>(model.weights, learners, matrix, targets, tallies, begin,
+                                       end)
                     .run(end);
             },
             rows.matrix);
     }
     for (std::size_t b = 0; b < B; ++b) {
-        const std::array lane{found[b].mistakes, found[b].updates, found[b].stopped};
+        const std::array lane{tallies[b].mistakes, tallies[b].updates, tallies[b].stopped};
         std::ranges::copy(lane, lanes.data() + 3 * b);
     }
 }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "bind.hpp"
-#include "surelearn/tails.hpp"
+#include "surelearn/log_probability.hpp"
 
 namespace surelearn::bind {
 

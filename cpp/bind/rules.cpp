@@ -91,8 +91,8 @@ public:
 
     /// The exception that ended this thread's last learning, if one did; it is forgotten here.
     [[nodiscard]] nb::object take_error() {
-        const auto found = errors_.extract(std::this_thread::get_id());
-        return found.empty() ? nb::none() : found.mapped();
+        const auto error = errors_.extract(std::this_thread::get_id());
+        return error.empty() ? nb::none() : error.mapped();
     }
 
     [[nodiscard]] int traverse(visitproc visit, void* arg) const noexcept {

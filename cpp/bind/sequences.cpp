@@ -20,9 +20,9 @@
 #include <utility>
 
 #include "bind.hpp"
-#include "surelearn/guard.hpp"
-#include "surelearn/pieces.hpp"
+#include "surelearn/rw_lock.hpp"
 #include "surelearn/templates.hpp"
+#include "surelearn/word_forms.hpp"
 
 namespace surelearn::bind {
 
@@ -121,10 +121,10 @@ template <class Add>
 /// Steps as Python has them: (place of the kind, size).
 using Steps = std::vector<std::pair<std::uint8_t, std::size_t>>;
 
-[[nodiscard]] std::vector<PieceStep> steps_of(const Steps& given) {
-    std::vector<PieceStep> steps;
+[[nodiscard]] std::vector<WordForm> steps_of(const Steps& given) {
+    std::vector<WordForm> steps;
     for (const auto& [kind, size] : given) {
-        steps.push_back({static_cast<PieceStep::Kind>(kind), size});
+        steps.push_back({static_cast<WordForm::Kind>(kind), size});
     }
     return steps;
 }
@@ -285,18 +285,18 @@ private:
 /// A dictionary that threads may share.
 struct NameTable {
     Dictionary names;
-    Guard guard;
+    RwLock guard;
 };
 
 /// For Python to hold while features and weights change together.
 struct Lock {
-    Guard guard;
-    std::unique_ptr<Guard::Writer> held;
+    RwLock guard;
+    std::unique_ptr<RwLock::Writer> held;
 
     void enter() {
         const nb::gil_scoped_release release;
         // Waits before it touches `held`, which is that of another thread until then.
-        auto entered = std::make_unique<Guard::Writer>(guard);
+        auto entered = std::make_unique<RwLock::Writer>(guard);
         held = std::move(entered);
     }
 };

@@ -5,7 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include "surelearn/parts.hpp"
+#include "surelearn/parallel_for.hpp"
 #include "weights.hpp"
 
 namespace surelearn::bind {
@@ -109,20 +109,20 @@ const Tokens& tokens_of(const Rows& rows) {
 template <class T>
 Sequences<std::int32_t, float> sequences_of(const Model<Diagonal<T>>& model, const Rows& tokens,
                                             const Rows& pairs, const Vector<std::int64_t>& bounds) {
-    const Sequences<std::int32_t, float> found{tokens_of(tokens), tokens_of(pairs),
-                                               bind::view(bounds)};
-    const Places places{model.weights.shape().n_columns, found.pairs.n_features()};
-    const auto n = static_cast<std::int64_t>(found.tokens.size());
-    if (found.pairs.size() != found.tokens.size() || bounds.shape(0) == 0 ||
-        found.bounds.front() != 0 || found.bounds.back() != n ||
-        !std::ranges::is_sorted(found.bounds)) {
+    const Sequences<std::int32_t, float> sequences{tokens_of(tokens), tokens_of(pairs),
+                                                   bind::view(bounds)};
+    const ChainLayout layout{model.weights.shape().n_columns, sequences.pairs.n_features()};
+    const auto n = static_cast<std::int64_t>(sequences.tokens.size());
+    if (sequences.pairs.size() != sequences.tokens.size() || bounds.shape(0) == 0 ||
+        sequences.bounds.front() != 0 || sequences.bounds.back() != n ||
+        !std::ranges::is_sorted(sequences.bounds)) {
         throw nb::value_error("bounds do not fit the tokens");
     }
     if (!model.weights.order().is_sorted()) throw nb::value_error("labels must lie in order");
-    if (places.tokens() + found.tokens.n_features() > model.weights.shape().n_features) {
+    if (layout.tokens() + sequences.tokens.n_features() > model.weights.shape().n_features) {
         throw nb::value_error("tokens do not fit the weights");
     }
-    return found;
+    return sequences;
 }
 
 template <class T>
@@ -165,7 +165,7 @@ void each_sequence(Model<Diagonal<T>>& model, const Sequences<std::int32_t, floa
                    std::size_t threads, const F& f) {
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
-    in_parts(sequences.size(), threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(sequences.size(), threads, [&](std::size_t begin, std::size_t end) {
         Tagger<T, std::int32_t, float> tagger(model.weights, sequences);
         for (std::size_t i = begin; i < end; ++i) f(tagger, i);
     });

@@ -13,8 +13,8 @@
 #include <tuple>
 
 #include "bind.hpp"
-#include "surelearn/guard.hpp"
 #include "surelearn/hashing.hpp"
+#include "surelearn/rw_lock.hpp"
 
 namespace surelearn::bind {
 
@@ -33,13 +33,13 @@ struct Texts {
     std::vector<Text> texts;
     std::vector<nb::object> owners;
 
-    /// The places of texts that are more than ASCII, which only the interpreter can make small.
+    /// The numbers of texts that are more than ASCII, which only the interpreter can make small.
     [[nodiscard]] std::vector<std::size_t> others() const {
-        std::vector<std::size_t> places;
+        std::vector<std::size_t> numbers;
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            if (!texts[i].ascii) places.push_back(i);
+            if (!texts[i].ascii) numbers.push_back(i);
         }
-        return places;
+        return numbers;
     }
 
     [[nodiscard]] std::size_t longest() const {
@@ -89,7 +89,7 @@ struct Hasher {
     std::optional<Alphabet> words;
     std::optional<Alphabet> spaces;
     std::optional<Names> names;
-    Guard naming;
+    RwLock naming;
 };
 
 /// (starts of rows and the end, features, values, place of a text that cannot be encoded or -1)
@@ -118,7 +118,7 @@ template <class T>
     std::int64_t failed = -1;
     {
         const nb::gil_scoped_release release;
-        std::optional<Guard::Writer> lock;
+        std::optional<RwLock::Writer> lock;
         Names* const names = self.names ? &*self.names : nullptr;
         if (names != nullptr) lock.emplace(self.naming);
         auto parts = hash_in_parts<T>(texts.texts, self.analysis, self.counting, threads, names);

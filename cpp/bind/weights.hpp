@@ -17,9 +17,9 @@
 #include <utility>
 
 #include "bind.hpp"
-#include "surelearn/guard.hpp"
-#include "surelearn/lead.hpp"
 #include "surelearn/learn.hpp"
+#include "surelearn/rw_lock.hpp"
+#include "surelearn/top_two.hpp"
 
 namespace surelearn::bind {
 
@@ -38,10 +38,10 @@ constexpr std::size_t patience = W::touches_all_weights ? 1 : 64;
 template <Weights W>
 struct Model {
     W weights;
-    std::shared_ptr<Guard> lock;  ///< one for all models whose weights lie in the same memory
-    Guard& guard = *lock;
+    std::shared_ptr<RwLock> lock;  ///< one for all models whose weights lie in the same memory
+    RwLock& guard = *lock;
 
-    explicit Model(W weights_, std::shared_ptr<Guard> lock_ = std::make_shared<Guard>())
+    explicit Model(W weights_, std::shared_ptr<RwLock> lock_ = std::make_shared<RwLock>())
         : weights(std::move(weights_)), lock(std::move(lock_)) {}
     explicit Model(const Shape& shape) : Model(W(shape)) {}
 
@@ -199,29 +199,29 @@ nb::ndarray<nb::numpy, double> scores(Model<W>& model, const Rows& rows) {
     return s.give();
 }
 
-/// The class of the largest mean score of each row into `places`; two classes: by its sign.
+/// The class of the largest mean score of each row into `labels`; two classes: by its sign.
 template <Weights W>
-void find_winners(Model<W>& model, const Rows& rows, std::int64_t* places) {
+void find_winners(Model<W>& model, const Rows& rows, std::int64_t* labels) {
     std::vector<double> s(model.shape().n_columns);
     each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
         mean_scores(model.weights, row, std::span(s));
-        places[at / K] = static_cast<std::int64_t>(K == 1 ? (s[0] > 0.0 ? 1 : 0) : best(s));
+        labels[at / K] = static_cast<std::int64_t>(K == 1 ? (s[0] > 0.0 ? 1 : 0) : best(s));
     });
 }
 
 template <Weights W>
 nb::ndarray<nb::numpy, std::int64_t> winners(Model<W>& model, const Rows& rows) {
-    NewArray<std::int64_t> places({rows.size()});
-    find_winners(model, rows, places.data.get());
-    return places.give();
+    NewArray<std::int64_t> labels({rows.size()});
+    find_winners(model, rows, labels.data.get());
+    return labels.give();
 }
 
 template <Weights W>
 std::int64_t winner(Model<W>& model, const Rows& rows) {
     if (rows.size() != 1) throw nb::value_error("one row expected");
-    std::int64_t place = 0;
-    find_winners(model, rows, &place);
-    return place;
+    std::int64_t label = 0;
+    find_winners(model, rows, &label);
+    return label;
 }
 
 template <Weights W>
@@ -252,14 +252,14 @@ auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::in
     {
         const nb::gil_scoped_release release;
         const auto lock = model.guard.read();
-        const auto keep = [&](std::size_t i, const Lead& lead) {
-            best.data[i] = static_cast<std::int64_t>(lead.best);
-            next.data[i] = static_cast<std::int64_t>(lead.next);
-            gap.data[i] = lead.gap;
-            v.data[i] = lead.v;
+        const auto keep = [&](std::size_t i, const TopTwo& row) {
+            best.data[i] = static_cast<std::int64_t>(row.best);
+            next.data[i] = static_cast<std::int64_t>(row.next);
+            gap.data[i] = row.gap;
+            v.data[i] = row.v;
         };
         std::visit(
-            [&](const auto& matrix) { each_lead(model.weights, matrix, some, threads, keep); },
+            [&](const auto& matrix) { each_top_two(model.weights, matrix, some, threads, keep); },
             rows.matrix);
     }
     return std::tuple{best.give(), next.give(), gap.give(), v.give()};
@@ -283,11 +283,11 @@ bool suppose_row(Model<W>& model, const AnyRule& rule, bool covariance, const Ro
             RowBuffer<Index, Value> buffer;
             const auto row = matrix.row(number, buffer);
             if (columns.size() == 1) {
-                return suppose(model.weights, rule, projection, row,
-                               std::array{Side{columns[0], 1.0}});
+                return hypothetical_update(model.weights, rule, projection, row,
+                                           std::array{Side{columns[0], 1.0}});
             }
-            return suppose(model.weights, rule, projection, row,
-                           std::array{Side{columns[0], 1.0}, Side{columns[1], -1.0}});
+            return hypothetical_update(model.weights, rule, projection, row,
+                                       std::array{Side{columns[0], 1.0}, Side{columns[1], -1.0}});
         },
         rows.matrix);
 }

@@ -15,15 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include "surelearn/lanes.hpp"
 #include "surelearn/normal.hpp"
+#include "surelearn/simd.hpp"
 
 namespace surelearn {
 
 using Path = std::vector<std::int32_t>;
 
 /// Tokens [begin, end) of a sequence.
-struct Stretch {
+struct TokenRange {
     std::size_t begin = 0;
     std::size_t end = 0;
 };
@@ -106,10 +106,10 @@ public:
         width_ = (n_labels + 3) / 4 * 4;
         n_steps_ = length < 2 ? 0 : steps_differ ? length - 1 : 1;
         constexpr double none = -std::numeric_limits<double>::infinity();
-        // Places behind the last label fill up a run of four and are never the best.
+        // Places after the last label fill up a run of four and are never the best.
         unary_.assign(length * width_, none);
         steps_.assign(n_steps_ * n_labels * width_, 0.0);
-        turned_at_ = 0;
+        transposed_at_ = 0;
     }
 
     [[nodiscard]] std::size_t length() const noexcept { return length_; }
@@ -142,7 +142,7 @@ public:
     void scale(double c) noexcept {
         for (double& s : unary_) s *= c;
         for (double& s : steps_) s *= c;
-        turned_at_ = 0;
+        transposed_at_ = 0;
     }
 
     [[nodiscard]] double score(std::span<const std::int32_t> path) const noexcept {
@@ -159,51 +159,52 @@ public:
         look_forward();
         path.resize(length_);
         if (length_ == 0) return;
-        path.back() = first_best(ahead(length_ - 1));
+        path.back() = first_best(forward(length_ - 1));
         trace_back(path, length_ - 1);
     }
 
     /// The best path that is not y; false where there is no other. The best of all must have been
-    /// asked for since `reset`; `found` is that path on the way in.
+    /// asked for since `reset`; `other` is that path on the way in.
     ///
     /// Where y itself is the best, the best other path leaves it somewhere: it is the best of those
-    /// through some (t, j) with j != y_t, and the best score through any place is ahead + behind.
-    [[nodiscard]] bool best_other(std::span<const std::int32_t> y, Path& found) {
-        if (!std::ranges::equal(y, found)) return true;
+    /// through some (t, j) with j != y_t, and the best score through any place is forward +
+    /// backward.
+    [[nodiscard]] bool best_other(std::span<const std::int32_t> y, Path& other) {
+        if (!std::ranges::equal(y, other)) return true;
         look_back();
         double most = -std::numeric_limits<double>::infinity();
         std::pair<std::size_t, std::size_t> place{0, n_labels_};
         for (std::size_t t = 0; t < length_; ++t) {
             for (std::size_t j = 0; j < n_labels_; ++j) {
-                const double s = ahead(t)[j] + behind(t)[j];
+                const double s = forward(t)[j] + backward(t)[j];
                 if (j == label(y, t) || !(s > most)) continue;
                 most = s;
                 place = {t, j};
             }
         }
         if (place.second == n_labels_) return false;
-        through(place.first, place.second, found);
+        through(place.first, place.second, other);
         return true;
     }
 
     /// The best path that has another label than `path`, the best of all, at t, and where the two
-    /// differ; an empty stretch where K = 1. `found` is `path` on the way in; `look_back` must have
+    /// differ; an empty range where K = 1. `other` is `path` on the way in; `look_back` must have
     /// been called. A path that comes back to `path` stays on it, so that the work for all t grows
     /// with the length and not with its square.
-    [[nodiscard]] Stretch best_without(std::span<const std::int32_t> path, std::size_t t,
-                                       Path& found) {
+    [[nodiscard]] TokenRange best_without(std::span<const std::int32_t> path, std::size_t t,
+                                          Path& other) {
         std::size_t most = n_labels_;
-        const auto s = [&](std::size_t j) { return ahead(t)[j] + behind(t)[j]; };
+        const auto s = [&](std::size_t j) { return forward(t)[j] + backward(t)[j]; };
         for (std::size_t j = 0; j < n_labels_; ++j) {
             if (j == label(path, t)) continue;
             if (most == n_labels_ || s(j) > s(most)) most = j;
         }
         if (most == n_labels_) return {t, t};
-        found[t] = static_cast<std::int32_t>(most);
+        other[t] = static_cast<std::int32_t>(most);
         std::size_t begin = t;
-        while (begin > 0 && (found[begin - 1] = before(found, begin)) != path[begin - 1]) --begin;
+        while (begin > 0 && (other[begin - 1] = before(other, begin)) != path[begin - 1]) --begin;
         std::size_t end = t + 1;
-        while (end < length_ && (found[end] = after(found, end - 1)) != path[end]) ++end;
+        while (end < length_ && (other[end] = after(other, end - 1)) != path[end]) ++end;
         return {begin, end};
     }
 
@@ -236,7 +237,7 @@ public:
     /// log sum_y exp(score(y)). Makes the sums that `sample` reads.
     double log_partition() {
         sweep_forward(detail::sum_step);
-        return length_ == 0 ? 0.0 : log_sum(ahead(length_ - 1));
+        return length_ == 0 ? 0.0 : log_sum(forward(length_ - 1));
     }
 
     /// p[t, j] = Pr[y_t = j], for Pr[y] proportional to exp(score(y)).
@@ -245,7 +246,7 @@ public:
         sweep_back(detail::sum_step);
         for (std::size_t t = 0; t < length_; ++t) {
             const auto out = p.subspan(t * n_labels_, n_labels_);
-            for (std::size_t j = 0; j < n_labels_; ++j) out[j] = ahead(t)[j] + behind(t)[j];
+            for (std::size_t j = 0; j < n_labels_; ++j) out[j] = forward(t)[j] + backward(t)[j];
             normalise(out);
         }
     }
@@ -257,7 +258,7 @@ public:
             for (std::size_t i = 0; i < n_labels_; ++i) {
                 for (std::size_t j = 0; j < n_labels_; ++j) {
                     out[i * n_labels_ + j] =
-                        ahead(t - 1)[i] + step(t, i)[j] + unary(t)[j] + behind(t)[j];
+                        forward(t - 1)[i] + step(t, i)[j] + unary(t)[j] + backward(t)[j];
                 }
             }
             normalise(out);
@@ -271,7 +272,7 @@ public:
         s.resize(n_labels_);
         for (std::size_t t = length_; t-- > 0;) {
             for (std::size_t i = 0; i < n_labels_; ++i) {
-                s[i] = ahead(t)[i];
+                s[i] = forward(t)[i];
                 if (t + 1 < length_) s[i] += step(t + 1, i)[label(path, t + 1)];
             }
             const double whole = log_sum(s);
@@ -282,7 +283,8 @@ public:
         }
     }
 
-    /// behind[t, i]: the best that can follow label i at t. With `best`, what `best_without` reads.
+    /// backward[t, i]: the best that can follow label i at t. With `best`, what `best_without`
+    /// reads.
     void look_back() { sweep_back(detail::best_step); }
 
 private:
@@ -297,37 +299,37 @@ private:
         return static_cast<std::size_t>(path[t]);
     }
     [[nodiscard]] std::size_t at(std::size_t t) const noexcept { return n_steps_ == 1 ? 0 : t - 1; }
-    [[nodiscard]] std::span<const double> ahead(std::size_t t) const noexcept {
-        return {ahead_.data() + t * width_, n_labels_};
+    [[nodiscard]] std::span<const double> forward(std::size_t t) const noexcept {
+        return {forward_.data() + t * width_, n_labels_};
     }
-    [[nodiscard]] std::span<const double> behind(std::size_t t) const noexcept {
-        return {behind_.data() + t * width_, n_labels_};
+    [[nodiscard]] std::span<const double> backward(std::size_t t) const noexcept {
+        return {backward_.data() + t * width_, n_labels_};
     }
 
     void look_forward() { sweep_forward(detail::best_step); }
 
-    /// ahead[t, j]: the best (or the sum) of all paths that end with label j at t.
+    /// forward[t, j]: the best (or the sum) of all paths that end with label j at t.
     template <class Step>
     void sweep_forward(const Step& taken) {
-        ahead_.resize(length_ * width_);
-        if (length_ > 0) std::copy_n(unary_.data(), width_, ahead_.data());
+        forward_.resize(length_ * width_);
+        if (length_ > 0) std::copy_n(unary_.data(), width_, forward_.data());
         for (std::size_t t = 1; t < length_; ++t) {
-            double* const to = ahead_.data() + t * width_;
+            double* const to = forward_.data() + t * width_;
             taken(to - width_, step(t, 0).data(), n_labels_, width_, to);
             for (std::size_t j = 0; j < width_; ++j) to[j] += unary_[t * width_ + j];
         }
     }
 
-    /// behind[t, i]: the same of all that can follow label i at t.
+    /// backward[t, i]: the same of all that can follow label i at t.
     template <class Step>
     void sweep_back(const Step& taken) {
-        behind_.resize(length_ * width_);
+        backward_.resize(length_ * width_);
         if (length_ == 0) return;
-        std::fill_n(behind_.data() + (length_ - 1) * width_, width_, 0.0);
+        std::fill_n(backward_.data() + (length_ - 1) * width_, width_, 0.0);
         for (std::size_t t = length_ - 1; t > 0; --t) {
-            turn(t);
-            double* const from = behind_.data() + t * width_;
-            taken(follow(t), turned_.data(), n_labels_, width_, from - width_);
+            transpose(t);
+            double* const from = backward_.data() + t * width_;
+            taken(follow(t), transposed_.data(), n_labels_, width_, from - width_);
         }
     }
 
@@ -335,19 +337,19 @@ private:
     [[nodiscard]] const double* follow(std::size_t t) {
         scratch_.resize(width_);
         const double* const u = unary_.data() + t * width_;
-        const double* const after = behind_.data() + t * width_;
+        const double* const after = backward_.data() + t * width_;
         for (std::size_t j = 0; j < width_; ++j) scratch_[j] = u[j] + after[j];
         return scratch_.data();
     }
 
-    /// turned[j, i] = A_t[i, j].
-    void turn(std::size_t t) {
-        if (turned_at_ == at(t) + 1) return;
-        turned_at_ = at(t) + 1;
-        turned_.assign(n_labels_ * width_, 0.0);
+    /// transposed[j, i] = A_t[i, j].
+    void transpose(std::size_t t) {
+        if (transposed_at_ == at(t) + 1) return;
+        transposed_at_ = at(t) + 1;
+        transposed_.assign(n_labels_ * width_, 0.0);
         for (std::size_t i = 0; i < n_labels_; ++i) {
             const auto from = step(t, i);
-            for (std::size_t j = 0; j < n_labels_; ++j) turned_[j * width_ + i] = from[j];
+            for (std::size_t j = 0; j < n_labels_; ++j) transposed_[j * width_ + i] = from[j];
         }
     }
 
@@ -358,7 +360,7 @@ private:
     /// The label before that of t on the best path that has path[t] there. Only the largest scores
     /// are kept, not where they came from: to look again along one path is less work.
     [[nodiscard]] std::int32_t before(const Path& path, std::size_t t) {
-        const double* const from = ahead_.data() + (t - 1) * width_;
+        const double* const from = forward_.data() + (t - 1) * width_;
         return static_cast<std::int32_t>(
             detail::best_sum(from, steps_to(t, label(path, t)), width_));
     }
@@ -373,11 +375,11 @@ private:
         for (; t > 0; --t) path[t - 1] = before(path, t);
     }
 
-    /// A_t[., j]. Where all steps are alike they lie turned for the next one too.
+    /// A_t[., j]. Where all steps are alike they lie transposed for the next one.
     [[nodiscard]] const double* steps_to(std::size_t t, std::size_t j) {
         if (n_steps_ == 1) {
-            turn(t);
-            return turned_.data() + j * width_;
+            transpose(t);
+            return transposed_.data() + j * width_;
         }
         scratch_.resize(width_);
         for (std::size_t i = 0; i < n_labels_; ++i) scratch_[i] = step(t, i)[j];
@@ -396,18 +398,18 @@ private:
     template <class Cost>
     [[nodiscard]] static std::vector<Entry> best_entries(std::span<const std::vector<Entry>> before,
                                                          std::size_t k, const Cost& cost) {
-        std::vector<Entry> found;
+        std::vector<Entry> kept;
         for (std::size_t i = 0; i < before.size(); ++i) {
             for (std::size_t rank = 0; rank < before[i].size(); ++rank) {
                 const Entry entry{before[i][rank].score + cost(i), i, rank};
-                if (found.size() == k && !(entry.score > found.back().score)) break;
+                if (kept.size() == k && !(entry.score > kept.back().score)) break;
                 const auto place =
-                    std::ranges::upper_bound(found, entry.score, std::greater{}, &Entry::score);
-                found.insert(place, entry);
-                if (found.size() > k) found.pop_back();
+                    std::ranges::upper_bound(kept, entry.score, std::greater{}, &Entry::score);
+                kept.insert(place, entry);
+                if (kept.size() > k) kept.pop_back();
             }
         }
-        return found;
+        return kept;
     }
 
     /// From logarithms of some weights to shares of their sum. Not by log Z: where scores are huge,
@@ -415,7 +417,10 @@ private:
     static void normalise(std::span<double> p) noexcept {
         const double most = *std::ranges::max_element(p);
         double sum = 0.0;
-        for (double& x : p) sum += x = exp(x - most);
+        for (double& x : p) {
+            x = exp(x - most);  // at most 1: none overflows
+            sum += x;
+        }
         for (double& x : p) x /= sum;
     }
 
@@ -430,12 +435,12 @@ private:
     std::size_t n_labels_ = 0;
     std::size_t width_ = 0;
     std::size_t n_steps_ = 0;
-    std::size_t turned_at_ = 0;  ///< 1 + the place of the step that is turned; 0: none
+    std::size_t transposed_at_ = 0;  ///< 1 + the place of the step that is transposed; 0: none
     std::vector<double> unary_;
     std::vector<double> steps_;
-    std::vector<double> ahead_;
-    std::vector<double> behind_;
-    std::vector<double> turned_;
+    std::vector<double> forward_;
+    std::vector<double> backward_;
+    std::vector<double> transposed_;
     std::vector<double> scratch_;
 };
 

@@ -1,8 +1,9 @@
-// Room 5, constraints: which rivals are learnt from, and how their steps are joined. Knows drafts
-// and steps; knows neither rules nor storage.
+// Room 5, constraints: which rivals are learnt from, and how their steps are joined. Knows
+// transactions and steps; knows neither rules nor storage.
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,30 +33,44 @@ enum class Outcome { refused, unmoved, moved };
     return std::isfinite(step.alpha) && std::isfinite(step.gain);
 }
 
+/// The constraints of one round, as a transaction on any kind of weights has them.
+template <class S>
+concept ConstraintSystem =
+    requires(S& system, const S& fixed, std::size_t r, const Step& step, Projection projection,
+             std::span<const Step> steps, std::span<const double> given, std::span<double> out) {
+        { fixed.size() } -> std::same_as<std::size_t>;
+        { fixed.margin(r) } -> std::same_as<Moments>;
+        { fixed.gram(r, r) } -> std::same_as<double>;
+        { system.apply(r, step, projection) } -> std::same_as<bool>;
+        { system.apply_together(steps, given, projection) } -> std::same_as<bool>;
+        fixed.shrunk(given, out, out);
+    };
+
 /// One step after the other, each from where the last one led. `step_of(r, margin)` asks the rule.
-template <class Draft, class StepOf>
-[[nodiscard]] Outcome sequential(Draft& draft, Projection projection, StepOf&& step_of) {
+template <ConstraintSystem S, class StepOf>
+[[nodiscard]] Outcome sequential(S& transaction, Projection projection, StepOf&& step_of) {
     Outcome outcome = Outcome::unmoved;
-    for (std::size_t r = 0; r < draft.size(); ++r) {
-        const Moments margin = draft.margin(r);
+    for (std::size_t r = 0; r < transaction.size(); ++r) {
+        const Moments margin = transaction.margin(r);
         if (!finite(margin)) return Outcome::refused;
         const Step step = step_of(r, margin);
         if (!finite(step)) return Outcome::refused;
         if (!step.moves()) continue;
-        if (!draft.apply(r, step, projection)) return Outcome::refused;
+        if (!transaction.apply(r, step, projection)) return Outcome::refused;
         outcome = Outcome::moved;
     }
     return outcome;
 }
 
 /// Apply steps that were all found from the round's start.
-template <class Draft>
-[[nodiscard]] Outcome together(Draft& draft, std::span<const Step> steps,
+template <ConstraintSystem S>
+[[nodiscard]] Outcome together(S& transaction, std::span<const Step> steps,
                                std::span<const double> mixing, Projection projection) {
     bool moves = false;
     for (const Step& step : steps) moves |= step.moves();
     if (!moves) return Outcome::unmoved;
-    return draft.apply_together(steps, mixing, projection) ? Outcome::moved : Outcome::refused;
+    return transaction.apply_together(steps, mixing, projection) ? Outcome::moved
+                                                                 : Outcome::refused;
 }
 
 /// The weights of k steps, best rival first: all the same, or as given. Where there are fewer
@@ -70,30 +85,30 @@ template <class Draft>
 }
 
 /// Every step from the round's start; means and precisions mixed.
-template <class Draft, class StepOf>
-[[nodiscard]] Outcome parallel(Draft& draft, Projection projection, const Scheme& scheme,
+template <ConstraintSystem S, class StepOf>
+[[nodiscard]] Outcome parallel(S& transaction, Projection projection, const Scheme& scheme,
                                StepOf&& step_of) {
-    std::vector<Step> steps(draft.size());
+    std::vector<Step> steps(transaction.size());
     for (std::size_t r = 0; r < steps.size(); ++r) {
-        const Moments margin = draft.margin(r);
+        const Moments margin = transaction.margin(r);
         if (!finite(margin)) return Outcome::refused;
         steps[r] = step_of(r, margin);
         if (!finite(steps[r])) return Outcome::refused;
     }
-    return together(draft, steps, mixing_of(scheme, steps.size()), projection);
+    return together(transaction, steps, mixing_of(scheme, steps.size()), projection);
 }
 
-/// The constraints of a draft as numbers; false where one is not finite.
-template <class Draft>
-[[nodiscard]] bool pose(const Draft& draft, exact::Problem& problem) {
-    const std::size_t k = draft.size();
+/// The constraints of a transaction as numbers; false where one is not finite.
+template <ConstraintSystem S>
+[[nodiscard]] bool pose(const S& transaction, exact::Problem& problem) {
+    const std::size_t k = transaction.size();
     problem.resize(k);
     bool sound = true;
     for (std::size_t r = 0; r < k; ++r) {
-        const Moments margin = draft.margin(r);
+        const Moments margin = transaction.margin(r);
         problem.m[r] = margin.m;
         for (std::size_t s = 0; s < k; ++s) {
-            problem.pull[r * k + s] = r == s ? margin.v : draft.pull(r, s);
+            problem.gram[r * k + s] = r == s ? margin.v : transaction.gram(r, s);
         }
         sound &= finite(margin);
     }
@@ -102,30 +117,31 @@ template <class Draft>
 
 /// The KL projection on all constraints m_r >= demand_r v_r, or sqrt(v_r) for `deviation`, begun at
 /// `start`; its steps scaled by `weight`. Within diagonal Gaussians it has the form of precisions.
-template <class Draft>
-[[nodiscard]] Outcome project(Draft& draft, const exact::Problem& problem, bool deviation,
+template <ConstraintSystem S>
+[[nodiscard]] Outcome project(S& transaction, const exact::Problem& problem, bool deviation,
                               std::span<const double> start, double weight) {
     const std::size_t k = problem.size();
     const auto shrunk = [&](std::span<const double> p, std::span<double> u,
-                            std::span<double> slope) { draft.shrunk(p, u, slope); };
-    exact::Projection projection(problem, deviation, shrunk);
+                            std::span<double> slope) { transaction.shrunk(p, u, slope); };
+    exact::KlProjection projection(problem, deviation, shrunk);
     if (!projection.solve(start)) return Outcome::refused;
     std::vector<Step> steps(k);
     for (std::size_t r = 0; r < k; ++r) {
         steps[r] = {weight * projection.alpha()[r], 2.0 * weight * projection.p()[r]};
     }
-    return together(draft, steps, std::vector<double>(k, 1.0), Projection::precision);
+    return together(transaction, steps, std::vector<double>(k, 1.0), Projection::precision);
 }
 
 /// k-best passive-aggressive; sigma is the identity.
-template <class Draft>
-[[nodiscard]] Outcome project_means(Draft& draft, const exact::Problem& problem, const Slack& slack,
-                                    double weight) {
+template <ConstraintSystem S>
+[[nodiscard]] Outcome project_means(S& transaction, const exact::Problem& problem,
+                                    const Slack& slack, double weight) {
     std::vector<double> alpha(problem.size());
     exact::hildreth(problem, slack, alpha);
     std::vector<Step> steps(problem.size());
     for (std::size_t r = 0; r < steps.size(); ++r) steps[r] = {weight * alpha[r], 0.0};
-    return together(draft, steps, std::vector<double>(steps.size(), 1.0), Projection::precision);
+    return together(transaction, steps, std::vector<double>(steps.size(), 1.0),
+                    Projection::precision);
 }
 
 }  // namespace surelearn

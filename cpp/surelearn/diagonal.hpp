@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lanes.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weight_table.hpp"
 #include "surelearn/weights.hpp"
@@ -83,8 +83,8 @@ public:
     template <class R>
     [[nodiscard]] Moments moments(const R& row, const std::array<Side, 1>& g, const R& ahead,
                                   Work&) const noexcept {
-        const Moments found = margin(row, ahead);
-        return {g[0].sign * found.m, found.v};
+        const Moments unsigned_margin = margin(row, ahead);
+        return {g[0].sign * unsigned_margin.m, unsigned_margin.v};
     }
 
     /// The mean score of every column; `s` has one place for each. `ahead` as for `margin`.

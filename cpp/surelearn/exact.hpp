@@ -13,17 +13,17 @@
 
 namespace surelearn::exact {
 
-/// k constraints on margins whose means are `m` and whose covariances g_r' sigma g_s are `pull`.
+/// k constraints on margins whose means are `m` and whose covariances g_r' sigma g_s are `gram`.
 struct Problem {
     std::vector<double> m;
     std::vector<double> demand;  ///< of each constraint: phi, or the margin
-    std::vector<double> pull;    ///< k x k, at the start of the round
+    std::vector<double> gram;    ///< k x k, at the start of the round
 
     [[nodiscard]] std::size_t size() const noexcept { return m.size(); }
     void resize(std::size_t k) {
         m.resize(k);
         demand.resize(k);
-        pull.resize(k * k);
+        gram.resize(k * k);
     }
 };
 
@@ -59,7 +59,7 @@ struct Problem {
 /// p_r = phi_r alpha_r, or p_r = phi_r alpha_r / (2 sqrt(u_r)): Lagrange, as in Crammer, Dredze &
 /// Kulesza 2009, sec. 5.2. So p says everything, and is found from
 ///
-///     F_r(p) = m_r + sum_s pull_rs alpha_s(p) - phi_r u_r(p)  >= 0,   p_r >= 0,   p_r F_r = 0
+///     F_r(p) = m_r + sum_s gram_rs alpha_s(p) - phi_r u_r(p)  >= 0,   p_r >= 0,   p_r F_r = 0
 ///
 /// by Newton's method on the active constraints. Where that makes no progress one round of dual
 /// coordinate ascent (Hildreth: each p_r in turn the root of its own F_r) is put in; alone it would
@@ -67,9 +67,9 @@ struct Problem {
 ///
 /// `Shrunk` tells the variances after the update: shrunk(p, u, slope) with slope_rs = du_r / dp_s.
 template <class Shrunk>
-class Projection {
+class KlProjection {
 public:
-    Projection(const Problem& problem, bool deviation, Shrunk shrunk)
+    KlProjection(const Problem& problem, bool deviation, Shrunk shrunk)
         : problem_(problem),
           deviation_(deviation),
           shrunk_(std::move(shrunk)),
@@ -129,11 +129,11 @@ private:
     void measure(Point& to, std::size_t r) const {
         const double phi = problem_.demand[r];
         for (std::size_t s = 0; s < k_; ++s) {
-            const double pull = problem_.pull[r * k_ + s];
-            to.F[r] += pull * to.alpha[s];
+            const double gram = problem_.gram[r * k_ + s];
+            to.F[r] += gram * to.alpha[s];
             to.J[r * k_ + s] -= phi * slope_[r * k_ + s];
             for (std::size_t t = 0; t < k_; ++t) {
-                to.J[r * k_ + t] += pull * change_[s * k_ + t];
+                to.J[r * k_ + t] += gram * change_[s * k_ + t];
             }
         }
         to.F[r] -= phi * u_[r];
@@ -179,7 +179,7 @@ private:
             if (!(here.F[r] < 0.0)) continue;
             double low = 0.0;
             double high = 0.0;  // none yet
-            double x = first > 0.0 ? first : 1.0 / problem_.pull[r * k_ + r];
+            double x = first > 0.0 ? first : 1.0 / problem_.gram[r * k_ + r];
             for (int i = 0; i < 200; ++i) {
                 here = moved(std::move(here), r, x);
                 (here.F[r] < 0.0 ? low : high) = x;
@@ -219,10 +219,10 @@ inline void hildreth(const Problem& problem, const Slack& slack, std::span<doubl
         double largest = 0.0;
         for (std::size_t r = 0; r < k; ++r) {
             const double missing = problem.demand[r] - m[r] - alpha[r] * slack.ridge;
-            const double span = problem.pull[r * k + r] + slack.ridge;
+            const double span = problem.gram[r * k + r] + slack.ridge;
             const double next = std::clamp(alpha[r] + missing / span, 0.0, slack.most);
             const double change = next - alpha[r];
-            for (std::size_t s = 0; s < k; ++s) m[s] += change * problem.pull[s * k + r];
+            for (std::size_t s = 0; s < k; ++s) m[s] += change * problem.gram[s * k + r];
             alpha[r] = next;
             const double size = std::fabs(problem.demand[r]) + std::fabs(problem.m[r]);
             largest = std::max(largest, std::fabs(change) * span / size);

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lanes.hpp"
-#include "surelearn/parts.hpp"
+#include "surelearn/parallel_for.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
@@ -182,7 +182,7 @@ public:
 
     /// Make a change, or nothing and false where a variance would become zero or a number infinite.
     [[nodiscard]] bool apply(const Change& change) {
-        if (!bears(change)) return false;
+        if (!is_valid(change)) return false;
         for (std::size_t i = 0; i < size_; ++i) {
             move_mean(i, change.move[i]);
             variances_[i] = static_cast<T>(variances_[i] - lost(change, i));
@@ -192,10 +192,11 @@ public:
             const auto moved = [i](const auto& factor) { return factor[i] != 0.0; };
             if (std::ranges::any_of(change.factors, moved)) touched.push_back(i);
         }
-        in_parts(touched.size(), threads_for(touched.size()), [&](std::size_t at, std::size_t end) {
-            std::vector<double> sum;
-            for (; at < end; ++at) shrink(touched[at], touched, change.factors, sum);
-        });
+        parallel_for(touched.size(), threads_for(touched.size()),
+                     [&](std::size_t at, std::size_t end) {
+                         std::vector<double> sum;
+                         for (; at < end; ++at) shrink(touched[at], touched, change.factors, sum);
+                     });
         return true;
     }
 
@@ -261,7 +262,7 @@ public:
         direction.sigma_g.assign(size_, 0.0);
         double* const out = direction.sigma_g.data();
         const std::size_t threads = threads_for(direction.g.size());
-        in_parts(size_, threads, [&](std::size_t begin, std::size_t end) {
+        parallel_for(size_, threads, [&](std::size_t begin, std::size_t end) {
             transform(direction.g, out, begin, end);
         });
     }
@@ -394,7 +395,7 @@ private:
     }
 
     /// Would every mean be finite and every variance positive once rounded to T?
-    [[nodiscard]] bool bears(const Change& change) const noexcept {
+    [[nodiscard]] bool is_valid(const Change& change) const noexcept {
         bool sound = true;
         for (std::size_t i = 0; i < size_; ++i) {
             check_variance<T>(variances_[i] - lost(change, i), sound);

@@ -1,7 +1,7 @@
 // Rooms 3 and 6, one weight: how its mean, its variance and the sum behind its averaged mean move.
 // The only place that says so; all weights move by it. Knows neither rows nor where numbers lie.
 //
-// N numbers go through arithmetic together (lanes.hpp), each with the bits it would get alone. T is
+// N numbers go through arithmetic together (simd.hpp), each with the bits it would get alone. T is
 // how they are kept.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "surelearn/lanes.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "surelearn/counts.hpp"
 #include "surelearn/hash.hpp"
 #include "surelearn/names.hpp"
-#include "surelearn/parts.hpp"
+#include "surelearn/parallel_for.hpp"
+#include "surelearn/row_builder.hpp"
 #include "surelearn/text.hpp"
 
 namespace surelearn {
@@ -39,7 +39,7 @@ template <class T>
 [[nodiscard]] std::size_t hash_texts(std::span<const Text> texts, const Analysis& analysis,
                                      const Counting& counting, CountRows<T>& rows, Names* names) {
     Grams grams(analysis);
-    Counter<T> counter(counting);
+    RowBuilder<T> builder(counting);
     std::vector<std::int32_t> hashes;
     std::vector<std::string_view> words;
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -52,8 +52,8 @@ template <class T>
             names->expect(bucket(hashes.back(), counting.n_features));
         });
         if (!encoded) return i;
-        counter.add(hashes, rows);
-        if (names != nullptr) names->meet(counter.keys(), hashes, words);
+        builder.add(hashes, rows);
+        if (names != nullptr) names->meet(builder.keys(), hashes, words);
     }
     return no_text;
 }
@@ -80,7 +80,7 @@ template <class T>
     std::vector<Names> met;
     for (std::size_t p = 0; names != nullptr && p < n; ++p) met.emplace_back(names->known());
     for (std::size_t p = 0; p < n; ++p) parts[p].begin = texts.size() * p / n;
-    in_parts(n, n, [&](std::size_t first, std::size_t last) {
+    parallel_for(n, n, [&](std::size_t first, std::size_t last) {
         for (std::size_t p = first; p < last; ++p) {
             const std::size_t end = p + 1 < n ? parts[p + 1].begin : texts.size();
             Names* const own = names == nullptr || (p == 0 && at_once) ? names : &met[p];

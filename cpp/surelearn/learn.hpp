@@ -11,13 +11,13 @@
 #include <variant>
 #include <vector>
 
-#include "surelearn/columns.hpp"
+#include "surelearn/column_updates.hpp"
 #include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"
-#include "surelearn/draft.hpp"
 #include "surelearn/round.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
+#include "surelearn/transaction.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
 
@@ -54,19 +54,19 @@ struct Scratch {
     std::vector<std::size_t> rivals;
     std::vector<Side> sides;
     std::vector<double> start;
-    Draft<W> draft;
+    Transaction<W> transaction;
     exact::Problem problem;
-    Turns turns;
+    ColumnSteps steps;
     Problems problems;
 };
 
 /// Room for the columns of weights that hold coded problems.
 template <Weights W>
-struct ColumnsOf {};
+struct ColumnUpdatesOf {};
 template <Weights W>
     requires W::holds_coded_problems
-struct ColumnsOf<W> {
-    Columns<typename W::Number> columns;
+struct ColumnUpdatesOf<W> {
+    ColumnUpdates<typename W::Number> updates;
 };
 
 /// Brings what coming rows need near before it is needed: first the rows themselves, then, once
@@ -179,18 +179,18 @@ public:
         } else {
             const bool arrived = targets_.known[y] == 0;
             targets_.known[y] = 1;
-            auto& turns = scratch_.turns;
+            auto& steps = scratch_.steps;
             auto& problems = scratch_.problems;
             if (arrived || problems.empty()) find_problems();
             if (arrived) weights_.look_again();
-            turns.resize(weights_.shape().n_columns, problems.of(y).size());
-            weights_.moments(row, turns.s, turns.v, problems.of(y), ahead);
-            const Outcome outcome = take_turns(row, y, weight);
+            steps.resize(weights_.shape().n_columns, problems.of(y).size());
+            weights_.moments(row, steps.s, steps.v, problems.of(y), ahead);
+            const Outcome outcome = take_steps(row, y, weight);
             if (outcome == Outcome::refused && arrived) {
                 targets_.known[y] = 0;
                 find_problems();
             }
-            return close(outcome, problems.lead(y, turns.s, targets_.known), tally);
+            return close(outcome, problems.lead(y, steps.s, targets_.known), tally);
         }
     }
 
@@ -218,13 +218,13 @@ private:
         }
     }
 
-    [[nodiscard]] Outcome take_turns(const Row<Index, Value>& row, std::size_t y, double weight) {
-        auto& turns = scratch_.turns;
+    [[nodiscard]] Outcome take_steps(const Row<Index, Value>& row, std::size_t y, double weight) {
+        auto& steps = scratch_.steps;
         const bool finite = std::visit(
             [&](const auto& rule) { return steps_by(rule, row, y, weight); }, method_.rule);
         if (!finite) return Outcome::refused;
-        if (turns.moving.empty()) return Outcome::unmoved;
-        const bool done = columns_.columns.update(weights_, row, turns, method_.projection);
+        if (steps.moving.empty()) return Outcome::unmoved;
+        const bool done = column_updates_.updates.update(weights_, row, steps, method_.projection);
         return done ? Outcome::moved : Outcome::refused;
     }
 
@@ -232,27 +232,27 @@ private:
     template <class R>
     [[nodiscard]] bool steps_by(const R& rule, const Row<Index, Value>& row, std::size_t y,
                                 double weight) {
-        auto& turns = scratch_.turns;
+        auto& steps = scratch_.steps;
         const auto problems = scratch_.problems.in_place(y);
-        turns.moving.clear();
+        steps.moving.clear();
         for (const Quad& quad : scratch_.problems.of(y)) {
             bool moves = false;
             for (std::size_t i = 0; i < quad.column.size(); ++i) {
                 const std::size_t b = problems[quad.first + i];
-                const double sign = targets_.code[y * turns.s.size() + b];
+                const double sign = targets_.code[y * steps.s.size() + b];
                 const std::array g{Side{b, sign}};
-                const Moments margin{sign * turns.s[b], turns.v[quad.first + i]};
+                const Moments margin{sign * steps.s[b], steps.v[quad.first + i]};
                 const auto gather = [&] {
                     return weights_.shares(row, g, margin.v, scratch_.shares);
                 };
                 if (!finite(margin)) return false;
                 const Step step = costed_step(rule, 1.0, margin, weight, gather);
                 if (!finite(step)) return false;
-                turns.alpha[quad.first + i] = sign * step.alpha;
-                turns.gain[quad.first + i] = step.gain;
+                steps.alpha[quad.first + i] = sign * step.alpha;
+                steps.gain[quad.first + i] = step.gain;
                 moves |= step.moves();
             }
-            if (moves) turns.moving.push_back(quad);
+            if (moves) steps.moving.push_back(quad);
         }
         return true;
     }
@@ -296,10 +296,10 @@ private:
     /// Several constraints, or one to be met exactly: on paper first.
     [[nodiscard]] Outcome many(const Row<Index, Value>& row, std::span<const Side> sides,
                                std::size_t y, double weight) {
-        auto& draft = scratch_.draft;
-        draft.load(weights_, row, sides);
+        auto& transaction = scratch_.transaction;
+        transaction.load(weights_, row, sides);
         const auto step_of = [&](std::size_t r, const Moments& margin) {
-            const auto gather = [&] { return draft.shares(r, scratch_.shares); };
+            const auto gather = [&] { return transaction.shares(r, scratch_.shares); };
             const double cost = targets_.cost_of(y, scratch_.rivals[r]);
             return costed_step(method_.rule, cost, margin, weight, gather);
         };
@@ -309,18 +309,18 @@ private:
                 outcome = all_at_once(y, weight);
                 break;
             case Scheme::Kind::parallel:
-                outcome = parallel(draft, method_.projection, method_.scheme, step_of);
+                outcome = parallel(transaction, method_.projection, method_.scheme, step_of);
                 break;
             default:
-                outcome = sequential(draft, method_.projection, step_of);
+                outcome = sequential(transaction, method_.projection, step_of);
         }
-        if (outcome == Outcome::moved && !draft.commit(weights_)) return Outcome::refused;
+        if (outcome == Outcome::moved && !transaction.commit(weights_)) return Outcome::refused;
         return outcome;
     }
 
     [[nodiscard]] Outcome all_at_once(std::size_t y, double weight) {
         auto& problem = scratch_.problem;
-        if (!pose(scratch_.draft, problem)) return Outcome::refused;
+        if (!pose(scratch_.transaction, problem)) return Outcome::refused;
         return std::visit(
             [&](const auto& rule) { return all_at_once_by(rule, y, weight, problem); },
             method_.rule);
@@ -333,7 +333,7 @@ private:
             return Outcome::refused;
         } else {
             const std::size_t k = problem.size();
-            if (!(problem.pull[0] > 0.0)) return Outcome::unmoved;  // empty row
+            if (!(problem.gram[0] > 0.0)) return Outcome::unmoved;  // empty row
             for (std::size_t r = 0; r < k; ++r) {
                 problem.demand[r] = targets_.cost_of(y, scratch_.rivals[r]);
             }
@@ -341,14 +341,14 @@ private:
             if constexpr (FirstOrder<R>) {
                 if constexpr (requires { rule.weighted(weight); }) {
                     const Slack slack = rule.weighted(weight).slack();
-                    return project_means(scratch_.draft, problem, slack, 1.0);
+                    return project_means(scratch_.transaction, problem, slack, 1.0);
                 } else {
-                    return project_means(scratch_.draft, problem, rule.slack(), hard);
+                    return project_means(scratch_.transaction, problem, rule.slack(), hard);
                 }
             } else {
                 start_from_singles(rule, problem);
                 constexpr bool deviation = asks_of<R>() == Asks::deviation;
-                return project(scratch_.draft, problem, deviation, scratch_.start, hard);
+                return project(scratch_.transaction, problem, deviation, scratch_.start, hard);
             }
         }
     }
@@ -364,10 +364,10 @@ private:
             // Where nothing is asked but m >= 0 the solver needs a grain of phi to divide by, and m
             // as much more, or a margin of 0 would be moved.
             const double asked = phi * problem.demand[r];
-            const double v = problem.pull[r * k + r];
+            const double v = problem.gram[r * k + r];
             problem.demand[r] = rule.phi = std::max(asked, 1e-12);
             if (asked < 1e-12) problem.m[r] += 1e-12 * std::max(v, std::sqrt(v));
-            scratch_.start[r] = 0.5 * rule.step(problem.m[r], problem.pull[r * k + r]).gain;
+            scratch_.start[r] = 0.5 * rule.step(problem.m[r], problem.gram[r * k + r]).gain;
             active += scratch_.start[r] > 0.0 ? 1 : 0;
         }
         for (double& p : scratch_.start) p *= 2.0 / static_cast<double>(1 + active);
@@ -389,7 +389,7 @@ private:
     const Method& method_;
     const Targets& targets_;
     Scratch<W, Index, Value>& scratch_;
-    ColumnsOf<W> columns_;
+    ColumnUpdatesOf<W> column_updates_;
 };
 
 }  // namespace detail

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "surelearn/counts.hpp"
 #include "surelearn/hash.hpp"
+#include "surelearn/row_builder.hpp"
 
 namespace surelearn {
 

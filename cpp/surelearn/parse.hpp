@@ -237,9 +237,9 @@ template <class Kind>
     std::size_t n = 0;
     while (!block.empty()) {
         const std::string_view run = block.substr(0, 255);
-        std::uint8_t found = 0;
-        for (const char c : run) found = static_cast<std::uint8_t>(found + (kind(c) ? 1 : 0));
-        n += found;
+        std::uint8_t count = 0;
+        for (const char c : run) count = static_cast<std::uint8_t>(count + (kind(c) ? 1 : 0));
+        n += count;
         block.remove_prefix(run.size());
     }
     return n;

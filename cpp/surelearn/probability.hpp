@@ -20,8 +20,8 @@
 #include <span>
 #include <vector>
 
-#include "surelearn/lanes.hpp"
 #include "surelearn/normal.hpp"
+#include "surelearn/simd.hpp"
 
 namespace surelearn {
 

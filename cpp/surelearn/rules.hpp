@@ -439,17 +439,17 @@ template <class Shares>
 /// or a wrong number of parameters.
 [[nodiscard]] inline std::optional<AnyRule> make_rule(std::string_view name,
                                                       std::span<const double> values) {
-    std::optional<AnyRule> found;
+    std::optional<AnyRule> rule;
     const auto consider = [&]<class R>(std::in_place_type_t<R>) {
         if (R::name != name || R::parameters.size() != values.size()) return;
         [&]<std::size_t... I>(std::index_sequence<I...>) {
-            found = R{values[I]...};
+            rule = R{values[I]...};
         }(std::make_index_sequence<R::parameters.size()>{});
     };
     [&]<class... R>(std::in_place_type_t<std::variant<R...>>) {
         (consider(std::in_place_type<R>), ...);
     }(std::in_place_type<NamedRule>);
-    return found;
+    return rule;
 }
 
 }  // namespace surelearn

@@ -9,11 +9,11 @@
 #include <ranges>
 #include <vector>
 
-#include "surelearn/cells.hpp"
 #include "surelearn/constraints.hpp"
 #include "surelearn/diagonal.hpp"
 #include "surelearn/round.hpp"
 #include "surelearn/rules.hpp"
+#include "surelearn/sparse_difference.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
@@ -37,22 +37,23 @@ enum class Means { present, predicting };
 /// - distance(y, answer): how wrong the answer is; 0 for y.
 /// - difference(y, answer, g): g = Psi(x, y) - Psi(x, answer).
 template <class D, class T>
-concept Decoder = std::constructible_from<D, const Diagonal<T>&, const typename D::Data&> &&
-                  std::default_initializable<typename D::Answer> &&
-                  requires(D& decoder, const D& loaded, std::size_t i, typename D::Truth y,
-                           typename D::Answer& out, const typename D::Answer& answer, Cells<T>& g) {
-                      { loaded.empty(i) } -> std::same_as<bool>;
-                      { loaded.truth(i) } -> std::same_as<typename D::Truth>;
-                      decoder.load(i, Means::present);
-                      { loaded.finite() } -> std::same_as<bool>;
-                      decoder.best(out);
-                      { loaded.same(y, answer) } -> std::same_as<bool>;
-                      { decoder.best_other(y, out) } -> std::same_as<bool>;
-                      { decoder.k_best(std::size_t{1}) } -> std::ranges::input_range;
-                      decoder.augment_loss(y);
-                      { loaded.distance(y, answer) } -> std::same_as<double>;
-                      loaded.difference(y, answer, g);
-                  };
+concept Decoder =
+    std::constructible_from<D, const Diagonal<T>&, const typename D::Data&> &&
+    std::default_initializable<typename D::Answer> &&
+    requires(D& decoder, const D& loaded, std::size_t i, typename D::Truth y,
+             typename D::Answer& out, const typename D::Answer& answer, SparseDifference<T>& g) {
+        { loaded.empty(i) } -> std::same_as<bool>;
+        { loaded.truth(i) } -> std::same_as<typename D::Truth>;
+        decoder.load(i, Means::present);
+        { loaded.finite() } -> std::same_as<bool>;
+        decoder.best(out);
+        { loaded.same(y, answer) } -> std::same_as<bool>;
+        { decoder.best_other(y, out) } -> std::same_as<bool>;
+        { decoder.k_best(std::size_t{1}) } -> std::ranges::input_range;
+        decoder.augment_loss(y);
+        { loaded.distance(y, answer) } -> std::same_as<double>;
+        loaded.difference(y, answer, g);
+    };
 
 /// A decoder that can also sum over all answers, with Pr[answer] proportional to exp(score).
 ///
@@ -166,7 +167,7 @@ private:
     bool augments_;
     bool mistakes_only_;
     Answer answer_{};
-    Cells<T> g_;
+    SparseDifference<T> g_;
     std::vector<double> shares_;
 };
 

@@ -15,11 +15,11 @@
 #include <span>
 #include <vector>
 
-#include "surelearn/cells.hpp"
 #include "surelearn/chain.hpp"
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
 #include "surelearn/rows.hpp"
+#include "surelearn/sparse_difference.hpp"
 #include "surelearn/structured.hpp"
 #include "surelearn/types.hpp"
 
@@ -43,7 +43,7 @@ struct Sequences {
 };
 
 /// Where the chain's own weights lie.
-struct Places {
+struct ChainLayout {
     std::size_t n_labels;
     std::size_t n_pairs;  ///< without the constant one
 
@@ -71,30 +71,30 @@ struct Shifted {
 
 /// From weights and features to the scores of a chain, and from two paths to g.
 template <class T, class Index, class Value>
-class Reading {
+class ChainFeatures {
 public:
-    Reading(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
+    ChainFeatures(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
         : weights_(weights),
           sequences_(sequences),
-          places_{weights.shape().n_columns, sequences.pairs.n_features()} {}
+          layout_{weights.shape().n_columns, sequences.pairs.n_features()} {}
 
     /// The scores of sequence i, with the averaged means or the present ones.
     void load(std::size_t i, bool averaged, Chain& chain) const {
         const std::size_t length = sequences_.length(i);
         const bool steps_differ = has_pairs();
-        chain.reset(length, places_.n_labels, steps_differ);
+        chain.reset(length, layout_.n_labels, steps_differ);
         if (length == 0) return;
         for (std::size_t t = 0; t < length; ++t) {
             const auto ahead = t + 1 < length ? token(i, t + 1) : token(i, t);
             read(token(i, t), ahead, averaged, chain.unary(t));
         }
-        add_row(Places::start, 1.0, averaged, chain.unary(0));
-        add_row(Places::end, 1.0, averaged, chain.unary(length - 1));
+        add_row(ChainLayout::start, 1.0, averaged, chain.unary(0));
+        add_row(ChainLayout::end, 1.0, averaged, chain.unary(length - 1));
         for (std::size_t t = 1; t < (steps_differ ? length : std::min<std::size_t>(length, 2));
              ++t) {
             each_pair(i, t, [&](std::size_t pair, double x) {
-                for (std::size_t before = 0; before < places_.n_labels; ++before) {
-                    add_row(places_.step(pair, before), x, averaged, chain.step(t, before));
+                for (std::size_t before = 0; before < layout_.n_labels; ++before) {
+                    add_row(layout_.step(pair, before), x, averaged, chain.step(t, before));
                 }
             });
         }
@@ -102,15 +102,16 @@ public:
 
     /// g = Psi(x, y) - Psi(x, other), without what the two share; they differ in `apart` at most.
     void difference(std::size_t i, std::span<const std::int32_t> y,
-                    std::span<const std::int32_t> other, Stretch apart, Cells<T>& g) const {
+                    std::span<const std::int32_t> other, TokenRange apart,
+                    SparseDifference<T>& g) const {
         g.clear();
         const std::size_t last = y.size() - 1;
         const auto both = [&](std::size_t feature, std::size_t t, double x) {
             g.add(feature, static_cast<std::size_t>(y[t]), x);
             g.add(feature, static_cast<std::size_t>(other[t]), -x);
         };
-        if (y[0] != other[0]) both(Places::start, 0, 1.0);
-        if (y[last] != other[last]) both(Places::end, last, 1.0);
+        if (y[0] != other[0]) both(ChainLayout::start, 0, 1.0);
+        if (y[last] != other[last]) both(ChainLayout::end, last, 1.0);
         // The step from the last token that differs leads to one that may not.
         for (std::size_t t = apart.begin; t < std::min(apart.end + 1, y.size()); ++t) {
             if (y[t] != other[t]) {
@@ -127,11 +128,11 @@ public:
     }
 
 private:
-    [[nodiscard]] bool has_pairs() const noexcept { return places_.n_pairs > 0; }
+    [[nodiscard]] bool has_pairs() const noexcept { return layout_.n_pairs > 0; }
 
     [[nodiscard]] auto token(std::size_t i, std::size_t t) const noexcept {
         return Shifted<Row<Index, Value>>{sequences_.tokens.stored(sequences_.begin(i) + t),
-                                          places_.tokens()};
+                                          layout_.tokens()};
     }
 
     /// Memory is asked for the numbers of the token `ahead` meanwhile. With q the sums for
@@ -155,9 +156,9 @@ private:
         constexpr std::size_t line = 64 / sizeof(T);
         for (std::size_t p = 0; p < row.size(); ++p) {
             const T* const at = weights_.cell(row.feature(p)) + part;
-            for (std::size_t k = 0; k < places_.n_labels; k += line)
+            for (std::size_t k = 0; k < layout_.n_labels; k += line)
                 __builtin_prefetch(at + k, 0, 2);
-            __builtin_prefetch(at + places_.n_labels - 1, 0, 2);
+            __builtin_prefetch(at + layout_.n_labels - 1, 0, 2);
         }
     }
 
@@ -186,14 +187,14 @@ private:
     }
 
     void add_step(std::size_t pair, std::span<const std::int32_t> path, std::size_t t, double x,
-                  Cells<T>& g) const {
-        g.add(places_.step(pair, static_cast<std::size_t>(path[t - 1])),
+                  SparseDifference<T>& g) const {
+        g.add(layout_.step(pair, static_cast<std::size_t>(path[t - 1])),
               static_cast<std::size_t>(path[t]), x);
     }
 
     const Diagonal<T>& weights_;
     const Sequences<Index, Value>& sequences_;
-    Places places_;
+    ChainLayout layout_;
     mutable std::vector<double> sums_;
 };
 
@@ -247,11 +248,11 @@ public:
         return static_cast<double>(count);
     }
 
-    void difference(Truth y, const Path& path, Cells<T>& g) const {
+    void difference(Truth y, const Path& path, SparseDifference<T>& g) const {
         difference(y, path, {0, y.size()}, g);
     }
     /// The same where the two paths differ in `apart` at most.
-    void difference(Truth y, const Path& path, Stretch apart, Cells<T>& g) const {
+    void difference(Truth y, const Path& path, TokenRange apart, SparseDifference<T>& g) const {
         features_.difference(example_, y, path, apart, g);
     }
 
@@ -265,7 +266,7 @@ public:
 private:
     bool averages_;
     const Data& sequences_;
-    detail::Reading<T, Index, Value> features_;
+    detail::ChainFeatures<T, Index, Value> features_;
     std::size_t example_ = 0;
     Chain chain_;
 };
@@ -302,7 +303,7 @@ public:
         other_ = path_;
         for (std::size_t t = 0; t < out.size(); ++t) {
             lead[t] = {std::numeric_limits<double>::infinity(), 0.0};
-            const Stretch apart = decoder_.chain().best_without(out, t, other_);
+            const TokenRange apart = decoder_.chain().best_without(out, t, other_);
             if (apart.begin == apart.end) continue;
             decoder_.difference(out, other_, apart, g_);
             lead[t] = g_.averaged_moments(weights_);
@@ -316,7 +317,7 @@ private:
     ChainDecoder<T, Index, Value> decoder_;
     Path path_;
     Path other_;
-    Cells<T> g_;
+    SparseDifference<T> g_;
 };
 
 }  // namespace surelearn

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "surelearn/counts.hpp"
 #include "surelearn/dictionary.hpp"
 #include "surelearn/hash.hpp"
+#include "surelearn/row_builder.hpp"
 
 namespace surelearn {
 

@@ -207,7 +207,7 @@ private:
                                            ? detail::copy_block(from + b * block, to, text.lower)
                                            : last_block(text, to);
             std::uint64_t change = mask ^ (mask << 1 | inside);
-            for (; change != 0; change &= change - 1) {
+            for (; change != 0; change &= change - 1) {  // without its lowest bit
                 const auto at = static_cast<std::uint32_t>(b * block) +
                                 static_cast<std::uint32_t>(std::countr_zero(change));
                 const bool starts = (mask >> (at % block) & 1) != 0;

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "surelearn/counts.hpp"
 #include "surelearn/hash.hpp"
 #include "surelearn/parse.hpp"
+#include "surelearn/row_builder.hpp"
 
 namespace surelearn {
 

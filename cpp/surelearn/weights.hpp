@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "surelearn/column_order.hpp"
-#include "surelearn/lanes.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {

@@ -15,8 +15,6 @@
 #include "test_full.hpp"
 #include "test_gaussian.hpp"
 #include "test_growth.hpp"
-#include "test_guard.hpp"
-#include "test_lead.hpp"
 #include "test_learn.hpp"
 #include "test_merge.hpp"
 #include "test_normal.hpp"
@@ -24,8 +22,10 @@
 #include "test_probability.hpp"
 #include "test_rows.hpp"
 #include "test_rules.hpp"
+#include "test_rw_lock.hpp"
 #include "test_structured.hpp"
 #include "test_templates.hpp"
+#include "test_top_two.hpp"
 
 namespace {
 
@@ -88,9 +88,9 @@ int main() {
     run(growth_tests, count);
     run(full_tests, count);
     run(learn_tests, count);
-    run(lead_tests, count);
+    run(top_two_tests, count);
     run(custom_tests, count);
-    run(guard_tests, count);
+    run(rw_lock_tests, count);
     run(merge_tests, count);
     run(templates_tests, count);
     run(structured_tests, count);

@@ -1,5 +1,5 @@
-// chain.hpp, cells.hpp and tagging.hpp: chains of every size in one memory, and passes over
-// sequences that are learnt whole or not at all.
+// chain.hpp, sparse_difference.hpp and tagging.hpp: chains of every size in one memory, and passes
+// over sequences that are learnt whole or not at all.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ inline void paths_rank_as_their_scores() {
         chain.look_back();
         for (std::size_t t = 0; t < chain.length(); t += 1 + chain.length() / 7) {
             Path without = best;
-            const Stretch apart = chain.best_without(best, t, without);
+            const TokenRange apart = chain.best_without(best, t, without);
             for (std::size_t s = 0; s < chain.length(); ++s) {
                 CHECK((without[s] != best[s]) == (apart.begin <= s && s < apart.end));
             }
@@ -166,7 +166,7 @@ struct Corpus {
 
 template <class T>
 [[nodiscard]] Diagonal<T> blank(std::size_t n_labels, const AnyRule& rule) {
-    return Diagonal<T>(Shape{.n_features = Places{n_labels, 4}.tokens() + 30,
+    return Diagonal<T>(Shape{.n_features = ChainLayout{n_labels, 4}.tokens() + 30,
                              .n_columns = n_labels,
                              .intercept = false,
                              .second_order = !first_order(rule),

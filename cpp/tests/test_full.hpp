@@ -1,5 +1,5 @@
-// full.hpp, parts.hpp, exact.hpp: threads change no bit, refusals leave no trace, and the solver
-// ends where its conditions hold.
+// full.hpp, parallel_for.hpp, exact.hpp: threads change no bit, refusals leave no trace, and the
+// solver ends where its conditions hold.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include "check.hpp"
 #include "surelearn/exact.hpp"
 #include "surelearn/full.hpp"
-#include "surelearn/parts.hpp"
+#include "surelearn/parallel_for.hpp"
 #include "test_diagonal.hpp"
 
 namespace surelearn::tests {
@@ -65,7 +65,7 @@ inline void every_part_of_a_range_is_done_once() {
     for (const std::size_t n : {0U, 1U, 2U, 7U, 100U}) {
         for (const std::size_t threads : {0U, 1U, 2U, 3U, 8U}) {
             std::vector<std::atomic<int>> seen(n);
-            in_parts(n, threads, [&](std::size_t begin, std::size_t end) {
+            parallel_for(n, threads, [&](std::size_t begin, std::size_t end) {
                 for (; begin < end; ++begin) seen[begin].fetch_add(1);
             });
             for (const auto& times : seen) CHECK(times.load() == 1);
@@ -114,7 +114,7 @@ inline void the_solver_meets_its_conditions() {
                                std::cos(0.7 * trial + 1.9 * static_cast<double>(r));
                 problem.demand[r] = 0.1 + 0.5 * static_cast<double>(r);
                 for (std::size_t s = 0; s < k; ++s) {
-                    problem.pull[r * k + s] = a[0] + (r == s ? a[r + 1] : 0.0);
+                    problem.gram[r * k + s] = a[0] + (r == s ? a[r + 1] : 0.0);
                 }
             }
             std::vector<double> u(k);
@@ -130,12 +130,12 @@ inline void the_solver_meets_its_conditions() {
                     slope[r * k + r] -= 2.0 * rival * rival;
                 }
             };
-            exact::Projection projection(problem, deviation, shrunk);
+            exact::KlProjection projection(problem, deviation, shrunk);
             CHECK(projection.solve(std::vector<double>(k, 0.0)));
             for (std::size_t r = 0; r < k; ++r) {
                 double m = problem.m[r];
                 for (std::size_t s = 0; s < k; ++s) {
-                    m += problem.pull[r * k + s] * projection.alpha()[s];
+                    m += problem.gram[r * k + s] * projection.alpha()[s];
                 }
                 const double asked = problem.demand[r] * (deviation ? std::sqrt(u[r]) : u[r]);
                 const double size = std::fabs(problem.m[r]) + asked;

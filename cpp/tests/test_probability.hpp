@@ -1,4 +1,5 @@
-// probability.hpp and tails.hpp: extremes, memory and the quick functions against exact ones.
+// probability.hpp and log_probability.hpp: extremes, memory and the quick functions against exact
+// ones.
 #pragma once
 
 #include <array>
@@ -8,9 +9,9 @@
 #include <vector>
 
 #include "check.hpp"
+#include "surelearn/log_probability.hpp"
 #include "surelearn/normal.hpp"
 #include "surelearn/probability.hpp"
-#include "surelearn/tails.hpp"
 
 namespace surelearn::tests {
 

@@ -97,7 +97,7 @@ public:
         for (std::size_t c = 0; c < scores_.size(); ++c) scores_[c] += distance(y, c);
     }
 
-    void difference(Truth y, Answer answer, Cells<T>& g) const {
+    void difference(Truth y, Answer answer, SparseDifference<T>& g) const {
         g.clear();
         for (std::size_t j = 0; j < list_[y].size(); ++j) {
             g.add(j, 0, list_[y][j]);

@@ -1,4 +1,5 @@
-// dictionary.hpp, pieces.hpp, templates.hpp: tables that grow, and memory at the ends of sequences.
+// dictionary.hpp, word_forms.hpp, templates.hpp: tables that grow, and memory at the ends of
+// sequences.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "surelearn/pieces.hpp"
 #include "surelearn/templates.hpp"
+#include "surelearn/word_forms.hpp"
 
 namespace surelearn::tests {
 
@@ -74,8 +75,8 @@ inline void cuts_end_where_characters_do() {
         constexpr std::array<std::size_t, 6> ends{0, 1, 3, 6, 10, 10};
         constexpr std::array<std::size_t, 6> begins{10, 6, 3, 1, 0, 0};
         const std::string whole = first;
-        apply({PieceStep::Kind::prefix, n}, first);
-        apply({PieceStep::Kind::suffix, n}, last);
+        apply({WordForm::Kind::prefix, n}, first);
+        apply({WordForm::Kind::suffix, n}, last);
         CHECK(first == whole.substr(0, ends[n]));
         CHECK(last == whole.substr(begins[n]));
     }

@@ -96,7 +96,7 @@ _FUNCTIONS: dict[str, Callable[..., Callable[[str], str]]] = {
     "match": lambda quoted: _said(re.compile(quoted[1:-1]).search),
 }
 
-#: Steps of the core, in the order of `PieceStep::Kind`.
+#: Steps of the core, in the order of `WordForm::Kind`.
 _NATIVE = ("prefix", "suffix", "lower", "shape", "capital", "capitals", "digits")
 
 #: Functions that templates can call.

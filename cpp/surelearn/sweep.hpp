@@ -17,30 +17,30 @@
 
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lanes.hpp"
 #include "surelearn/learn.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
 
 /// What became of one learner. It is stopped where a row would be refused, or the weights would
 /// have to be rescaled: its column is of no use then, and it has to be taught alone.
-struct Lane {
+struct LearnerTally {
     std::uint64_t mistakes = 0;
     std::uint64_t updates = 0;
     std::uint64_t stopped = 0;
 };
 
 /// How one learner learns.
-struct Runner {
+struct Learner {
     AnyRule rule;
     Projection projection;
 };
 
-/// Columns of the table; where there are fewer learners the last ones rest. A number known to the
-/// compiler, so that a row's sums stay in registers.
+/// Columns of the table; where there are fewer learners the last ones rest. A number known to
+/// the compiler, so that a row's sums stay in registers.
 inline constexpr std::size_t n_lanes = 8;
 
 /// The weights of one learner, as it would have them alone.
@@ -64,27 +64,28 @@ template <class T>
 }
 
 template <class T, class Index, class Value>
-class Race {
+class Sweep {
 public:
     /// The table has variances also for rules that need none: theirs are 1 and stay so. `missed` of
     /// the targets has a verdict on each row, one learner after the other.
-    Race(Diagonal<T>& weights, std::span<const Runner> runners, const Matrix<Index, Value>& rows,
-         const Targets& targets, std::span<Lane> lanes, std::size_t begin, std::size_t end)
+    Sweep(Diagonal<T>& weights, std::span<const Learner> learners, const Matrix<Index, Value>& rows,
+          const Targets& targets, std::span<LearnerTally> tallies, std::size_t begin,
+          std::size_t end)
         : weights_(weights),
-          runners_(runners),
+          learners_(learners),
           rows_(rows),
           targets_(targets),
-          lanes_(lanes),
+          tallies_(tallies),
           lookahead_(weights, rows, targets, begin, end),
           next_(begin) {
-        for (std::size_t b = 0; b < runners.size(); ++b) {
-            const bool covariance = runners[b].projection == Projection::covariance;
+        for (std::size_t b = 0; b < learners.size(); ++b) {
+            const bool covariance = learners[b].projection == Projection::covariance;
             covariance_[b] = covariance ? ~std::uint64_t{0} : 0;
         }
     }
 
-    Race(const Race&) = delete;
-    Race& operator=(const Race&) = delete;
+    Sweep(const Sweep&) = delete;
+    Sweep& operator=(const Sweep&) = delete;
 
     /// Learn the rows from where the last piece ended up to `end`.
     void run(std::size_t end) {
@@ -108,9 +109,10 @@ private:
         weigh(row, ahead);
         if (weights_.shape().averaged) weigh_averages(row);
         bool any = false;
-        for (std::size_t b = 0; b < runners_.size(); ++b) any |= decide(row, b, sign, cost, weight);
+        for (std::size_t b = 0; b < learners_.size(); ++b)
+            any |= decide(row, b, sign, cost, weight);
         if (any) move(row);
-        for (std::size_t b = 0; b < runners_.size(); ++b) close(b, sign, i);
+        for (std::size_t b = 0; b < learners_.size(); ++b) close(b, sign, i);
     }
 
     /// Mean and variance of every margin: even and odd features apart, as for one column.
@@ -157,13 +159,13 @@ private:
                               double weight) {
         alpha_[b] = gain_[b] = 0.0;
         moves_[b] = 0;
-        if (lanes_[b].stopped != 0) return false;
+        if (tallies_[b].stopped != 0) return false;
         const Moments margin{sign * m_[b], v_[b]};
         const std::array g{Side{b, sign}};
         const auto gather = [&] { return weights_.shares(row, g, margin.v, shares_); };
-        const Step step = costed_step(runners_[b].rule, cost, margin, weight, gather);
+        const Step step = costed_step(learners_[b].rule, cost, margin, weight, gather);
         if (!finite(margin) || !finite(step)) {
-            lanes_[b].stopped = 1;
+            tallies_[b].stopped = 1;
             return false;
         }
         alpha_[b] = step.alpha * sign;
@@ -250,28 +252,28 @@ private:
                 const bool variance = k / n_lanes == 1;
                 const bool sound = std::isfinite(at[k]) && (!variance || at[k] > T{0});
                 const std::size_t b = k % n_lanes;
-                if (!sound && b < lanes_.size()) lanes_[b].stopped = 1;
+                if (!sound && b < tallies_.size()) tallies_[b].stopped = 1;
             }
         });
     }
 
     /// The end of a round for column b.
     void close(std::size_t b, double sign, std::size_t i) {
-        Lane& lane = lanes_[b];
-        if (lane.stopped == 0 && moves_[b] != 0) {
-            lane.stopped = in_range(b) ? 0 : 1;
-            ++lane.updates;
+        LearnerTally& tally = tallies_[b];
+        if (tally.stopped == 0 && moves_[b] != 0) {
+            tally.stopped = in_range(b) ? 0 : 1;
+            ++tally.updates;
         }
-        if (lane.stopped != 0) return;
+        if (tally.stopped != 0) return;
         const bool wrong = !(sign * m_[b] > 0.0);
         const bool missed = weights_.shape().averaged ? !(sign * averaged_[b] > 0.0) : wrong;
-        lane.mistakes += wrong ? 1 : 0;
+        tally.mistakes += wrong ? 1 : 0;
         targets_.missed[b * targets_.y.size() + i] = missed ? 1 : 0;
     }
 
     /// Would the weights of a rule that is free of scale be left as they are?
     [[nodiscard]] bool in_range(std::size_t b) {
-        if (!is_scale_free(runners_[b].rule)) return true;
+        if (!is_scale_free(learners_[b].rule)) return true;
         std::size_t& j = witness_[b];
         while (j < weights_.shape().n_rows() &&
                !(weights_.sigma(j, b) >= Diagonal<T>::least_in_range)) {
@@ -281,10 +283,10 @@ private:
     }
 
     Diagonal<T>& weights_;
-    std::span<const Runner> runners_;
+    std::span<const Learner> learners_;
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
-    std::span<Lane> lanes_;
+    std::span<LearnerTally> tallies_;
     detail::Lookahead<Diagonal<T>, Index, Value> lookahead_;
     RowBuffer<Index, Value> buffer_;
     std::vector<double> shares_;

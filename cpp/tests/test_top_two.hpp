@@ -1,5 +1,5 @@
-// lead.hpp: threads share nothing but what they read, no row allocates, and to suppose a row moves
-// no mean.
+// top_two.hpp: threads share nothing but what they read, no row allocates, and a hypothetical
+// update moves no mean.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "check.hpp"
-#include "surelearn/lead.hpp"
+#include "surelearn/top_two.hpp"
 #include "test_diagonal.hpp"
 #include "test_rows.hpp"
 
 namespace surelearn::tests {
 
-namespace leads {
+namespace top_twos {
 
 constexpr std::size_t n_features = 60;
 
@@ -37,55 +37,55 @@ constexpr std::size_t n_features = 60;
 
 /// (best, next, gap, v) of every row.
 template <class W>
-[[nodiscard]] std::vector<Lead> found(const W& weights, const Csr<std::int32_t, float>& made,
+[[nodiscard]] std::vector<TopTwo> all(const W& weights, const Csr<std::int32_t, float>& made,
                                       std::size_t threads) {
     auto matrix = made.matrix();
     if (matrix.inspect()) return {};
-    std::vector<Lead> all(matrix.size());
-    each_lead(weights, matrix, {}, threads,
-              [&](std::size_t i, const Lead& lead) { all[i] = lead; });
+    std::vector<TopTwo> all(matrix.size());
+    each_top_two(weights, matrix, {}, threads,
+                 [&](std::size_t i, const TopTwo& row) { all[i] = row; });
     return all;
 }
 
-[[nodiscard]] inline bool same(const Lead& a, const Lead& b) {
+[[nodiscard]] inline bool same(const TopTwo& a, const TopTwo& b) {
     return a.best == b.best && a.next == b.next && a.gap == b.gap && a.v == b.v;
 }
 
-}  // namespace leads
+}  // namespace top_twos
 
 inline void threads_do_not_show_in_leads() {
-    const auto made = leads::rows(5000);
+    const auto made = top_twos::rows(5000);
     for (const std::size_t n_columns : {1, 6}) {
-        const auto weights = leads::weights(n_columns);
-        const auto one = leads::found(weights, made, 1);
-        const auto four = leads::found(weights, made, 4);
-        CHECK(one.size() == 5000 && std::ranges::equal(one, four, leads::same));
+        const auto weights = top_twos::weights(n_columns);
+        const auto one = top_twos::all(weights, made, 1);
+        const auto four = top_twos::all(weights, made, 4);
+        CHECK(one.size() == 5000 && std::ranges::equal(one, four, top_twos::same));
     }
 }
 
 inline void leads_allocate_for_no_row() {
-    const auto weights = leads::weights(6);
+    const auto weights = top_twos::weights(6);
     const auto calls = [&](std::size_t n) {
-        const auto made = leads::rows(n);
+        const auto made = top_twos::rows(n);
         const std::size_t before = allocations();
-        (void)leads::found(weights, made, 1);
+        (void)top_twos::all(weights, made, 1);
         return allocations() - before;
     };
     CHECK(calls(1000) == calls(10));
 }
 
 inline void to_suppose_a_row_moves_its_variances_only() {
-    const auto made = leads::rows(1);
+    const auto made = top_twos::rows(1);
     auto matrix = made.matrix();
     CHECK(!matrix.inspect());
     const auto row = matrix.stored(0);
-    const auto before = leads::weights(6);
-    auto weights = leads::weights(6);
+    const auto before = top_twos::weights(6);
+    auto weights = top_twos::weights(6);
     const std::array g{Side{4, 1.0}, Side{1, -1.0}};
-    CHECK(suppose(weights, rules::AROW{1.0}, Projection::precision, row, g));
+    CHECK(hypothetical_update(weights, rules::AROW{1.0}, Projection::precision, row, g));
     for (std::size_t j = 0; j < weights.shape().n_rows(); ++j) {
         const bool touched =
-            j == leads::n_features || std::ranges::find(row.index, j) != row.index.end();
+            j == top_twos::n_features || std::ranges::find(row.index, j) != row.index.end();
         for (std::size_t k = 0; k < 6; ++k) {
             CHECK(weights.mean(j, k) == before.mean(j, k));
             const bool falls = touched && (k == 4 || k == 1);
@@ -96,18 +96,19 @@ inline void to_suppose_a_row_moves_its_variances_only() {
 }
 
 inline void a_row_that_would_leave_no_variance_is_not_supposed() {
-    const auto made = leads::rows(1);
+    const auto made = top_twos::rows(1);
     auto matrix = made.matrix();
     CHECK(!matrix.inspect());
-    auto weights = leads::weights(1);
+    auto weights = top_twos::weights(1);
     weights.cell(0)[1] = std::numeric_limits<float>::denorm_min();
     const auto before = bits(weights);
     const std::array g{Side{0, 1.0}};
-    CHECK(!suppose(weights, rules::AROW{1e-300}, Projection::precision, matrix.stored(0), g));
+    CHECK(!hypothetical_update(weights, rules::AROW{1e-300}, Projection::precision,
+                               matrix.stored(0), g));
     CHECK(bits(weights) == before);
 }
 
-inline constexpr std::array lead_tests{
+inline constexpr std::array top_two_tests{
     Test{"threads do not show in leads", threads_do_not_show_in_leads},
     Test{"leads allocate for no row", leads_allocate_for_no_row},
     Test{"to suppose a row moves its variances only", to_suppose_a_row_moves_its_variances_only},

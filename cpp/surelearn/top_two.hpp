@@ -12,11 +12,11 @@
 #include <variant>
 #include <vector>
 
-#include "surelearn/columns.hpp"
+#include "surelearn/column_updates.hpp"
 #include "surelearn/decode.hpp"
 #include "surelearn/diagonal.hpp"
 #include "surelearn/full.hpp"
-#include "surelearn/parts.hpp"
+#include "surelearn/parallel_for.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/types.hpp"
@@ -35,7 +35,7 @@ void mean_scores(const W& weights, const R& row, std::span<double> s, const R& a
 }
 
 /// The two labels of the largest mean scores, the first of equals, and the margin between them.
-struct Lead {
+struct TopTwo {
     std::size_t best;
     std::size_t next;
     double gap;
@@ -44,8 +44,8 @@ struct Lead {
 
 /// Dredze & Crammer 2008, sec. 3, has the two-class form; more: the best two of K columns.
 template <Weights W, class R>
-[[nodiscard]] Lead lead_of(const W& weights, const R& row, std::span<double> s, const R& ahead,
-                           typename W::Work& work) {
+[[nodiscard]] TopTwo top_two_of(const W& weights, const R& row, std::span<double> s, const R& ahead,
+                                typename W::Work& work) {
     mean_scores(weights, row, s, ahead);
     if (s.size() == 1) {
         const std::size_t label = s[0] > 0.0 ? 1 : 0;
@@ -62,21 +62,21 @@ template <Weights W, class R>
 /// f(place, lead) for the rows of these numbers, or for all where there are none. In parts side by
 /// side, each row by itself: how many threads there are does not show.
 template <Weights W, class Index, class Value, class F>
-void each_lead(const W& weights, const Matrix<Index, Value>& matrix,
-               std::span<const std::int64_t> numbers, std::size_t threads, const F& f) {
+void each_top_two(const W& weights, const Matrix<Index, Value>& matrix,
+                  std::span<const std::int64_t> numbers, std::size_t threads, const F& f) {
     constexpr std::size_t worth_a_thread = 1024;
     const std::size_t n = numbers.empty() ? matrix.size() : numbers.size();
     const auto number = [&](std::size_t i) {
         return numbers.empty() ? i : static_cast<std::size_t>(numbers[i]);
     };
-    in_parts(n, std::min(threads, n / worth_a_thread), [&](std::size_t begin, std::size_t end) {
+    parallel_for(n, std::min(threads, n / worth_a_thread), [&](std::size_t begin, std::size_t end) {
         RowBuffer<Index, Value> buffer;
         typename W::Work work;
         std::vector<double> s(weights.shape().n_columns);
         for (std::size_t i = begin; i < end; ++i) {
             Row<Index, Value> ahead;
             if (i + 1 < end && !matrix.dense()) ahead = matrix.stored(number(i + 1));
-            f(i, lead_of(weights, matrix.row(number(i), buffer), std::span(s), ahead, work));
+            f(i, top_two_of(weights, matrix.row(number(i), buffer), std::span(s), ahead, work));
         }
     });
 }
@@ -92,27 +92,28 @@ void each_lead(const W& weights, const Matrix<Index, Value>& matrix,
 /// Shrink the variances as if a row on the border had been learnt, the means unmoved. False, and
 /// nothing changes, where a variance would become zero.
 template <std::size_t N, class T, class R>
-[[nodiscard]] bool suppose(Diagonal<T>& weights, const AnyRule& rule, Projection projection,
-                           const R& row, const std::array<Side, N>& g) {
+[[nodiscard]] bool hypothetical_update(Diagonal<T>& weights, const AnyRule& rule,
+                                       Projection projection, const R& row,
+                                       const std::array<Side, N>& g) {
     std::vector<double> out;
     const auto shares = weights.shares(row, g, 0.0, out);
     const double v = std::accumulate(shares.begin(), shares.end(), 0.0);
     const double gain = gain_on_border(rule, v, shares);
-    Turns turns;
-    turns.resize(weights.shape().n_columns, 1);
-    std::ranges::fill(turns.v, v);
-    std::ranges::fill(turns.alpha, 0.0);
-    std::ranges::fill(turns.gain, gain);
+    ColumnSteps steps;
+    steps.resize(weights.shape().n_columns, 1);
+    std::ranges::fill(steps.v, v);
+    std::ranges::fill(steps.alpha, 0.0);
+    std::ranges::fill(steps.gain, gain);
     Quad quad{{}, N, 0};
     quad.column.fill(static_cast<std::uint32_t>(weights.column(g[N - 1].column)));
     quad.column[0] = static_cast<std::uint32_t>(weights.column(g[0].column));
-    turns.moving.assign(1, quad);
-    return Columns<T>().update(weights, row, turns, projection);
+    steps.moving.assign(1, quad);
+    return ColumnUpdates<T>().update(weights, row, steps, projection);
 }
 
 template <std::size_t N, class T, class R>
-[[nodiscard]] bool suppose(Full<T>& weights, const AnyRule& rule, Projection projection,
-                           const R& row, const std::array<Side, N>& g) {
+[[nodiscard]] bool hypothetical_update(Full<T>& weights, const AnyRule& rule, Projection projection,
+                                       const R& row, const std::array<Side, N>& g) {
     typename Full<T>::Work work;
     const double v = weights.variance(row, g, work);
     const double gain = gain_on_border(rule, v, std::span(&v, 1));

@@ -13,9 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "surelearn/lanes.hpp"
 #include "surelearn/normal.hpp"
 #include "surelearn/probability.hpp"
+#include "surelearn/simd.hpp"
 
 namespace surelearn {
 

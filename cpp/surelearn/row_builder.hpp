@@ -1,4 +1,4 @@
-// Room 1, counting: the hashes of one text to a sparse row, features ascending. Knows no text.
+// Room 1, row builder: the hashes of one text to a sparse row, features ascending. Knows no text.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,10 @@ private:
         std::fill_n(place.begin(), mask + 2, 0U);
         for (const HashKey key : keys) ++place[(key >> shift & mask) + 1];
         std::uint32_t sum = 0;
-        for (std::size_t i = 0; i <= mask; ++i) place[i] = sum += place[i];
+        for (std::size_t i = 0; i <= mask; ++i) {
+            sum += place[i];
+            place[i] = sum;
+        }
         other_.resize(keys.size());
         for (const HashKey key : keys) other_[place[key >> shift & mask]++] = key;
         keys.swap(other_);
@@ -90,11 +93,11 @@ private:
     std::vector<HashKey> other_;
 };
 
-/// Turns the hashes of a text into a row.
+/// ColumnSteps the hashes of a text into a row.
 template <class T>
-class Counter {
+class RowBuilder {
 public:
-    explicit Counter(const Counting& how) : how_(how), sort_(how.n_features) {}
+    explicit RowBuilder(const Counting& how) : how_(how), sort_(how.n_features) {}
 
     /// Adds the row of these hashes.
     void add(std::span<const std::int32_t> hashes, CountRows<T>& rows) {
@@ -132,7 +135,7 @@ private:
             counts_[n] = count;
             const auto ends = static_cast<std::int32_t>((keys_[i] ^ keys_[i + 1]) >> 32 != 0);
             n += static_cast<std::size_t>(ends);
-            count &= ends - 1;
+            count &= ends - 1;  // back to 0 where the feature ends
         }
         keys_.pop_back();
         return n;

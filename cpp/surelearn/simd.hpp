@@ -56,15 +56,16 @@ using Numbers = typename detail::NumbersOf<N>::Numbers;
 template <std::size_t N>
 using Mask = typename detail::NumbersOf<N>::Mask;
 
-/// Four numbers at places[0..3], in double. Named one by one: gcc makes one instruction of that and
-/// four of __builtin_convertvector.
-template <class T, class Places>
-[[gnu::always_inline]] inline void load(const T* at, const Places& places, Four& x) noexcept {
-    x = Four{at[places[0]], at[places[1]], at[places[2]], at[places[3]]};
+/// Four numbers at positions[0..3], in double. Named one by one: gcc makes one instruction of that
+/// and four of __builtin_convertvector.
+template <class T, class Positions>
+[[gnu::always_inline]] inline void load(const T* at, const Positions& positions, Four& x) noexcept {
+    x = Four{at[positions[0]], at[positions[1]], at[positions[2]], at[positions[3]]};
 }
-template <class T, class Places>
-[[gnu::always_inline]] inline void store(const Four& x, const Places& places, T* at) noexcept {
-    for (std::size_t i = 0; i < 4; ++i) at[places[i]] = static_cast<T>(x[i]);
+template <class T, class Positions>
+[[gnu::always_inline]] inline void store(const Four& x, const Positions& positions,
+                                         T* at) noexcept {
+    for (std::size_t i = 0; i < 4; ++i) at[positions[i]] = static_cast<T>(x[i]);
 }
 
 /// `a` where all bits of the mask are set, `b` where none is. With bits, since compilers leave a
@@ -108,7 +109,7 @@ struct Quads {
 
     [[nodiscard]] bool empty() const noexcept { return near.empty() && apart.empty(); }
 
-    /// f(places of the columns, places of their numbers) for every quad.
+    /// f(positions of the columns, positions of their numbers) for every quad.
     template <class F>
     [[gnu::always_inline]] void visit(const F& f) const {
         for (const Quad& quad : near) f(Run{quad.column[0]}, Run{quad.first});

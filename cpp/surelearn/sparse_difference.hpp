@@ -14,7 +14,7 @@
 
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lanes.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
@@ -57,7 +57,7 @@ SURELEARN_WIDEN void sum_part(const Diagonal<T>& weights, const R& row, std::siz
 
 /// A difference vector g as a list of cells, each a feature and a column of the table.
 template <class T>
-class Cells {
+class SparseDifference {
 public:
     void clear() noexcept { cells_.clear(); }
 
@@ -111,7 +111,7 @@ public:
     [[nodiscard]] bool update(Diagonal<T>& weights, const Step& step, double v,
                               Projection projection) {
         const bool sound = with_shrink(projection, step.gain, v, [&](const auto& shrink) {
-            return draft(weights, step.alpha, shrink);
+            return prepare(weights, step.alpha, shrink);
         });
         if (sound) write(weights);
         return sound;
@@ -135,7 +135,8 @@ private:
             return feature == other.feature && column == other.column;
         }
     };
-    struct Draft {
+    /// The numbers of one cell.
+    struct Weight {
         T mu;
         T sigma;
         T q;
@@ -143,12 +144,12 @@ private:
 
     /// What becomes of every cell; false where one cannot be kept.
     template <class Shrink>
-    [[nodiscard]] bool draft(const Diagonal<T>& weights, double alpha, const Shrink& shrink) {
+    [[nodiscard]] bool prepare(const Diagonal<T>& weights, double alpha, const Shrink& shrink) {
         const bool second_order = weights.shape().second_order;
         const bool averaged = weights.shape().averaged;
         const auto c = static_cast<double>(weights.rounds() + 1);
         bool sound = true;
-        drafts_.clear();
+        next_.clear();
         for (const Cell& cell : cells_) {
             const T* const at = weights.cell(cell.feature) + cell.column;
             double mu = at[0];
@@ -162,7 +163,7 @@ private:
             check_mean<T>(mu, sound);
             check_variance<T>(sigma, sound);
             check_mean<T>(q, sound);
-            drafts_.push_back({static_cast<T>(mu), static_cast<T>(sigma), static_cast<T>(q)});
+            next_.push_back({static_cast<T>(mu), static_cast<T>(sigma), static_cast<T>(q)});
         }
         return sound;
     }
@@ -174,25 +175,25 @@ private:
             journal_.push_back({cells_[p],
                                 {at[0], shape.second_order ? at[weights.capacity()] : T{1},
                                  shape.averaged ? at[weights.average_at()] : T{0}}});
-            put(weights, cells_[p], drafts_[p]);
+            put(weights, cells_[p], next_[p]);
         }
     }
 
-    static void put(Diagonal<T>& weights, const Cell& cell, const Draft& draft) noexcept {
+    static void put(Diagonal<T>& weights, const Cell& cell, const Weight& weight) noexcept {
         const Shape& shape = weights.shape();
         T* const at = weights.cell(cell.feature) + cell.column;
-        at[0] = draft.mu;
-        if (shape.second_order) at[weights.capacity()] = draft.sigma;
-        if (shape.averaged) at[weights.average_at()] = draft.q;
+        at[0] = weight.mu;
+        if (shape.second_order) at[weights.capacity()] = weight.sigma;
+        if (shape.averaged) at[weights.average_at()] = weight.q;
     }
 
     struct Past {
         Cell cell;
-        Draft old;
+        Weight old;
     };
     std::vector<Past> journal_;
     std::vector<Cell> cells_;
-    std::vector<Draft> drafts_;
+    std::vector<Weight> next_;
 };
 
 }  // namespace surelearn

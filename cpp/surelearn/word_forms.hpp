@@ -1,5 +1,5 @@
-// Room 1, pieces: what templates make of one word. Knows letters of ASCII only; who knows Unicode
-// makes the others.
+// Room 1, word forms: what templates make of one word. Knows letters of ASCII only; Python makes
+// the others.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace surelearn {
 
 /// Something that is made of a word.
-struct PieceStep {
+struct WordForm {
     enum class Kind : std::uint8_t { prefix, suffix, lower, shape, capital, capitals, digits };
 
     Kind kind = Kind::prefix;
     std::size_t size = 0;  ///< of a prefix or suffix, in characters
 };
 
-namespace pieces {
+namespace word_forms {
 
 [[nodiscard]] inline bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 [[nodiscard]] inline bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
@@ -32,6 +32,7 @@ namespace pieces {
 
 inline void keep_first(std::string& word, std::size_t n) {
     std::size_t end = 0;
+    // Up to where character n + 1 begins.
     while (end < word.size() && (!begins(word[end]) || n-- > 0)) ++end;
     word.resize(end);
 }
@@ -58,39 +59,39 @@ inline void lower(std::string& word) {
     for (char& c : word) c = is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-}  // namespace pieces
+}  // namespace word_forms
 
 /// Whether `apply` can take this step for this word.
-[[nodiscard]] inline bool applies(const PieceStep& step, std::string_view word) noexcept {
-    using enum PieceStep::Kind;
-    return step.kind == prefix || step.kind == suffix || pieces::is_ascii(word);
+[[nodiscard]] inline bool applies(const WordForm& step, std::string_view word) noexcept {
+    using enum WordForm::Kind;
+    return step.kind == prefix || step.kind == suffix || word_forms::is_ascii(word);
 }
 
 /// Makes of a word what a step says.
-inline void apply(const PieceStep& step, std::string& word) {
-    using namespace pieces;
+inline void apply(const WordForm& step, std::string& word) {
+    using namespace word_forms;
     const auto say = [&](bool yes) { word = yes ? "1" : "0"; };
     switch (step.kind) {
-        case PieceStep::Kind::prefix:
+        case WordForm::Kind::prefix:
             return keep_first(word, step.size);
-        case PieceStep::Kind::suffix:
+        case WordForm::Kind::suffix:
             return keep_last(word, step.size);
-        case PieceStep::Kind::lower:
+        case WordForm::Kind::lower:
             return lower(word);
-        case PieceStep::Kind::shape:
+        case WordForm::Kind::shape:
             return shape(word);
-        case PieceStep::Kind::capital:
+        case WordForm::Kind::capital:
             return say(!word.empty() && is_upper(word[0]));
-        case PieceStep::Kind::capitals:
+        case WordForm::Kind::capitals:
             return say(std::ranges::any_of(word, is_upper) && std::ranges::none_of(word, is_lower));
-        case PieceStep::Kind::digits:
-            return say(!word.empty() && std::ranges::all_of(word, pieces::is_digit));
+        case WordForm::Kind::digits:
+            return say(!word.empty() && std::ranges::all_of(word, word_forms::is_digit));
     }
 }
 
 /// Makes of a word what all steps say; false if one cannot.
-[[nodiscard]] inline bool apply_all(std::span<const PieceStep> steps, std::string& word) {
-    for (const PieceStep& step : steps) {
+[[nodiscard]] inline bool apply_all(std::span<const WordForm> steps, std::string& word) {
+    for (const WordForm& step : steps) {
         if (!applies(step, word)) return false;
         apply(step, word);
     }

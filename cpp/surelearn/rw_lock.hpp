@@ -35,7 +35,7 @@ public:
               "changing. Load it from a file here, or start processes with 'spawn'.") {}
 };
 
-class Guard {
+class RwLock {
     /// Those of one process: a lock that a thread held at a fork is held in the child for ever.
     struct Locks {
         std::uint64_t forks = surelearn::forks();
@@ -48,7 +48,7 @@ class Guard {
 public:
     class Writer {
     public:
-        explicit Writer(Guard& guard) : Writer(guard.here()) {}
+        explicit Writer(RwLock& guard) : Writer(guard.here()) {}
         Writer(const Writer&) = delete;
         Writer& operator=(const Writer&) = delete;
         ~Writer() {
@@ -66,10 +66,10 @@ public:
         Locks& locks_;
     };
 
-    Guard() = default;
-    Guard(const Guard&) = delete;
-    Guard& operator=(const Guard&) = delete;
-    ~Guard() {
+    RwLock() = default;
+    RwLock(const RwLock&) = delete;
+    RwLock& operator=(const RwLock&) = delete;
+    ~RwLock() {
         if (locks_ != &first_) delete locks_.load();
     }
 

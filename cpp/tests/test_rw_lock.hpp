@@ -1,4 +1,4 @@
-// guard.hpp: readers meet whole blocks only, and no side waits for ever.
+// rw_lock.hpp: readers meet whole blocks only, and no side waits for ever.
 #pragma once
 
 #include <sys/wait.h>
@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "check.hpp"
-#include "surelearn/guard.hpp"
 #include "surelearn/learn.hpp"
+#include "surelearn/rw_lock.hpp"
 #include "test_rows.hpp"
 
 namespace surelearn::tests {
 
-namespace guard {
+namespace rw_locks {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
@@ -33,7 +33,7 @@ constexpr std::chrono::seconds patience{20};
 /// moves its own feature by the same step. Between blocks all weights are equal, inside they
 /// differ.
 struct Shared {
-    Guard guard;
+    RwLock guard;
     Diagonal<double> weights{Shape{.n_features = n_features, .intercept = false}};
     Csr<std::int32_t, double> rows{.n_features = n_features};
     std::vector<std::int32_t> y;
@@ -87,20 +87,20 @@ inline void hold(microseconds time) {
     }
 }
 
-}  // namespace guard
+}  // namespace rw_locks
 
 inline void readers_see_whole_blocks() {
     constexpr int blocks = 2000;
-    guard::Shared shared;
+    rw_locks::Shared shared;
     std::atomic<bool> done{false};
     std::atomic<int> torn{0};
     std::atomic<int> backwards{0};
     std::atomic<int> reads{0};
-    auto readers = guard::start(3, [&] {
+    auto readers = rw_locks::start(3, [&] {
         std::uint64_t before = 0;
         while (!done) {
             const std::uint64_t rounds = shared.rounds_if_whole();
-            if (rounds == guard::Shared::half) {
+            if (rounds == rw_locks::Shared::half) {
                 ++torn;
             } else {
                 if (rounds < before) ++backwards;
@@ -111,79 +111,79 @@ inline void readers_see_whole_blocks() {
     });
     for (int block = 0; block < blocks || reads < 100; ++block) shared.learn_block();
     done = true;
-    guard::join(readers);
+    rw_locks::join(readers);
     CHECK(torn == 0 && backwards == 0);
-    CHECK(shared.weights.rounds() >= blocks * guard::n_features);
+    CHECK(shared.weights.rounds() >= blocks * rw_locks::n_features);
     CHECK(shared.rounds_if_whole() == shared.weights.rounds());
     CHECK(shared.weights.mean(0, 0) > 0.0);
 }
 
 inline void writers_exclude_one_another() {
     constexpr int blocks = 200;
-    guard::Shared shared;
-    auto writers = guard::start(3, [&] {
+    rw_locks::Shared shared;
+    auto writers = rw_locks::start(3, [&] {
         for (int block = 0; block < blocks; ++block) shared.learn_block();
     });
-    guard::join(writers);
-    CHECK(shared.rounds_if_whole() == 3 * blocks * guard::n_features);
+    rw_locks::join(writers);
+    CHECK(shared.rounds_if_whole() == 3 * blocks * rw_locks::n_features);
 }
 
 inline void readers_share() {
-    Guard guard;
+    RwLock guard;
     std::atomic<int> inside{0};
     std::atomic<bool> late{false};
     // Each waits for the other while it holds the lock.
-    auto readers = guard::start(2, [&] {
+    auto readers = rw_locks::start(2, [&] {
         const auto lock = guard.read();
         ++inside;
-        const auto until = guard::Clock::now() + guard::patience;
+        const auto until = rw_locks::Clock::now() + rw_locks::patience;
         while (inside < 2 && !late) {
-            if (guard::Clock::now() > until) late = true;
+            if (rw_locks::Clock::now() > until) late = true;
         }
     });
-    guard::join(readers);
+    rw_locks::join(readers);
     CHECK(!late);
 }
 
 /// There is always somebody reading: each reader comes back at once and stays a while.
 inline void readers_do_not_starve_the_writer() {
     constexpr int blocks = 50;
-    guard::Shared shared;
+    rw_locks::Shared shared;
     std::atomic<bool> done{false};
-    const auto until = guard::Clock::now() + guard::patience;
-    auto readers = guard::start(4, [&] {
-        while (!done && guard::Clock::now() < until) {
+    const auto until = rw_locks::Clock::now() + rw_locks::patience;
+    auto readers = rw_locks::start(4, [&] {
+        while (!done && rw_locks::Clock::now() < until) {
             const auto lock = shared.guard.read();
-            guard::hold(guard::microseconds(300));
+            rw_locks::hold(rw_locks::microseconds(300));
         }
     });
     for (int block = 0; block < blocks; ++block) shared.learn_block();
     done = true;
-    guard::join(readers);
-    CHECK(guard::Clock::now() < until);
+    rw_locks::join(readers);
+    CHECK(rw_locks::Clock::now() < until);
 }
 
 inline void writers_do_not_starve_the_readers() {
     constexpr int wanted = 50;
-    guard::Shared shared;
+    rw_locks::Shared shared;
     std::atomic<int> waiting{3};
-    const auto until = guard::Clock::now() + guard::patience;
-    auto writers = guard::start(2, [&] {
-        while (waiting > 0 && guard::Clock::now() < until) {
+    const auto until = rw_locks::Clock::now() + rw_locks::patience;
+    auto writers = rw_locks::start(2, [&] {
+        while (waiting > 0 && rw_locks::Clock::now() < until) {
             const auto lock = shared.guard.write();
-            guard::hold(guard::microseconds(300));
+            rw_locks::hold(rw_locks::microseconds(300));
         }
     });
-    auto readers = guard::start(3, [&] {
+    auto readers = rw_locks::start(3, [&] {
         for (int i = 0; i < wanted; ++i) (void)shared.rounds_if_whole();
         --waiting;
     });
-    guard::join(readers);
-    guard::join(writers);
-    CHECK(guard::Clock::now() < until);
+    rw_locks::join(readers);
+    rw_locks::join(writers);
+    CHECK(rw_locks::Clock::now() < until);
 }
 
-namespace guard {
+namespace rw_locks {
 
 /// Whether `work` does in a child what it should, without waiting for ever.
 [[nodiscard]] inline bool in_child(const std::function<bool()>& work) {
@@ -197,7 +197,7 @@ namespace guard {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-[[nodiscard]] inline bool refuses(Guard& guard) {
+[[nodiscard]] inline bool refuses(RwLock& guard) {
     int refused = 0;
     try {
         (void)guard.read();
@@ -212,7 +212,7 @@ namespace guard {
     return refused == 2;
 }
 
-[[nodiscard]] inline bool works(Guard& guard) {
+[[nodiscard]] inline bool works(RwLock& guard) {
     (void)guard.read();
     (void)guard.write();
     return !refuses(guard);
@@ -236,35 +236,36 @@ namespace guard {
     return ok;
 }
 
-}  // namespace guard
+}  // namespace rw_locks
 
 inline void a_child_refuses_what_was_being_written() {
-    Guard guard;
+    RwLock guard;
     const auto hold = [&](const auto& wait) {
         const auto lock = guard.write();
         wait();
     };
-    CHECK(guard::while_held(hold, [&] { return guard::refuses(guard); }));
+    CHECK(rw_locks::while_held(hold, [&] { return rw_locks::refuses(guard); }));
     // Its own children have it half done, too, and the parent has it whole.
-    CHECK(guard::while_held(hold, [&] {
-        return guard::in_child([&] { return guard::refuses(guard); }) && guard::refuses(guard);
+    CHECK(rw_locks::while_held(hold, [&] {
+        return rw_locks::in_child([&] { return rw_locks::refuses(guard); }) &&
+               rw_locks::refuses(guard);
     }));
-    CHECK(guard::works(guard));
+    CHECK(rw_locks::works(guard));
 }
 
 inline void a_child_does_not_wait_for_readers_of_its_parent() {
-    Guard guard;
+    RwLock guard;
     const auto hold = [&](const auto& wait) {
         const auto lock = guard.read();
         wait();
     };
-    CHECK(guard::while_held(hold, [&] { return guard::works(guard); }));
-    CHECK(guard::works(guard));
+    CHECK(rw_locks::while_held(hold, [&] { return rw_locks::works(guard); }));
+    CHECK(rw_locks::works(guard));
 }
 
 /// A writer that waits holds the turnstile.
 inline void a_child_does_not_wait_for_who_waits_in_its_parent() {
-    Guard guard;
+    RwLock guard;
     std::atomic<bool> waits{false};
     const auto hold = [&](const auto& wait) {
         std::jthread writer;  // is waited for when the lock is free again
@@ -274,14 +275,14 @@ inline void a_child_does_not_wait_for_who_waits_in_its_parent() {
             (void)guard.write();
         });
         while (!waits) std::this_thread::yield();
-        guard::hold(guard::microseconds(20'000));
+        rw_locks::hold(rw_locks::microseconds(20'000));
         wait();
     };
-    CHECK(guard::while_held(hold, [&] { return guard::works(guard); }));
-    CHECK(guard::works(guard));
+    CHECK(rw_locks::while_held(hold, [&] { return rw_locks::works(guard); }));
+    CHECK(rw_locks::works(guard));
 }
 
-inline constexpr std::array guard_tests{
+inline constexpr std::array rw_lock_tests{
     Test{"readers see whole blocks", readers_see_whole_blocks},
     Test{"writers exclude one another", writers_exclude_one_another},
     Test{"readers share", readers_share},

@@ -1,9 +1,9 @@
-// Rooms 3 and 6, one round on paper: the weights that a row and some labels touch are copied out,
-// moved as often as the scheme likes, and written back rounded once, whole or not at all. Knows
-// neither rules nor schemes.
+// Rooms 3 and 6, a round as a transaction: the weights that a row and some labels touch are copied
+// out, moved as often as the scheme likes, and written back rounded once, whole or not at all.
+// Knows neither rules nor schemes.
 //
-// Constraint r of a draft is the margin of the right label, block 0, against rival r, block r + 1.
-// Two classes have one block and one constraint.
+// Constraint r of a transaction is the margin of the right label, block 0, against rival r, block r
+// + 1. Two classes have one block and one constraint.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@
 #include "surelearn/diagonal.hpp"
 #include "surelearn/full.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lanes.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
 
 namespace surelearn {
 
 template <Weights W>
-class Draft;
+class Transaction;
 
 template <class T>
-class Draft<Diagonal<T>> {
+class Transaction<Diagonal<T>> {
 public:
     /// Copy out what `row` touches in the columns of `sides`, the first being the right label's.
     template <class R>
@@ -58,7 +58,7 @@ public:
         return std::max<std::size_t>(1, blocks_.size() - 1);
     }
 
-    /// Mean and variance of margin r as the draft has them now.
+    /// Mean and variance of margin r as the transaction has them now.
     [[nodiscard]] Moments margin(std::size_t r) const noexcept {
         const Block& right = blocks_[0];
         if (blocks_.size() == 1) return {right.side.sign * right.s, right.v};
@@ -67,7 +67,7 @@ public:
     }
 
     /// g_r' sigma g_s.
-    [[nodiscard]] double pull(std::size_t r, std::size_t s) const noexcept {
+    [[nodiscard]] double gram(std::size_t r, std::size_t s) const noexcept {
         return r == s ? margin(r).v : blocks_[0].v;
     }
 
@@ -82,7 +82,7 @@ public:
         return out;
     }
 
-    /// A step on margin r from where the draft is now.
+    /// A step on margin r from where the transaction is now.
     [[nodiscard]] bool apply(std::size_t r, const Step& step, Projection projection) {
         const double v = margin(r).v;
         for (const std::size_t b : {std::size_t{0}, r + 1}) {
@@ -93,8 +93,8 @@ public:
         return true;
     }
 
-    /// Steps on all margins from where the draft began: means and precisions of the models each
-    /// alone would give, mixed with these weights.
+    /// Steps on all margins from where the transaction began: means and precisions of the models
+    /// each alone would give, mixed with these weights.
     [[nodiscard]] bool apply_together(std::span<const Step> steps, std::span<const double> mixing,
                                       Projection projection) {
         const std::vector<double> v = margin_variances();
@@ -134,7 +134,7 @@ public:
     /// any number not finite.
     [[nodiscard]] bool commit(Diagonal<T>& weights) const {
         for (const Block& block : blocks_) {
-            if (block.moved && !bears(weights, block)) return false;
+            if (block.moved && !is_valid(weights, block)) return false;
         }
         for (const Block& block : blocks_) {
             if (block.moved) write(weights, block);
@@ -204,7 +204,7 @@ private:
         return average_after(at[weights.average_at()], c, static_cast<T>(block.mu[p]), at[0]);
     }
 
-    [[nodiscard]] bool bears(const Diagonal<T>& weights, const Block& block) const noexcept {
+    [[nodiscard]] bool is_valid(const Diagonal<T>& weights, const Block& block) const noexcept {
         bool sound = true;
         for (std::size_t p = 0; p < x_.size(); ++p) {
             check_mean<T>(block.mu[p], sound);
@@ -231,11 +231,11 @@ private:
     std::vector<Block> blocks_;
 };
 
-/// Full weights change only within the span of the blocks' sigma f_b, so a draft is as small as its
-/// number of blocks: means s_b of the scores and covariances C_ab = f_a' sigma f_b. With sigma F' =
-/// U M for the U of the start, a step is a vector in these coordinates.
+/// Full weights change only within the span of the blocks' sigma f_b, so a transaction is as small
+/// as its number of blocks: means s_b of the scores and covariances C_ab = f_a' sigma f_b. With
+/// sigma F' = U M for the U of the start, a step is a vector in these coordinates.
 template <class T>
-class Draft<Full<T>> {
+class Transaction<Full<T>> {
 public:
     template <class R>
     void load(const Full<T>& weights, const R& row, std::span<const Side> sides) {
@@ -263,10 +263,10 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return s_.size() - 1; }
 
     [[nodiscard]] Moments margin(std::size_t r) const noexcept {
-        return {s_[0] - s_[r + 1], std::max(pull(r, r), floor(r))};
+        return {s_[0] - s_[r + 1], std::max(gram(r, r), floor(r))};
     }
 
-    [[nodiscard]] double pull(std::size_t r, std::size_t s) const noexcept {
+    [[nodiscard]] double gram(std::size_t r, std::size_t s) const noexcept {
         const std::size_t n = s_.size();
         return C_[0] - C_[r + 1] - C_[s + 1] + C_[(r + 1) * n + s + 1];
     }
@@ -277,8 +277,8 @@ public:
     }
 
     [[nodiscard]] bool apply(std::size_t r, const Step& step, Projection) {
-        if (!(pull(r, r) > floor(r))) return false;
-        lean(r, step.alpha);
+        if (!(gram(r, r) > floor(r))) return false;
+        step_mean(r, step.alpha);
         shrink(r, step.gain);
         return true;
     }
@@ -286,19 +286,19 @@ public:
     [[nodiscard]] bool apply_together(std::span<const Step> steps, std::span<const double> mixing,
                                       Projection) {
         for (std::size_t r = 0; r < steps.size(); ++r) {
-            if (steps[r].moves() && !(pull(r, r) > floor(r))) return false;
+            if (steps[r].moves() && !(gram(r, r) > floor(r))) return false;
         }
-        for (std::size_t r = 0; r < steps.size(); ++r) lean(r, mixing[r] * steps[r].alpha);
+        for (std::size_t r = 0; r < steps.size(); ++r) step_mean(r, mixing[r] * steps[r].alpha);
         // Precisions add up, so the order of the gains does not matter.
         for (std::size_t r = 0; r < steps.size(); ++r) shrink(r, mixing[r] * steps[r].gain);
         return true;
     }
 
-    /// As for diagonal weights: G = (pull^-1 + 2 diag(p))^-1, u_r = G_rr, du_r / dp_s = -2 G_rs^2.
+    /// As for diagonal weights: G = (gram^-1 + 2 diag(p))^-1, u_r = G_rr, du_r / dp_s = -2 G_rs^2.
     void shrunk(std::span<const double> p, std::span<double> u, std::span<double> slope) const {
         const std::size_t k = p.size();
         for (std::size_t r = 0; r < k; ++r) {
-            for (std::size_t s = 0; s < k; ++s) slope[r * k + s] = pull(r, s);
+            for (std::size_t s = 0; s < k; ++s) slope[r * k + s] = gram(r, s);
         }
         std::vector<double> column(k);
         for (std::size_t t = 0; t < k; ++t) {  // one g g' after the other
@@ -339,7 +339,7 @@ private:
         return out;
     }
 
-    void lean(std::size_t r, double alpha) {
+    void step_mean(std::size_t r, double alpha) {
         const auto Ce = towards(r, C_);
         const auto Me = towards(r, M_);
         for (std::size_t a = 0; a < s_.size(); ++a) {

@@ -12,7 +12,7 @@ namespace surelearn {
 /// f(begin, end) for `threads` parts of [0, n). A thread costs some 20 microseconds to start: worth
 /// it where a part takes ten times as long. What f does with one element may not depend on another.
 template <class F>
-void in_parts(std::size_t n, std::size_t threads, F&& f) {
+void parallel_for(std::size_t n, std::size_t threads, F&& f) {
     const std::size_t parts = std::max<std::size_t>(1, std::min(n, threads));
     std::vector<std::jthread> others;
     others.reserve(parts - 1);

@@ -9,13 +9,13 @@
 
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lanes.hpp"
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
 
 /// What becomes of every column in a round; a column with alpha and gain zero stays as it is.
-struct Turns {
+struct ColumnSteps {
     std::vector<double> s;      ///< mean score of every label or problem
     std::vector<double> v;      ///< its variance, in the places of the quads
     std::vector<double> alpha;  ///< with the sign of g in that column; as all that follow
@@ -29,23 +29,23 @@ struct Turns {
 };
 
 template <class T>
-class Columns {
+class ColumnUpdates {
 public:
     /// mu_b += alpha_b sigma_b x and sigma_b^-1 += gain_b x x', less what the projection drops, for
     /// all columns b. If a variance would become zero or any number not finite, nothing changes and
     /// the answer is false.
     template <class R>
-    [[nodiscard]] bool update(Diagonal<T>& weights, const R& row, const Turns& turns,
+    [[nodiscard]] bool update(Diagonal<T>& weights, const R& row, const ColumnSteps& steps,
                               Projection projection) {
         const std::size_t count =
-            4 * kept(weights.shape()) * turns.moving.size() * (row.size() + 1);
+            4 * kept(weights.shape()) * steps.moving.size() * (row.size() + 1);
         if (old_.size() < count) old_.resize(count);
         const bool precision = projection == Projection::precision;
-        const bool sound = !weights.shape().second_order ? move<Kind::means>(weights, row, turns)
-                           : precision ? move<Kind::precision>(weights, row, turns)
-                                       : move<Kind::covariance>(weights, row, turns);
-        if (!sound || !averaged(weights, row, turns.moving)) {
-            put_back(weights, row, turns.moving);
+        const bool sound = !weights.shape().second_order ? move<Kind::means>(weights, row, steps)
+                           : precision ? move<Kind::precision>(weights, row, steps)
+                                       : move<Kind::covariance>(weights, row, steps);
+        if (!sound || !averaged(weights, row, steps.moving)) {
+            put_back(weights, row, steps.moving);
             return false;
         }
         return true;
@@ -63,16 +63,16 @@ private:
     /// moved. All in one function, so that every line of it is compiled for the wider processor.
     template <Kind kind, class R>
     SURELEARN_WIDEN [[nodiscard]] bool move(Diagonal<T>& weights, const R& row,
-                                            const Turns& turns) {
+                                            const ColumnSteps& steps) {
         const Shape& shape = weights.shape();
         const std::size_t n = weights.capacity();
         const std::size_t count = row.size() + (shape.intercept ? 1 : 0);
-        const double* const alphas = turns.alpha.data();
-        const double* const gains = turns.gain.data();
-        const double* const vs = turns.v.data();
+        const double* const alphas = steps.alpha.data();
+        const double* const gains = steps.gain.data();
+        const double* const vs = steps.v.data();
         FourMask sound{-1, -1, -1, -1};
         [[maybe_unused]] const Four one{1.0, 1.0, 1.0, 1.0};
-        const Quads moving(turns.moving);
+        const Quads moving(steps.moving);
         T* old = old_.data();
         for (std::size_t p = 0; p < count; ++p) {
             const bool entry = p < row.size();
@@ -109,9 +109,10 @@ private:
         return (sound[0] & sound[1] & sound[2] & sound[3]) != 0;
     }
 
-    template <class Places>
-    [[gnu::always_inline]] static T* keep(const T* at, const Places& places, T* old) noexcept {
-        for (std::size_t i = 0; i < 4; ++i) old[i] = at[places[i]];
+    template <class Positions>
+    [[gnu::always_inline]] static T* keep(const T* at, const Positions& positions,
+                                          T* old) noexcept {
+        for (std::size_t i = 0; i < 4; ++i) old[i] = at[positions[i]];
         return old + 4;
     }
 
