@@ -6,12 +6,8 @@ import copy
 import functools
 import gc
 import pickle
-import subprocess
-import sys
-import textwrap
 import weakref
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,41 +17,14 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import strategies
+from custom_rules import Callable, arow, run
 from estimators.test_classifier import fingerprint, spread
 from surelearn import FormatError, SureClassifier, _core, load, rules
 from surelearn.rules import _custom
 
 
-def arow(m, v):
-    """AROW at r = 2; the built-in one in the user's words."""
-    if m < 1.0:
-        return (1.0 - m) / (v + 2.0), 1.0 / 2.0
-    return 0.0, 0.0
-
-
 def pa(m, v):
     return (1.0 - m) / v if m < 1.0 else 0.0, 0.0
-
-
-def thing(m, v):
-    """What numba cannot compile: it calls a function that is not."""
-    return arow(m, v)
-
-
-class Callable:
-    """A function with a state: the rows it has seen."""
-
-    def __init__(self, fails_at=None, error=None, got=None):
-        self.seen = []
-        self.fails_at, self.error, self.got = fails_at, error, got
-
-    def __call__(self, m, v):
-        self.seen.append((m, v))
-        if len(self.seen) - 1 != self.fails_at:
-            return arow(m, v)
-        if self.error is not None:
-            raise self.error
-        return self.got
 
 
 pytestmark = pytest.mark.usefixtures("no_registered_rules")
@@ -231,49 +200,6 @@ def test_wrong_parameters_are_named(make, error, message):
 # ------------------------------------------------------------------- compiled
 
 
-def test_what_cannot_be_compiled_is_called_in_python_or_refused():
-    assert rules.Custom(arow).is_compiled
-    assert not rules.Custom(arow, compiled=False).is_compiled
-    for function in (Callable(), functools.partial(arow), thing):
-        assert not rules.Custom(function).is_compiled
-        with pytest.raises(TypeError, match=r"must be a function that numba can compile, got"):
-            rules.Custom(function, compiled=True)
-    X, y = spread(n_classes=2)
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    assert fingerprint(SureClassifier(thing, random_state=0).fit(X, y)) == fingerprint(want)
-
-
-def test_an_already_compiled_function_is_taken_as_it_is():
-    X, y = spread(n_classes=2)
-    rule = rules.Custom(numba.njit(arow))
-    assert rule.is_compiled
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    assert fingerprint(SureClassifier(rule, random_state=0).fit(X, y)) == fingerprint(want)
-
-
-def test_a_function_is_compiled_once_and_forgotten_with_its_last_user(monkeypatch):
-    from surelearn.rules import _compile
-
-    compilations = []
-    compile_ = _compile._compile
-    monkeypatch.setattr(
-        _compile, "_compile", lambda *args: compilations.append(args) or compile_(*args)
-    )
-
-    def step(m, v):
-        return 0.1 if m < 0.5 else 0.0, 0.25
-
-    X, y = spread()
-    for _ in range(3):
-        clone(SureClassifier(step)).fit(X, y).partial_fit(X, y).learn_one(X[0], y[0])
-    assert len(compilations) == 1
-    compilations.clear()
-    gone = weakref.ref(step)
-    del step
-    gc.collect()
-    assert gone() is None
-
-
 def test_a_model_and_its_function_that_know_each_other_are_freed():
     def make():
         def step(m, v):
@@ -288,49 +214,6 @@ def test_a_model_and_its_function_that_know_each_other_are_freed():
     gone = make()
     gc.collect()
     assert gone() is None
-
-
-def test_without_numba_functions_are_called_in_python():
-    code = """
-        import sys
-        sys.modules["numba"] = None
-        from surelearn import SureClassifier, rules
-
-        def arow(m, v):
-            return (max(0.0, 1.0 - m) / (v + 1.0), 1.0 if m < 1.0 else 0.0)
-
-        clf = SureClassifier(arow, passes=2).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-        assert clf.n_updates_ == 4, clf.n_updates_
-        assert not rules.Custom(arow).is_compiled
-        try:
-            rules.Custom(arow, compiled=True)
-        except ImportError as error:
-            assert str(error).endswith("needs numba, got none. Run: pip install 'surelearn[numba]'")
-            print("refused")
-    """
-    assert run(code) == "refused"
-
-
-def test_numba_is_imported_by_custom_rules_only():
-    code = """
-        import sys
-        from surelearn import SureClassifier, rules
-        SureClassifier("arow").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-        rules.Custom(lambda m, v: (0.0, 0.0), compiled=False).core()
-        print("numba" in sys.modules)
-    """
-    assert run(code) == "False"
-
-
-def run(code, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout.strip()
 
 
 # ---------------------------------------------------------------------- names

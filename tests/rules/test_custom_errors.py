@@ -11,8 +11,8 @@ import threading
 import numpy as np
 import pytest
 
+from custom_rules import Callable, arow, thing
 from estimators.test_classifier import fingerprint, spread
-from rules.test_custom import Callable, arow, thing
 from surelearn import SureClassifier, rules
 
 # --------------------------------------------------------------------- errors
@@ -130,44 +130,6 @@ def test_a_collapse_is_still_one():
     rule = rules.Custom(lambda m, v: (0.0, 1e308), compiled=False)
     with pytest.raises(ValueError, match="row 0 must leave finite weights and positive variances"):
         SureClassifier(rule, projection="precision").partial_fit([[1e3], [1.0]], [0, 1], [0, 1])
-
-
-def roots(m, v):
-    return math.sqrt(m) if m < 0.0 else 0.5, 1.0
-
-
-def minus(m, v):
-    return -1.0 if m != 0.0 else 0.5, 0.5
-
-
-@pytest.mark.parametrize(
-    ("function", "error", "message"),
-    [
-        (roots, ValueError, "math domain error|expected a nonnegative input"),
-        (minus, ValueError, r"Custom\(minus.*\) must give two finite .*got \(-1.0, 0.5\) for m="),
-    ],
-)
-def test_a_compiled_function_fails_as_in_python(function, error, message):
-    X, y = spread(n_classes=2)
-    kept = []
-    for compiled in (True, False):
-        clf = SureClassifier(rules.Custom(function, compiled=compiled))
-        with pytest.raises(error, match=message):
-            clf.partial_fit(X, y)
-        kept.append(fingerprint(clf))
-    assert kept[0] == kept[1]
-
-
-def test_an_exception_in_compiled_code_comes_out_as_it_is(capfd):
-    def step(m, v):
-        if m > 0.0:
-            raise ZeroDivisionError("not here")
-        return 0.5, 0.5
-
-    X, y = spread(n_classes=2)
-    with pytest.raises(ZeroDivisionError, match="not here"):
-        SureClassifier(rules.Custom(step, compiled=True)).partial_fit(X, y)
-    assert capfd.readouterr() == ("", "")  # numba prints what nobody catches
 
 
 # -------------------------------------------------------------------- threads
