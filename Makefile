@@ -7,6 +7,8 @@ CXX_FILES := $(shell find cpp -name '*.[ch]pp')
 PYTEST := $(PY) -m pytest -q -n 2 --dist loadfile
 # Tests start Python a hundred times: without its caches it would compile the package each time.
 unexport PYTHONDONTWRITEBYTECODE
+# Every script but the modules that they share and the one that writes the tables.
+BENCHMARKS := $(filter-out benchmarks/_% benchmarks/table.py,$(sort $(wildcard benchmarks/*.py)))
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
 .PHONY: demo test test-all lint budgets properties fuzz sanitize bench stub format clean
@@ -28,7 +30,7 @@ lint: .venv/test.stamp          ## looks, types, import contract, spelling, budg
 	.venv/bin/clang-format --dry-run --Werror $(CXX_FILES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
-	.venv/bin/codespell src cpp tests docs benchmarks experiments *.md
+	.venv/bin/codespell src cpp tests docs benchmarks examples experiments *.md
 	$(HOUSE)
 
 budgets: .venv/test.stamp       ## write anew what is over the budgets of size, names and imports
@@ -47,9 +49,8 @@ fuzz: .venv/slow.stamp          ## new examples for properties, damaged files fo
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
 	printf '%s\n' jsonl csv conll conllu parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 
-bench: .venv/bench.stamp        ## every claim of the README, measured; rewrites its table
-	for script in binary_pass multiclass_pass reductions tune one_row newsgroups memory build_and_import custom_rule probabilities constraints_pass full_update shards hashing text_fit token_features tagger read_svmlight file_to_model stream_memory; do \
-	  $(PY) benchmarks/$$script.py || exit 1; done
+bench: .venv/bench.stamp        ## every claim, measured; rewrites the tables of both READMEs
+	for script in $(BENCHMARKS); do $(PY) $$script || exit 1; done
 	$(PY) benchmarks/table.py
 
 stub: .venv/test.stamp          ## write the stub of the extension anew

@@ -27,7 +27,7 @@ class Timing(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One line of the table in the README: a figure beside the goal set for it."""
+    """One line of the table of claims: a figure beside the goal set for it."""
 
     work: str
     against: str

@@ -110,7 +110,7 @@ def claims_of(figures: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
     for name, paper in PAPER.items():
         ours = figures[name]
         figure = f"{ours['seconds']:.3f} s ({ours['ratio to k = 1']:.1f}x k = 1)"
-        said = f"{paper.words} ({ours['paper ratio']:g}x) in the paper, machine of 2009"
+        said = f"{paper.words} ({ours['paper ratio']:g}x) in the paper, on a 2009 machine"
         claims.append(Claim(f"first pass on Amazon 7, {name}", said, figure, "-", True))
     return claims
 

@@ -8,7 +8,7 @@ Learning is timed from features that are made already. There is no way to hand s
 what `TokenFeatures.learn` takes is taken off the time of `fit`, and both are written down. What
 CRFsuite takes to get its features from Python (`append`) is not counted.
 
-Tagging is timed in one thread: from names of features for both, as lists of str; from what either
+Tagging is timed in one thread: from feature names for both, as lists of str; from what either
 makes of them beforehand, CRFsuite's `ItemSequence` and our rows; and from words for ours alone.
 """
 
@@ -139,10 +139,10 @@ def tagging(train: Part, test: Part, folder: Path) -> dict[str, Timing]:
     named = SureTagger(n_jobs=1, random_state=0).fit(train.items, train.y)
     rows = words.features_.transform(test.X)
     runs: dict[str, Callable[[], object]] = {
-        "CRFsuite, names of features": lambda: [crf.tag(tokens) for tokens in test.items],
-        "CRFsuite, its own ItemSequence": lambda: [crf.tag(tokens) for tokens in native],
-        "surelearn, names of features": partial(named.predict, test.items),
-        "surelearn, its own rows": partial(tagged, words, rows),
+        "CRFsuite, feature names": lambda: [crf.tag(tokens) for tokens in test.items],
+        "CRFsuite, ItemSequence": lambda: [crf.tag(tokens) for tokens in native],
+        "surelearn, feature names": partial(named.predict, test.items),
+        "surelearn, rows": partial(tagged, words, rows),
         "surelearn, words": partial(words.predict, test.X),
         "surelearn, words, all cores": partial(both.predict, test.X),
     }
@@ -168,7 +168,7 @@ def claims_of(
     claims = [
         ratio_claim(f"{work}, to F1 {GOAL}", f"{peer} L-BFGS, {lbfgs['f1']:.2f}", ratio, 40),
         Claim(
-            f"{work}, F1 as it comes",
+            f"{work}, F1 with defaults",
             f"{peer} L-BFGS, {lbfgs['f1']:.2f}",
             f"{np.mean(last['f1']):.2f}",
             f">= {GOAL}",
@@ -182,9 +182,9 @@ def claims_of(
         met = bool(better and last["seconds"] < times)
         claims.append(Claim(f"{work}, F1 and time", f"{peer} {name}", figure, goal, met))
     pairs = {
-        "from names of features": ("names of features", "names of features"),
-        "from features made already": ("its own ItemSequence", "its own rows"),
-        "from words": ("its own ItemSequence", "words"),
+        "from feature names": ("feature names", "feature names"),
+        "from precomputed features": ("ItemSequence", "rows"),
+        "from words": ("ItemSequence", "words"),
     }
     for what, (their, our) in pairs.items():
         faster = rates[f"surelearn, {our}"] / rates[f"CRFsuite, {their}"]

@@ -200,6 +200,20 @@ def test_every_command_is_in_the_guide():
     assert ran >= {"train", "predict", "evaluate", "explain", "info", "simulate"}
 
 
+def test_the_front_page_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 100
+
+
+def test_every_page_is_on_the_map():
+    """docs/README.md links each page once, on one screen."""
+    folder = ROOT / "docs"
+    text = (folder / "README.md").read_text()
+    pages = {page.relative_to(folder).as_posix() for page in folder.rglob("*.md")} - {"README.md"}
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert sorted(link for link in links if not link.startswith("../")) == sorted(pages)
+    assert len(text.splitlines()) <= 50
+
+
 def test_links_between_pages_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")]:
         for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):

@@ -15,7 +15,7 @@ COLUMNS = {
     "src": ("src",),
     "cpp": ("cpp",),
     "tests": ("tests",),
-    "scripts": ("benchmarks", "experiments"),
+    "scripts": ("benchmarks", "examples", "experiments"),
 }
 _SUFFIXES = {".py", ".hpp", ".cpp"}
 

@@ -1,0 +1,118 @@
+"""The figures of the front page, taken from the results; must not know how they were measured."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from _measure import RESULTS
+
+PEERS = Path(__file__).parents[1] / "experiments" / "peers" / "result.csv"
+OURS = "surelearn, chosen"
+CONTESTANTS = ("Vowpal Wabbit", "LinearSVC", "LogisticRegression", "fastText")
+
+
+class Headline(NamedTuple):
+    """One line of the README: a figure of ours, what stands beside it, and the script."""
+
+    work: str
+    ours: str
+    beside: str
+    script: str
+
+
+def headlines() -> list[Headline]:
+    """The six figures, in the order of the page."""
+    return [_text(), _accuracy(), _file(), _tagger(), _query(), _memory()]
+
+
+def _result(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _by_contestant(name: str) -> dict[str, dict[str, Any]]:
+    return {line["contestant"]: line for line in _result(name)["figures"]}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _text() -> Headline:
+    """One pass is enough for the accuracy of the peer's defaults."""
+    found = _by_contestant("text_fit")
+    ours, peer = found["surelearn, one pass"], found["scikit-learn"]
+    return Headline(
+        "20 Newsgroups, raw texts to the accuracy of scikit-learn's defaults",
+        f"**{ours['seconds']:.2f} s**, {_percent(ours['accuracy'])} right",
+        f"`HashingVectorizer`, `SGDClassifier`: {peer['seconds']:.1f} s, "
+        f"{_percent(peer['accuracy'])} right",
+        "benchmarks/text_fit.py",
+    )
+
+
+def _accuracy() -> Headline:
+    """On how many sets no tuned peer leads by more than one standard error."""
+    leads: dict[str, list[bool]] = {}
+    with PEERS.open(encoding="utf-8", newline="") as lines:
+        for line in csv.DictReader(lines):
+            if line["contestant"] not in CONTESTANTS:
+                continue
+            lead, error = float(line[f"{OURS}: leads by"]), float(line[f"{OURS}: error over rows"])
+            leads.setdefault(line["set"], []).append(lead >= -error)
+    level = sum(map(all, leads.values()))
+    return Headline(
+        f"Accuracy on {len(leads)} text sets, all learners tuned alike",
+        f"level or ahead on **{level} of {len(leads)}**, within one standard error",
+        f"the best of {', '.join(CONTESTANTS)}",
+        "experiments/peers/run.py",
+    )
+
+
+def _file() -> Headline:
+    result, found = _result("file_to_model"), _by_contestant("file_to_model")
+    beside = [f"{name} {found[name]['seconds']:.2g} s" for name in ("fastText", "scikit-learn")]
+    return Headline(
+        f"{result['about']['bytes'] / 1e6:.0f} MB of jsonl to a binary model, one pass, two cores",
+        f"**{found['surelearn']['seconds']:.2f} s**",
+        f"Vowpal Wabbit {found['Vowpal Wabbit']['seconds']:.2f} s on tokenized text, "
+        + ", ".join(beside),
+        "benchmarks/file_to_model.py",
+    )
+
+
+def _tagger() -> Headline:
+    found = _result("tagger")["figures"]
+    default, peer = found["surelearn"][-1], found["CRFsuite"]["L-BFGS"]
+    f1 = sum(default["f1"]) / len(default["f1"])
+    return Headline(
+        "CoNLL-2000 chunking, training time and F1",
+        f"**{default['seconds']:.1f} s**, {f1:.2f}",
+        f"CRFsuite L-BFGS: {peer['seconds']:.0f} s, {peer['f1']:.2f}",
+        "benchmarks/tagger.py",
+    )
+
+
+def _query() -> Headline:
+    result = _result("query")
+    two, many = (result["figures"][f"{n} classes, query"]["best ms"] for n in (2, 20))
+    return Headline(
+        f"The next row to label, out of {result['about']['rows']:,}",
+        f"**{two:.0f} ms** with 2 classes, {many:.0f} ms with 20",
+        "-",
+        "benchmarks/query.py",
+    )
+
+
+def _memory() -> Headline:
+    result = _result("stream_memory")
+    (_, low), (size, high) = result["figures"]["peaks"].items()
+    return Headline(
+        f"Peak memory while training from {size} of jsonl",
+        f"**{high:.0f} MB**",
+        f"{low:.0f} MB from a tenth of it",
+        "benchmarks/stream_memory.py",
+    )

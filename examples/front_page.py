@@ -1,0 +1,135 @@
+"""The picture of the README: what a trained model knows of some words, and how fast it learns.
+
+    export SURELEARN_DATA=...           # the folder with amazon-raw-4domains.jsonl.xz
+    python -m examples.front_page       # from the root; writes docs/front_page.png
+
+8,000 Amazon reviews, a quarter held out. On the left the weights of some words after training with
+the defaults; one of the words is in no review. On the right accuracy after one pass over more
+and more reviews, in 20 random orders; scikit-learn's classifiers have their defaults and get the
+same rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.model_selection import train_test_split
+
+from experiments import sets
+from surelearn import SureClassifier, SureTextClassifier
+from surelearn.plot import LearningCurveDisplay
+from surelearn.plot.style import COLOURS, FONT, GREY, head, quiet
+from surelearn.text import HashingVectorizer
+
+PICTURE = Path(__file__).parents[1] / "docs" / "front_page.png"
+WORDS = (
+    "excellent", "best", "great", "terrific", "riveting", "spellbinding", "the", "unfunny",
+    "tedious", "disappointed", "boring", "terrible",
+)  # fmt: skip
+
+
+class Split(NamedTuple):
+    """Reviews to learn from and to test on."""
+
+    train: list[str]
+    test: list[str]
+    y_train: np.ndarray
+    y_test: np.ndarray
+
+
+class Weight(NamedTuple):
+    """What a model knows of a word."""
+
+    word: str
+    n_reviews: int
+    mean: float
+    deviation: float
+
+
+def reviews() -> Split:
+    """The reviews, a quarter of each class held out."""
+    corpus = sets.reviews()
+    return Split(
+        *train_test_split(corpus.texts, corpus.y, test_size=0.25, stratify=corpus.y, random_state=0)
+    )
+
+
+def weights(split: Split) -> list[Weight]:
+    """The words with their weights, from the most positive to the most negative."""
+    clf = SureTextClassifier(random_state=0).fit(split.train, split.y_train)
+    columns = clf.vectorizer_.transform(WORDS).indices
+    mean, deviation = clf.coef_[0, columns], np.sqrt(clf.sigma_[0, columns])
+    words_of = clf.vectorizer_.build_analyzer()
+    counts = Counter(word for text in split.train for word in set(words_of(text)))
+    found = [
+        Weight(word, counts[word], float(m), float(d))
+        for word, m, d in zip(WORDS, mean, deviation, strict=True)
+    ]
+    return sorted(found, key=lambda weight: -weight.mean)
+
+
+def curves(split: Split, n_repeats: int = 20) -> LearningCurveDisplay:
+    """Accuracy by the number of reviews, the same hashed words for all learners."""
+    rows = HashingVectorizer(n_features=2**18, log_counts=True, dtype=np.float32)
+    learners = {
+        "surelearn": SureClassifier(random_state=0),
+        "SGDClassifier": SGDClassifier(random_state=0),
+        "Perceptron": Perceptron(random_state=0),
+    }
+    return LearningCurveDisplay.from_estimators(
+        learners,
+        rows.transform(split.train),
+        split.y_train,
+        X_test=rows.transform(split.test),
+        y_test=split.y_test,
+        n_repeats=n_repeats,
+        random_state=0,
+    )
+
+
+def finding(display: LearningCurveDisplay) -> str:
+    """How many reviews are saved, read off the curves."""
+    everything = display.sizes_[-1]
+    needed = display.rows_needed("surelearn", display.mean("SGDClassifier")[-1])
+    about = float(f"{needed:.2g}")
+    return f"{about:,.0f} reviews teach it what SGDClassifier learns from {everything:,}"
+
+
+def draw_weights(ax: Axes, found: list[Weight]) -> None:
+    """A dot for each mean, a thick line for one deviation and a thin one for two."""
+    for place, weight in enumerate(found):
+        colour = COLOURS[0] if weight.mean > 0 else COLOURS[1] if weight.mean < 0 else GREY
+        for times, width in ((2, 1.5), (1, 5)):
+            reach = times * weight.deviation
+            ends = (weight.mean - reach, weight.mean + reach)
+            ax.plot(ends, (place, place), color=colour, linewidth=width, solid_capstyle="round")
+        ax.plot(weight.mean, place, "o", color="white", markeredgecolor=colour, markersize=6)
+    names = [f"{weight.word}  ({weight.n_reviews:,})" for weight in found]
+    ax.set_yticks(range(len(found)), names, fontsize=FONT)
+    ax.invert_yaxis()
+    ax.axvline(0, color=GREY, linewidth=1)
+    ax.set_xlabel("Weight: negative review | positive review", fontsize=FONT)
+    quiet(ax, "x")
+    subtitle = "Mean, one and two standard deviations (number of reviews with the word)"
+    head(ax, "It knows how sure it is of every word", subtitle)
+
+
+def draw(found: list[Weight], display: LearningCurveDisplay, to: Path) -> None:
+    """Both halves of the picture."""
+    figure = Figure(figsize=(14, 5.4), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.05))
+    draw_weights(left, found)
+    display.plot(right, title=finding(display), unit="reviews")
+    figure.savefig(to, dpi=110, bbox_inches="tight")
+
+
+if __name__ == "__main__":
+    data = reviews()
+    draw(weights(data), curves(data), PICTURE)
+    print(f"The picture is in {PICTURE}.")

@@ -1,0 +1,78 @@
+"""The tables of both READMEs are those of the results, and every script is run and listed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "benchmarks"
+#: Modules that measure nothing.
+HELPERS = {"_headlines.py", "_measure.py", "table.py"}
+SCRIPTS = {path.stem for path in FOLDER.glob("*.py") if path.name not in HELPERS}
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """The script that writes the tables; the benchmarks are no part of the package."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return import_module("table")
+
+
+@pytest.mark.parametrize("name", ["README.md", "benchmarks/README.md"])
+def test_the_tables_are_those_of_the_results(table, name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert table.renewed(text) == text, "run 'python benchmarks/table.py'"
+
+
+def test_every_claim_of_a_result_is_in_the_table_with_its_verdict(table):
+    rows = [line.strip("| ").split(" | ") for line in table.claims()[2:]]
+    for path in (FOLDER / "results").glob("*.json"):
+        for claim in json.loads(path.read_text(encoding="utf-8"))["claims"]:
+            missed = "" if claim["met"] else " (missed)"
+            measured = claim["figure"] + missed
+            row = [claim["work"], claim["against"], measured, claim["goal"], f"`{path.stem}.py`"]
+            assert row in rows
+
+
+def test_the_front_page_has_six_figures_with_their_scripts(table):
+    rows = table.headlines()[2:]
+    assert len(rows) == 6
+    for row in rows:
+        (script,) = re.findall(r"\]\(([^)]+)\)", row)
+        assert (ROOT / script).is_file()
+
+
+def test_missed_goals_are_counted_on_the_front_page(table):
+    met = [not row.count("(missed)") for row in table.claims()[2:] if " | - | `" not in row]
+    missed = met.count(False)
+    assert missed
+    assert table.verdict().startswith(f"Of the {len(met)} goals behind ")
+    assert table.verdict().endswith(f", {len(met) - missed} are met, {missed} missed.")
+
+
+def test_a_page_needs_its_markers(table):
+    with pytest.raises(SystemExit, match="2"):
+        table.renewed("no markers\n")
+    with pytest.raises(SystemExit, match="2"):
+        table.renewed("<!-- claims:begin -->\n")
+
+
+def test_make_bench_runs_every_script():
+    """Also those whose results are in the table: none can be left behind."""
+    printed = subprocess.run(
+        ["make", "-n", "bench"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    run = set(re.findall(r"benchmarks/(\w+)\.py", printed)) - {"table"}
+    assert run == SCRIPTS
+    assert {path.stem for path in (FOLDER / "results").glob("*.json")} <= SCRIPTS
+
+
+def test_every_script_is_listed():
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)\.py` \|", page, re.MULTILINE)) == SCRIPTS
