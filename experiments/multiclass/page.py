@@ -88,13 +88,13 @@ def _costs(found: Found) -> Iterator[list[str]]:
 
 def made(found: Found) -> list[str]:
     """What stands between the marks."""
-    cost = [f"{name}: {what}" for name in ("20", "52") for what in ("problems", "learn", "predict")]
+    cost = [f"{name}: {what}" for name in ("20", "52") for what in ("problems", "train", "predict")]
     return [
-        "Accuracy in percent, and seconds to learn (AROW, r = 1, five passes, nothing tuned):\n",
+        "Accuracy in percent and training time (AROW, r = 1, five passes, not tuned):\n",
         *tables.table(("set", *AS_THEY_COME.values()), _forms(found)),
-        "Every decoding, accuracy in percent:\n",
+        "Accuracy of every decoding in percent:\n",
         *tables.table(("form", "decoding", *SHOWN.values()), _decodings(found)),
-        "Time as a multiple of that of `joint`, 20 classes (20 Newsgroups) and 52 (Reuters):\n",
+        "Time relative to `joint`, with 20 classes (20 Newsgroups) and 52 (Reuters):\n",
         *tables.table(("form", *cost), _costs(found)),
     ]
 

@@ -67,16 +67,16 @@ def trailing(found: Found, ours: str) -> Iterator[str]:
 
 
 def faster(found: Found, ours: str) -> Iterator[str]:
-    """Where a peer takes less time, on the wall or of the processor."""
+    """Where a peer takes less time, by the wall clock or the processor's."""
     for name, lines in found.items():
         for who in PEERS:
             for clock, said in (
-                ("seconds", "on the wall"),
-                ("processor seconds", "of the processor"),
+                ("seconds", "wall-clock"),
+                ("processor seconds", "processor"),
             ):
                 theirs, mine = float(lines[who][clock]), float(lines[ours][clock])
                 if theirs < mine:
-                    yield f"- {name}: {who}, {theirs:.2g} s {said} against {mine:.2g} s."
+                    yield f"- {name}: {who}, {theirs:.2g} s against {mine:.2g} s ({said} time)."
 
 
 def _listed(title: str, lines: Iterable[str]) -> list[str]:
@@ -87,15 +87,20 @@ def made(found: Found) -> list[str]:
     """What stands between the marks."""
     learners = ("default", "chosen", *PEERS)
     return [
-        "Accuracy in percent and processor seconds of one fit on two thirds of the rows:\n",
+        "Accuracy in percent, and processor time of one fit on two thirds of the rows:\n",
         *tables.table(("set (classes)", *learners), _figures(found)),
-        "Points by which the chosen setting leads, ± one standard error of the difference:\n",
+        "Lead of the chosen setting in points, ± one standard error of the difference:\n",
         *tables.table(("set", *PEERS), _leads(found, CHOSEN)),
-        "The same for `SureClassifier()` as it comes:\n",
+        "Lead of the default, `SureClassifier()`:\n",
         *tables.table(("set", *PEERS), _leads(found, DEFAULT)),
-        *_listed("**The chosen setting trails** by more than one error:", trailing(found, CHOSEN)),
-        *_listed("**The default trails** by more than one error:", trailing(found, DEFAULT)),
-        *_listed("**A peer takes less time** than the chosen setting:", faster(found, CHOSEN)),
+        *_listed(
+            "**The chosen setting trails** by more than one standard error:",
+            trailing(found, CHOSEN),
+        ),
+        *_listed(
+            "**The default trails** by more than one standard error:", trailing(found, DEFAULT)
+        ),
+        *_listed("**A peer is faster** than the chosen setting:", faster(found, CHOSEN)),
     ]
 
 

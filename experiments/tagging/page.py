@@ -72,22 +72,22 @@ def made() -> list[str]:
     head = ("rule", "averaged", "projection")
     sure = ("task", "what", "right %", "mean %", "log loss", "AUC", "calibration error %")
     return [
-        "Errors beyond those of the best setting of the same task and passes, in percent of them: "
-        "means over the tasks, early (1 and 3 passes) and late (10), and the worst; then by how "
-        "many percent they are at most above those of the averaged perceptron, and whether labels "
-        "that follow nothing can be learnt in fifty passes. The best parameter and projection of "
-        "each rule, averaged and not:\n",
+        "The best parameter and projection of each rule, averaged and not. Numbers are percentages "
+        "of additional errors. *Mean*, *early* (1 and 3 passes), *late* (10 passes) and *worst* "
+        "compare with the best setting of the same task and number of passes, over all tasks; "
+        "*perceptron* is the worst case compared with the averaged perceptron. *Random* shows "
+        "whether the setting can learn random labels in fifty passes:\n",
         *tables.table(
             (*head, "mean", "early", "late", "worst", "perceptron", "random"), _settings()
         ),
-        "Scores after 1, 3 and 10 passes, the best setting of each rule:\n",
+        "Scores of the best setting of each rule after 1, 3 and 10 passes:\n",
         *tables.table(("rule", *tasks), _scores()),
-        "The default after so many passes:\n",
+        "Scores of the default by number of passes:\n",
         *tables.table(("task", *numbers), _passes()),
-        "What is said of tags, by the default: its mean, log loss and AUC of right against wrong "
-        "tags, and its distance to the share of right ones over bins:\n",
+        "Confidence in tags, by the default: its mean, its log loss, its AUC for right against "
+        "wrong tags, and its calibration error over bins:\n",
         *tables.table(sure, _confidence()),
-        "Tags, and how many of them are right, by what was said of them (chunks):\n",
+        "Number of tags, and the share of right ones, by confidence (chunks):\n",
         *tables.table(("what", *names), bins),
     ]
 
