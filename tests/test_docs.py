@@ -214,6 +214,26 @@ def test_every_page_is_on_the_map():
     assert len(text.splitlines()) <= 50
 
 
+def layout():
+    """The map of the code in CONTRIBUTING.md, and the way of a line to the weights."""
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## Layout\n")[1].split("\n## ")[0]
+    return section, re.search(r"^1\. .*?\n\n", section, re.MULTILINE | re.DOTALL).group()
+
+
+def test_the_map_of_the_code_fits_on_a_screen():
+    section, way = layout()
+    assert len(section.splitlines()) <= 45
+    assert len(re.findall(r"`[\w/]+\.(?:py|hpp)`", way)) <= 15
+
+
+def test_the_files_that_contributors_are_sent_to_are_there():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    rooms = [ROOT, ROOT / "src" / "surelearn", ROOT / "cpp" / "surelearn"]
+    rooms.append(ROOT / "src" / "surelearn" / "rules")  # where a rule is added
+    for name in re.findall(r"`([\w/.]+(?:\.(?:py|hpp|cpp|md|txt)|/))`", page):
+        assert any((room / name).exists() for room in rooms), name
+
+
 def test_links_between_pages_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")]:
         for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
