@@ -76,6 +76,23 @@ def calls(monkeypatch):
 
 
 @pytest.fixture
+def small_blocks(monkeypatch, tmp_path):
+    """Blocks of a few rows, and temporary folders of the test's own."""
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 700)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    """A file of 300 reviews of two classes."""
+    from streaming import records, write
+
+    return write(tmp_path / "reviews.jsonl", records(300))
+
+
+@pytest.fixture
 def no_registered_rules():
     """A registry without names, and the one of before afterwards."""
     from surelearn.rules._custom import registered

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from streaming import bits, model, records, saved, write
 from surelearn import SureClassifier, load, merge
 from surelearn.merging import MergeState
 from surelearn.read import BadInput, batches
-from training.test_stream import bits, model, records, saved, small_blocks, write
 
-__all__ = ["small_blocks"]
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 class Stop(Exception):

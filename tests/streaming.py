@@ -1,0 +1,54 @@
+"""Reviews in a file, and a model to train on them, for the tests of streams."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from surelearn import SureTextClassifier
+
+TRAIN = """
+import sys
+from surelearn import SureTextClassifier
+from surelearn.read import _lines
+_lines.BLOCK = 700
+model = SureTextClassifier(n_features=2**10, random_state=0, passes={passes})
+print("ready", flush=True)
+model.fit_stream({source!r}, checkpoint={out!r}, checkpoint_every={every!r}, **{more!r})
+"""
+
+
+WORDS = ["good", "fine", "great", "dull", "bad", "film", "plot", "the", "of", "étude", "naïve"]
+
+
+def model(**params):
+    return SureTextClassifier(n_features=2**10, random_state=0, **{"passes": 1, **params})
+
+
+def records(n, *, n_classes=2, seed=0):
+    random = np.random.default_rng(seed)
+    for _ in range(n):
+        k = int(random.integers(n_classes))
+        words = [*random.choice(WORDS, 6).tolist(), f"w{k}{random.integers(9)}"]
+        yield {"text": " ".join(words), "label": f"class {k}", "weight": float(random.integers(3))}
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def bits(estimator):
+    """What was learnt, without the settings that must not matter to it."""
+    arrays = [estimator.coef_, estimator.intercept_, estimator.mistakes_, estimator._model.counts]
+    if hasattr(estimator, "sigma_"):
+        arrays.append(estimator.sigma_)
+    words = getattr(getattr(estimator, "vectorizer_", None), "_words", lambda: ())()
+    plain = [x if isinstance(x, bytes) else np.asarray(x).tobytes() for x in words]
+    return [array.tobytes() for array in arrays] + plain + [estimator.classes_.tolist()]
+
+
+def saved(estimator, path):
+    estimator.save(path)
+    return path.read_bytes()
