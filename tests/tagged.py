@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from surelearn import SureTagger, load
+from surelearn import SureTagger, load, rules
+from surelearn.constraints import Sequential
 
 TAGS = {
     "the": "D", "a": "D", "old": "A", "big": "A", "dog": "N", "cat": "N", "run": "N",
@@ -90,3 +91,15 @@ def opened(whole):
 def halfway(m, v):
     """A rule of a user: the margin becomes 1, half of the certainty is gained."""
     return (max(0.0, 1.0 - m) / (v + 1.0), 0.5 if m < 1.0 else 0.0)
+
+
+WAYS = {
+    "default": {},
+    "pairs": {"templates": PAIRED},
+    "hashed pairs": {"templates": PAIRED, "n_features": 64},
+    "sequential": {"rule": "arow", "constraints": Sequential(3), "average": False},
+    "first order": {"rule": "perceptron", "dtype": "float64"},
+    "free of scale": {"rule": "sop", "projection": "covariance", "initial_variance": 2.0},
+    "value": {"rule": rules.Stdev(phi=0.5), "n_jobs": 2, "random_state": 3},
+    "columns": {"columns": ["v"], "templates": ("v[0]", "v[-1]")},
+}

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as ScikitLearns
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from estimators.test_classifier import X4, Y4
+from classifiers import X4, Y4
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, evaluate, load, merge, predict
 from surelearn.text import HashingVectorizer
 

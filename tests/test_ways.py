@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV
 
 import strategies
-from estimators.test_classifier import fingerprint, spread
+from classifiers import fingerprint, spread
 from reference.learner import Learner
 from surelearn import SureClassifier, constraints, rules, weights
 from surelearn.constraints import Exact, Parallel, Sequential

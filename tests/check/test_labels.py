@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimators.test_classifier import X4
+from classifiers import X4
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, load, read
 
 BEYOND = [10**30, -(2**70), 2**64, 10**5000]

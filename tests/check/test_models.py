@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from estimators.test_classifier import X4, Y4
+from classifiers import X4, Y4
 from surelearn import (
     SureClassifier,
     SureTagger,

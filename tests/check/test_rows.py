@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from estimators.test_classifier import X4, Y4
+from classifiers import X4, Y4
 from surelearn import SureClassifier, _check, evaluate
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from estimators.test_classifier import X4, Y4
+from classifiers import X4, Y4
 from surelearn import (
     SureClassifier,
     SureTagger,

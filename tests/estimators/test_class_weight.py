@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from estimators.test_classifier import X4, Y4, fingerprint
+from classifiers import X4, Y4, fingerprint
 from surelearn import SureClassifier, SureTextClassifier, tune
 from surelearn.estimators import partitions
 

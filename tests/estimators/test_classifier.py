@@ -19,34 +19,10 @@ from scipy.special import ndtr
 from sklearn.model_selection import GridSearchCV
 
 import strategies
+from classifiers import X4, Y4, classifier, fingerprint, spread
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
 from surelearn import SureClassifier, rules
-
-X4 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [0.5, 3.0]])
-Y4 = np.array(["no", "yes", "yes", "no"])
-
-
-def classifier(rule, **options):
-    name, params = rule
-    return SureClassifier(rules.RULES[name](**params), **options)
-
-
-def fingerprint(clf):
-    """Every bit of what a classifier has learnt."""
-    model = clf._model
-    state = model.weights.state() if model.weights else {}
-    cells = {k: np.asarray(v).tobytes() for k, v in state.items() if k != "layout"}
-    return (model.classes.tolist(), model.projection, model.mistakes, model.updates,
-            model.counts.tolist(), cells)  # fmt: skip
-
-
-def spread(n=200, d=6, n_classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n)
-    centres = rng.normal(size=(n_classes, d)) * 2
-    return centres[y] + rng.normal(size=(n, d)), y
-
 
 # ------------------------------------------------------------------ agreement
 
@@ -255,42 +231,6 @@ def test_no_weight_at_all_is_refused_by_fit_and_nothing_to_a_stream():
     assert fingerprint(fresh.partial_fit(X4, Y4)) == before
 
 
-def test_class_weights_and_sample_weights_multiply():
-    X, y = spread()
-    options = {"shuffle": False, "passes": 1}
-    by_class = SureClassifier(class_weight={1: 3.0, 2: 0.0}, **options).fit(X, y)
-    by_row = SureClassifier(**options).fit(
-        X, y, sample_weight=np.select([y == 1, y == 2], [3.0, 0.0], 1.0)
-    )
-    assert fingerprint(by_class) == fingerprint(by_row)
-    assert by_class.classes_.tolist() == [0, 1]
-
-
-def test_balanced_weights_use_all_counts_in_fit_and_running_ones_in_a_stream():
-    X, y = spread(60)
-    y = np.where(np.arange(60) % 5 == 0, y, 0)
-    options = {"shuffle": False, "passes": 1, "projection": "covariance"}
-    counts = np.bincount(y)
-    by_row = SureClassifier(**options).fit(X, y, sample_weight=60 / (3 * counts[y]))
-    fitted = SureClassifier(class_weight="balanced", **options).fit(X, y)
-    assert fingerprint(by_row) == fingerprint(fitted)
-
-    running, seen = [], {}
-    for n, label in enumerate(y, 1):
-        seen[label] = seen.get(label, 0) + 1
-        running.append(n / (len(seen) * seen[label]))
-    by_row = SureClassifier(**options).partial_fit(X, y, sample_weight=running)
-    whole = SureClassifier(class_weight="balanced", **options).partial_fit(X, y)
-    pieces = SureClassifier(class_weight="balanced", **options)
-    for a in range(0, 60, 7):
-        pieces.partial_fit(X[a : a + 7], y[a : a + 7])
-    pieces_one = SureClassifier(class_weight="balanced", **options)
-    for x, label in zip(X, y, strict=True):
-        pieces_one.learn_one(x, label)
-    assert fingerprint(by_row) == fingerprint(whole) == fingerprint(pieces)
-    assert fingerprint(pieces_one) == fingerprint(whole)
-
-
 # -------------------------------------------------------------------- predicting
 
 
@@ -362,18 +302,6 @@ def test_coef_is_a_read_only_view():
 
 
 # ------------------------------------------------------------------- the estimator
-
-
-def test_projection_is_decided_once():
-    X, y = spread()
-    assert SureClassifier().fit(X, y).projection_ == "covariance"
-    clf = SureClassifier().fit(sparse.csr_matrix(X), y)
-    assert clf.projection_ == "precision"
-    assert clf.partial_fit(X, y).projection_ == "precision"
-    assert clf.fit(X, y).projection_ == "covariance"
-    assert SureClassifier(projection="precision").fit(X, y).projection_ == "precision"
-    one = SureClassifier().learn_one(sparse.csr_matrix(X[:1]), 0)
-    assert one.projection_ == "precision"
 
 
 def test_one_row_of_pandas_is_dense():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import strategies
+from classifiers import X4, Y4, classifier, fingerprint, spread
 from containers import (
     change_settings,
     change_tensors,
@@ -24,7 +25,6 @@ from containers import (
     tensors_of,
     with_settings,
 )
-from estimators.test_classifier import X4, Y4, classifier, fingerprint, spread
 from surelearn import FormatError, SureClassifier, SureTagger, SureTextClassifier, load, rules
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.files import FORMAT_VERSION

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 
 import strategies
-from estimators.test_classifier import fingerprint
+from classifiers import fingerprint
 from surelearn import SureClassifier, load, rules, weights
 from surelearn.active import Pool
 from surelearn.constraints import Exact, Parallel, Sequential

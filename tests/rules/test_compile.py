@@ -11,8 +11,8 @@ import numba
 import pytest
 from sklearn.base import clone
 
+from classifiers import fingerprint, spread
 from custom_rules import Callable, arow, run, thing
-from estimators.test_classifier import fingerprint, spread
 from surelearn import SureClassifier, rules
 
 

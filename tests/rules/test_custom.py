@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import strategies
+from classifiers import fingerprint, spread
 from custom_rules import Callable, arow, run
-from estimators.test_classifier import fingerprint, spread
 from surelearn import FormatError, SureClassifier, _core, load, rules
 from surelearn.rules import _custom
 

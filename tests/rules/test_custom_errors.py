@@ -11,8 +11,8 @@ import threading
 import numpy as np
 import pytest
 
+from classifiers import fingerprint, spread
 from custom_rules import Callable, arow, thing
-from estimators.test_classifier import fingerprint, spread
 from surelearn import SureClassifier, rules
 
 # --------------------------------------------------------------------- errors

@@ -20,7 +20,7 @@ python=$(command -v "${PYTHON:-$root/.venv/bin/python}") || {
 }
 # Absolute, but with its links kept: they are what tells Python which environment it is in.
 python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python")
-read -ra tests <<<"${TESTS:-tests/test_bits.py tests/rules/test_registry.py tests/rules/test_confident.py tests/rules/test_margin.py tests/test_weights.py tests/estimators/test_classifier.py tests/test_refusals.py tests/estimators/test_file.py tests/test_schemes.py tests/test_ways.py tests/test_probability.py tests/rules/test_custom.py tests/rules/test_custom_errors.py tests/rules/test_compile.py tests/test_text.py tests/templates/test_features.py tests/templates/test_language.py tests/templates/test_features_tokens.py tests/templates/test_features_states.py tests/check/test_tokens.py tests/read/test_svmlight.py tests/read/test_vw.py tests/merging/test_state.py tests/merging/test_sums.py}"
+read -ra tests <<<"${TESTS:-tests/test_bits.py tests/rules/test_registry.py tests/rules/test_confident.py tests/rules/test_margin.py tests/test_weights.py tests/estimators/test_classifier.py tests/test_refusals.py tests/models/test_rows.py tests/models/test_row_settings.py tests/estimators/test_file.py tests/test_schemes.py tests/test_ways.py tests/test_probability.py tests/rules/test_custom.py tests/rules/test_custom_errors.py tests/rules/test_compile.py tests/test_text.py tests/templates/test_features.py tests/templates/test_language.py tests/templates/test_features_tokens.py tests/templates/test_features_states.py tests/check/test_tokens.py tests/read/test_svmlight.py tests/read/test_vw.py tests/merging/test_state.py tests/merging/test_sums.py}"
 cd "$root"
 
 export PATH="$(dirname "$python"):$PATH"
