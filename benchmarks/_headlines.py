@@ -74,12 +74,19 @@ def _accuracy() -> Headline:
 
 def _file() -> Headline:
     result, found = _result("file_to_model"), _by_contestant("file_to_model")
+    remarks = {
+        "Vowpal Wabbit": " (tokenized beforehand)",
+        "fastText": "",
+        "scikit-learn": " (extrapolated from a part)",
+    }
     return Headline(
         f"{result['about']['bytes'] / 1e6:.0f} MB of jsonl to a binary model, one pass, two cores",
         f"**{found['surelearn']['seconds']:.2f} s**",
-        f"Vowpal Wabbit {found['Vowpal Wabbit']['seconds']:.2f} s (tokenized beforehand), "
-        f"fastText {found['fastText']['seconds']:.1f} s, "
-        f"scikit-learn {found['scikit-learn']['seconds']:.0f} s (extrapolated from a part)",
+        ", ".join(
+            f"{name} {found[name]['seconds']:.2g} s{remark}"
+            for name, remark in remarks.items()
+            if name in found
+        ),
         "benchmarks/file_to_model.py",
     )
 
