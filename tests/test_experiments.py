@@ -22,6 +22,13 @@ def module(monkeypatch):
     return lambda name: import_module(f"experiments.{name}")
 
 
+def test_every_experiment_is_listed():
+    folder = ROOT / "experiments"
+    page = (folder / "README.md").read_text()
+    for run in folder.glob("*/run.py"):
+        assert f"({run.parent.name}/README.md)" in page
+
+
 @pytest.mark.parametrize("name", ["peers", "multiclass", "shards", "active", "tagging"])
 def test_the_page_shows_the_result(module, name):
     page = module(f"{name}.page")
