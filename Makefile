@@ -1,30 +1,30 @@
-# Every target makes what it needs in one .venv; a stamp tells which extras are in it.
+# Every target installs what it needs into one .venv; a stamp records which extras are there.
 PYTHON ?= python3
 PY := .venv/bin/python
 CORE := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CXX_FILES := $(shell find cpp -name '*.[ch]pp')
-# A file stays on one worker: what it makes once is made once, and it has its own cluster.
+# A test file stays on one worker, so that module fixtures and clusters are made once.
 PYTEST := $(PY) -m pytest -q -n 2 --dist loadfile
-# Tests start Python a hundred times: without its caches it would compile the package each time.
+# Tests start Python a hundred times: without bytecode caches each start would compile the package.
 unexport PYTHONDONTWRITEBYTECODE
-# Every script but the modules that they share and the one that writes the tables.
+# Every script in the folder, without shared modules and the script that writes the tables.
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/table.py,$(sort $(wildcard benchmarks/*.py)))
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
 .PHONY: demo test test-all lint budgets properties fuzz sanitize bench stub format clean
 
-demo: .venv/demo.stamp          ## the main job on data that is on every machine
+demo: .venv/demo.stamp          ## train on text that is on every machine, print a table, draw a picture
 	.venv/bin/surelearn demo
 
-test: .venv/test.stamp lint     ## quick: every check that takes seconds
+test: .venv/test.stamp lint     ## quick: lint and all tests that take seconds
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/slow.stamp sanitize properties   ## what is slow: sanitizers, fuzz, stories on real data
+test-all: .venv/slow.stamp sanitize properties   ## slow: sanitizers, fuzzing, real data, clusters
 	.venv/bin/mypy   # once more, with the types of Spark
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
 	$(PYTEST) --dist load -m slow   # few tests, some of them long
 
-lint: .venv/test.stamp          ## looks, types, import contract, spelling, budgets
+lint: .venv/test.stamp          ## formatting, types, import contract, spelling, budgets
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/clang-format --dry-run --Werror $(CXX_FILES)
@@ -33,7 +33,7 @@ lint: .venv/test.stamp          ## looks, types, import contract, spelling, budg
 	.venv/bin/codespell src cpp tests docs benchmarks examples experiments *.md
 	$(HOUSE)
 
-budgets: .venv/test.stamp       ## write anew what is over the budgets of size, names and imports
+budgets: .venv/test.stamp       ## renew the list of what is over the budgets of size, names and imports
 	$(HOUSE) --write
 
 sanitize: .venv/slow.stamp      ## C++ tests and some Python tests under sanitizers
@@ -44,7 +44,7 @@ PROPERTIES = $(PYTEST) -m "hypothesis and not slow"
 properties: .venv/test.stamp    ## the property tests with ten times the examples
 	SURELEARN_HYPOTHESIS=thorough $(PROPERTIES)
 
-fuzz: .venv/slow.stamp          ## new examples for properties, damaged files for every reader for five minutes
+fuzz: .venv/slow.stamp          ## new examples for the property tests, damaged files for every reader, five minutes each
 	SURELEARN_HYPOTHESIS=fuzz $(PROPERTIES)
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
 	printf '%s\n' jsonl csv conll conllu parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
@@ -53,7 +53,7 @@ bench: .venv/bench.stamp        ## every claim, measured; rewrites the tables of
 	for script in $(BENCHMARKS); do $(PY) $$script || exit 1; done
 	$(PY) benchmarks/table.py
 
-stub: .venv/test.stamp          ## write the stub of the extension anew
+stub: .venv/test.stamp          ## write the stub of the extension
 	$(PY) -m nanobind.stubgen -q -m surelearn._core -o src/surelearn/_core.pyi
 
 format: .venv/test.stamp

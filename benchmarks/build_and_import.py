@@ -5,10 +5,10 @@ configuration and the building of the wheel included, nothing reused from an ear
 
 Import: measured inside fresh interpreters, in turns, the median of many. The package loads a name
 when it is first asked for, so a bare ``import surelearn`` does nothing yet: what counts is
-``from surelearn import SureClassifier``. The baseline is ``import sklearn, sklearn.base``: whoever
-uses the classifier uses scikit-learn's estimators, and all that is needed beyond their base class
-is counted as surelearn's own. Beside it, the same after ``import sklearn.linear_model``, which
-whoever compares linear classifiers has in memory already.
+``from surelearn import SureClassifier``. The baseline is ``import sklearn, sklearn.base``, which
+every user of scikit-learn's estimators pays for; all that the classifier needs beyond it counts as
+surelearn's. Beside it, the same after ``import sklearn.linear_model``, as in a program that
+compares linear classifiers.
 """
 
 from __future__ import annotations

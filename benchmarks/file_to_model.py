@@ -118,7 +118,7 @@ def scikit_learn(path: Path) -> Callable[[], object]:
 
 
 def contestants(paths: dict[str, Path]) -> dict[str, Callable[[], object]]:
-    """Whoever is installed."""
+    """Ours, scikit-learn, and the other peers that are installed."""
     runs = {
         "surelearn": ours(paths["all.jsonl"]),
         "scikit-learn": scikit_learn(paths["part.jsonl"]),

@@ -74,7 +74,7 @@ def _dense(X: np.ndarray, y: np.ndarray) -> Split:
 
 
 def _split(X: Any, y: np.ndarray, learn: np.ndarray, others: Iterable[np.ndarray]) -> Split:
-    # A class of a few rows may be missing from what is learnt: nobody can predict it.
+    # A class of a few rows may be missing from the training rows: no model can predict it.
     known = np.unique(y[learn])
     parts = (rows[np.isin(y[rows], known)] for rows in (learn, *others))
     return Split(*((X[rows], y[rows]) for rows in parts))

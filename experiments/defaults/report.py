@@ -1,4 +1,4 @@
-"""The report: chosen settings on the part of every set that nobody has looked at before."""
+"""The report: chosen settings on the part of every set that was not used before."""
 
 from __future__ import annotations
 
