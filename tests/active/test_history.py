@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
 
-from active.test_pool import bytes_of, digits, teach, texts
+from asked import bytes_of, digits, teach, texts
 from surelearn import SureClassifier, SureTextClassifier, load
 from surelearn.active import Budget, EstimatedError, Pool, Stable
 

@@ -8,41 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
-from sklearn.linear_model import RidgeClassifier, SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
 
+from asked import bytes_of, digits, teach, texts
 from surelearn import SureClassifier, SureTextClassifier, active, rules
-from surelearn.active import Budget, EstimatedError, Pool, Progress, Stable, query
-from surelearn.active._stopping import kappa
-
-WORDS = ["great", "dull", "odd", "film", "new", "plot", "fine", "poor", "cast", "long"]
-
-
-def digits(n_classes: int, n: int = 300):
-    X, y = load_digits(n_class=n_classes, return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))[:n]
-    return X[order] / 16, y[order]
-
-
-def texts(n: int = 60):
-    words = np.random.default_rng(1).choice(WORDS, (n, 4))
-    return [" ".join(row) for row in words], ["fine" in row or "great" in row for row in words]
-
-
-def bytes_of(model, tmp_path):
-    path = tmp_path / "model"
-    model.save(path)
-    return path.read_bytes()
-
-
-def teach(pool: Pool, y, n: int, at_once: int = 1) -> list[int]:
-    asked: list[int] = []
-    for _ in range(n):
-        rows = pool.ask(at_once)
-        pool.tell(rows, np.asarray(y)[rows])
-        asked += rows.tolist()
-    return asked
-
+from surelearn.active import Budget, EstimatedError, Pool, query
 
 # ---------------------------------------------------------------------- ask and tell
 
@@ -167,127 +136,7 @@ def teach_without_predicting(pool, y, n):
     return asked
 
 
-# -------------------------------------------------------------------------------- undo
-
-
-@pytest.mark.parametrize(
-    "params",
-    [{}, {"rule": "pa"}, {"average": True}, {"covariance": "full"}, {"multiclass": "ovo"}],
-    ids=str,
-)
-def test_undo_restores_every_byte(params, tmp_path):
-    X, y = digits(4)
-    X = X[:, 20:32]
-    strategy = "margin" if params.get("rule") == "pa" else "acl"
-    pool = Pool(SureClassifier(**params), X, strategy=strategy, random_state=0)
-    states = []
-    for step in range(50):  # over copies that are made every 32 labels
-        rows = pool.ask(1 + step % 2)
-        fresh = pool.model.__sklearn_is_fitted__()
-        states.append((rows, bytes_of(pool.model, tmp_path) if fresh else None))
-        if step % 10 == 9:
-            pool.skip(rows)
-        else:
-            pool.tell(rows, y[rows])
-    answers, skipped = list(pool.answers), list(pool.skipped)
-    for rows, state in reversed(states):
-        assert pool.undo().tolist() == rows.tolist()
-        assert (bytes_of(pool.model, tmp_path) == state) if state else pool.model._fresh
-        assert (pool.ask(len(rows)) == rows).all()
-    assert (pool.answers, pool.skipped, len(pool)) == ([], [], len(y))
-    for step, (rows, _) in enumerate(states):  # and forward again
-        if step % 10 == 9:
-            pool.skip(rows)
-        else:
-            pool.tell(rows, y[rows])
-    assert (pool.answers, pool.skipped) == (answers, skipped)
-
-
-def test_undo_of_texts_restores_words_and_bytes(tmp_path):
-    X, y = texts()
-    start = {0: y[0], 1: y[1], 2: y[2]}
-    pool = Pool(SureTextClassifier(), X, labels=start, random_state=0)
-    before = bytes_of(pool.model, tmp_path)
-    asked = teach(pool, y, 40)
-    for row in reversed(asked):
-        assert pool.undo().tolist() == [row]
-    assert bytes_of(pool.model, tmp_path) == before
-    with pytest.raises(ValueError, match="undo needs an answer or a skip to take back, got none"):
-        pool.undo()  # the start stays
-    assert len(pool.answers) == 3
-
-
-def test_undo_where_all_weights_were_rescaled(tmp_path):
-    """A rule free of scale multiplies every weight when the variances have become small."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2))
-    y = rng.integers(0, 2, 400)  # nothing but noise shrinks variances fast
-    clf = SureClassifier("stdev", dtype="float32", projection="covariance")
-    clf.set_params(rule__phi=4.0)
-    pool = Pool(clf, X, strategy="random", random_state=0)
-    teach(pool, y, 10)
-    states = []
-    for _ in range(100):
-        states.append((bytes_of(pool.model, tmp_path), pool.model._model.weights.prior))
-        teach(pool, y, 1)
-    assert len({prior for _, prior in states}) > 1
-    for state, _ in reversed(states):
-        pool.undo()
-        assert bytes_of(pool.model, tmp_path) == state
-
-
-def test_whoever_holds_the_model_sees_what_is_undone():
-    X, y = digits(2)
-    clf = SureClassifier()
-    pool = Pool(clf, X, random_state=0)
-    teach(pool, y, 8)
-    pool.undo()
-    assert pool.model is clf
-    assert clf._model.counts.sum() == 7
-
-
 # ------------------------------------------------------------------- other classifiers
-
-
-@pytest.mark.parametrize(
-    ("model", "strategy"),
-    [
-        (RidgeClassifier(), "margin"),
-        (SGDClassifier(random_state=0), "margin"),
-        (MultinomialNB(), "least-confident"),
-        (SureClassifier("pa1"), "margin"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_any_classifier_can_be_taught(model, strategy):
-    X, y = digits(3)
-    pool = Pool(model, X, strategy=strategy, random_state=0)
-    asked = teach(pool, y, 9)
-    at_nine = pool.model.predict(X)
-    asked += teach(pool, y, 15)
-    assert pool.model.score(X, y) > 0.8
-    assert set(pool.model.classes_) == {0, 1, 2}
-    for row in reversed(asked[9:]):
-        assert pool.undo().tolist() == [row]
-    assert (pool.model.predict(X) == at_nine).all()
-
-
-def test_a_classifier_without_partial_fit_is_fitted_anew():
-    X, y = digits(3)
-    pool = Pool(RidgeClassifier(), X, strategy="margin", random_state=0)
-    told = teach(pool, y, 12)
-    plain = RidgeClassifier().fit(X[told], y[told])
-    np.testing.assert_array_equal(pool.model.coef_, plain.coef_)
-
-
-def test_a_classifier_with_partial_fit_learns_one_after_the_other():
-    X, y = digits(3)
-    pool = Pool(SGDClassifier(random_state=0), X, strategy="margin", classes=[0, 1, 2])
-    told = teach(pool, y, 30)
-    plain = SGDClassifier(random_state=0)
-    for row in told:
-        plain.partial_fit(X[[row]], y[[row]], classes=[0, 1, 2])
-    np.testing.assert_array_equal(pool.model.coef_, plain.coef_)
 
 
 def test_codes_need_their_classes():
@@ -300,82 +149,6 @@ def test_codes_need_their_classes():
 
 
 # ---------------------------------------------------------------------------- stopping
-
-
-def curve(pool: Pool, y, most: int) -> tuple[int, str]:
-    """Labels until it stops, and why."""
-    for n in range(most):
-        if reason := pool.should_stop():
-            return n, reason
-        teach(pool, y, 1)
-    return most, ""
-
-
-def test_a_budget_stops_at_its_end():
-    X, y = digits(3)
-    start = {int(np.flatnonzero(y == k)[0]): k for k in range(3)}
-    pool = Pool(SureClassifier(), X, labels=start, stop=Budget(20))
-    assert curve(pool, y, 100) == (17, "20 labels of 20")
-    pool.undo()
-    assert pool.should_stop() == ""
-
-
-def test_stable_predictions_stop_an_easy_pool_and_not_at_once():
-    X, y = digits(2, n=360)
-    pool = Pool(SureClassifier(), X, stop=Stable(window=10, times=2, watch=200), random_state=0)
-    n, reason = curve(pool, y, 300)
-    assert 20 < n < 200
-    assert reason.startswith("predictions stable: kappa")
-    assert "last 20 labels" in reason
-    assert pool.model.score(X, y) > 0.97
-
-
-def test_predictions_of_noise_are_not_stable():
-    X, _ = digits(2, n=300)
-    y = np.random.default_rng(0).integers(0, 2, 300)
-    clf = SureClassifier("pa")
-    pool = Pool(clf, X, strategy="random", stop=Stable(window=10, times=2), random_state=0)
-    assert curve(pool, y, 150) == (150, "")
-
-
-def test_one_label_for_all_is_no_decision():
-    looks = [np.zeros(50, np.int32)] * 100
-    none = np.zeros(0, bool)
-    assert Stable(window=10).reason(Progress(100, none, none, looks)) == ""
-    looks = [np.arange(50, dtype=np.int32) % 2] * 61
-    assert "kappa 1.000" in Stable().reason(Progress(61, none, none, looks))
-    assert Stable().reason(Progress(60, none, none, looks[:60])) == ""
-    assert Stable().reason(Progress(61, none, none, [None, *looks[1:]])) == ""
-
-
-def test_kappa_by_hand():
-    """Agreement 3/4; by chance 1/2 1/4 + 1/2 3/4."""
-    a, b = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
-    assert kappa(a, b) == pytest.approx(0.5)
-    assert kappa(a, a) == 1.0
-    assert kappa(a, 1 - a) == -1.0
-
-
-def test_what_is_undone_does_not_count_as_stable():
-    X, y = digits(2)
-    pool = Pool(SureClassifier(), X, stop=Stable(window=5, times=2), random_state=0)
-    teach(pool, y, 30)
-    before = list(pool._predictions)
-    teach(pool, y, 3)
-    for _ in range(3):
-        pool.undo()
-    assert len(pool._predictions) == len(before) == 30
-
-
-@pytest.mark.parametrize("explore", [0.0, 0.5])
-def test_estimated_error_stops_where_the_error_is_low(explore):
-    X, y = digits(3, n=500)
-    rule = EstimatedError(0.1, window=30)
-    pool = Pool(SureClassifier(), X, stop=rule, explore=explore, random_state=0)
-    n, reason = curve(pool, y, 450)
-    assert 30 < n < 450
-    assert f"last 30 {'random' if explore else 'chosen'} questions" in reason
-    assert 1 - pool.model.score(X, y) < 0.1
 
 
 def test_chosen_questions_are_harder_than_random_ones():
@@ -394,26 +167,6 @@ def test_chosen_questions_are_harder_than_random_ones():
     rest = np.setdiff1d(np.arange(len(y)), [answer.row for answer in pool.answers])
     error = 1 - pool.model.score(X[rest] / 16, y[rest])
     assert abs(missed[True] - error) < 0.07
-
-
-def test_estimated_error_counts_the_last_questions_before_they_are_learnt():
-    missed = np.array([True] * 50 + [False] * 100)
-    none = np.zeros(150, bool)
-    rule = EstimatedError(0.02, window=100, z=1.0)
-    assert "error at most 0.010" in rule.reason(Progress(150, missed, none, []))
-    assert rule.reason(Progress(149, missed[:-3], none[:-3], [])) == ""
-    assert rule.reason(Progress(150, np.ones(150, bool), none, [])) == ""
-    odd = np.arange(150) % 2 == 1
-    few = EstimatedError(0.02, window=50, z=0.0)
-    assert "random questions" in few.reason(Progress(150, ~odd, odd, []))
-    assert few.reason(Progress(150, odd, odd, [])) == ""
-
-
-def test_the_first_reason_counts():
-    X, y = digits(2)
-    pool = Pool(SureClassifier(), X, stop=[Budget(5), Budget(3)], random_state=0)
-    teach(pool, y, 3)
-    assert pool.should_stop() == "3 labels of 3"
 
 
 # ------------------------------------------------------------------------------ errors
@@ -472,21 +225,6 @@ def test_what_a_pool_is_made_of():
         Pool(SureClassifier(), X, stop=[Budget(3), 5])
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Budget(0), "n must be at least 1, got 0"),
-        (lambda: Stable(threshold=1.5), r"threshold must be in \(0, 1\], got 1.5"),
-        (lambda: Stable(window=0), "window must be at least 1, got 0"),
-        (lambda: EstimatedError(0.0), r"error must be in \(0, 1\), got 0.0"),
-        (lambda: EstimatedError(0.1, z=-1.0), r"z must be in \[0, inf\), got -1.0"),
-    ],
-)
-def test_stopping_rules_check_themselves(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 # ------------------------------------------------------------------------- odd input
 
 
@@ -513,19 +251,6 @@ def test_any_sparse_matrix_is_a_pool(form):
     assert teach(pools[0], y, 10) == teach(pools[1], y, 10)
 
 
-@pytest.mark.parametrize("rule", [lambda m, v: (0.1, 0.1), rules.Custom(lambda m, v: (0.1, 0.1))])
-def test_a_rule_that_cannot_be_pickled_is_undone_too(rule):
-    X, y = digits(2)
-    pool = Pool(SureClassifier(rule), X, random_state=0)
-    teach(pool, y, 40)
-    before = pool.model.coef_.copy()
-    teach(pool, y, 1)
-    assert (pool.model.coef_ != before).any()
-    pool.undo()
-    assert (pool.model.coef_ == before).all()
-    assert pool.model.rule == rule
-
-
 def test_a_copy_of_a_pool_goes_its_own_way():
     X, y = digits(2)
     pool = Pool(SureClassifier(), X, random_state=0)
@@ -534,25 +259,6 @@ def test_a_copy_of_a_pool_goes_its_own_way():
     asked = teach(copy, y, 5)
     assert len(pool.answers) == 10
     assert teach(pool, y, 5) == asked
-
-
-def test_a_stopping_rule_must_be_one():
-    with pytest.raises(TypeError, match="stop must be Budget, Stable or EstimatedError, got 3"):
-        Pool(SureClassifier(), digits(2)[0], stop=3)
-
-
-def test_a_row_that_another_classifier_refuses_leaves_it_as_it_was():
-    """Also where its label is new and all would be learnt anew."""
-    X = np.eye(4)
-    X[3] = -1.0
-    pool = Pool(MultinomialNB(), X, strategy="entropy", labels={0: "a", 1: "b"})
-    before = pool.model.predict_proba(X[:3])
-    with pytest.raises(ValueError, match="Negative values"):
-        pool.tell(3, "c")
-    assert pool.model.classes_.tolist() == ["a", "b"]
-    assert (pool.model.predict_proba(X[:3]) == before).all()
-    pool.tell(2, "b")
-    assert [answer.row for answer in pool.answers] == [0, 1, 2]
 
 
 def test_questions_of_the_random_strategy_are_random_ones():

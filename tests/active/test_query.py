@@ -2,72 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import log_ndtr
-from sklearn.datasets import load_digits, make_classification
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.linear_model import LogisticRegression
 
+from queried import SECOND_ORDER, code_of, fitted, plain, problem, with_ones
 from reference import active as reference
-from reference.diagonal import Diagonal
-from reference.full import Full
-from reference.rules import REGISTRY
 from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import query, scores
 
-SECOND_ORDER = [name for name, rule in rules.RULES.items() if not rule().first_order]
 NEAR = np.array([[2.0, 0.0], [0.1, 1.0], [-1.0, 0.0], [0.0, 0.0]])
-
-
-def problem(n_classes: int, seed: int = 0, n: int = 240):
-    X, y = make_classification(
-        n,
-        8,
-        n_informative=6,
-        n_redundant=0,
-        n_classes=n_classes,
-        n_clusters_per_class=1,
-        random_state=seed,
-    )
-    X[np.abs(X) < 0.4] = 0.0
-    return X, y
-
-
-def fitted(n_classes: int, seed: int = 0, **params):
-    X, y = problem(n_classes, seed)
-    clf = SureClassifier(dtype="float64", passes=1, random_state=0, **params)
-    return clf.fit(X[:120], y[:120]), X[120:]
-
-
-def plain(clf: SureClassifier):
-    """The weights of a classifier for the reference."""
-    mu = np.column_stack([clf.coef_, clf.intercept_])
-    if clf.covariance == "full":
-        return Full(mu, np.array(clf.sigma_))
-    sigma = np.column_stack([clf.sigma_, clf.intercept_sigma_])
-    return Diagonal(mu, sigma, clf.projection_)
-
-
-def code_of(clf: SureClassifier) -> np.ndarray | None:
-    joint = clf.multiclass == "joint" or len(clf.classes_) == 2
-    return None if joint else clf.code_.astype(float)
-
-
-def gain_of(clf: SureClassifier):
-    rule = rules.get(clf.rule)
-    step = partial(REGISTRY[rule.name], **rule.params())
-    return lambda v, a: step(0.0, v, *([a] if rule.name == "variance-exact" else []))[1]
-
-
-def with_ones(X: np.ndarray) -> np.ndarray:
-    return np.column_stack([X, np.ones(len(X))])
 
 
 # ----------------------------------------------------------------------------- scores
@@ -124,16 +73,6 @@ def test_temperature_scales_acl_and_keeps_its_order():
     np.testing.assert_allclose(after, before / clf.temperature_, rtol=1e-12)
 
 
-def test_averaged_means_are_the_ones_that_count():
-    X, y = problem(3)
-    clf = SureClassifier("arow", average=True, passes=2).fit(X[:100], y[:100])
-    mean, variance = clf.margin(X[100:])
-    for row, found in enumerate(scores(clf, X[100:])):
-        b, a = np.argsort(mean[row])[-2:]
-        gap = mean[row, a] - mean[row, b]
-        assert found == pytest.approx(gap / np.sqrt(variance[row, a] + variance[row, b]))
-
-
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_threads_do_not_change_a_bit(n_classes):
     X, y = problem(n_classes, n=6000)
@@ -141,16 +80,6 @@ def test_threads_do_not_change_a_bit(n_classes):
     one = scores(clf, X)
     np.testing.assert_array_equal(one, scores(clf.set_params(n_jobs=3), X))
     np.testing.assert_array_equal(one, scores(clf, sparse.csr_matrix(X)))
-
-
-@pytest.mark.parametrize("how", ["joint", "ovr"])
-@pytest.mark.parametrize("rule", ["arow", "pa1"])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_margin_is_the_gap_of_the_mean_scores(rule, n_classes, how):
-    clf, X = fitted(n_classes, rule=rule, multiclass=how)
-    s = clf.decision_function(X)
-    want = np.abs(s) if s.ndim == 1 else np.diff(np.sort(s, axis=1)[:, -2:]).ravel()
-    np.testing.assert_allclose(scores(clf, X, "margin"), want, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -194,22 +123,6 @@ def test_best_first_and_ties_by_number():
         assert query(clf, X, n).dtype == np.int64
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), Perceptron(), MultinomialNB()], ids=str)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_classifiers_of_scikit_learn_take_what_needs_no_variance(model, n_classes):
-    X, y = load_digits(n_class=n_classes, return_X_y=True)
-    model = model.fit(X[:100], y[:100])
-    if hasattr(model, "decision_function"):
-        s = model.decision_function(X)
-        want = np.abs(s) if s.ndim == 1 else np.diff(np.sort(s, axis=1)[:, -2:]).ravel()
-        np.testing.assert_allclose(scores(model, X, "margin"), want)
-    if hasattr(model, "predict_proba"):
-        p = model.predict_proba(X).max(axis=1)
-        np.testing.assert_allclose(scores(model, X, "least-confident"), p)
-        assert query(model, X, 2, "entropy").shape == (2,)
-    assert query(model, X, 3, "random", random_state=0).shape == (3,)
-
-
 def test_texts_are_asked_about_as_they_are():
     clf = SureTextClassifier().fit(["good film", "bad film"], ["yes", "no"])
     texts = ["good good", "film", "bad"]
@@ -220,55 +133,6 @@ def test_texts_are_asked_about_as_they_are():
 
 
 # ------------------------------------------------------------------------------ batch
-
-
-@pytest.mark.parametrize("rule", SECOND_ORDER)
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_a_batch_is_the_one_of_variances_that_really_shrink(rule, n_classes):
-    clf, X = fitted(n_classes, rule=rule)
-    noise = getattr(rules.get(rule), "noise", 0.0)
-    want = reference.batch(plain(clf), with_ones(X), 12, gain_of(clf), noise=noise)
-    assert query(clf, X, 12, batch=True).tolist() == want
-    assert query(clf, sparse.csr_matrix(X), 12, batch=True).tolist() == want
-
-
-@pytest.mark.parametrize("projection", ["precision", "covariance"])
-def test_a_batch_goes_by_the_projection(projection):
-    clf, X = fitted(3, rule="arow", projection=projection)
-    want = reference.batch(plain(clf), with_ones(X), 20, gain_of(clf))
-    assert query(clf, X, 20, batch=True).tolist() == want
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_batch_with_full_covariance(n_classes):
-    clf, X = fitted(n_classes, rule="arow", covariance="full")
-    want = reference.batch(plain(clf), with_ones(X), 12, gain_of(clf))
-    assert query(clf, X, 12, batch=True).tolist() == want
-
-
-@pytest.mark.parametrize("how", ["ovr", "ovo", "ecoc"])
-def test_a_batch_with_reductions(how):
-    clf, X = fitted(4, rule="stdev", multiclass=how, decoding="scores")
-    want = reference.batch(plain(clf), with_ones(X), 12, gain_of(clf), code_of(clf))
-    assert query(clf, X, 12, batch=True).tolist() == want
-
-
-def test_a_batch_asks_about_no_copy_where_there_is_something_else():
-    X = np.eye(6)
-    y = [0, 1, 0, 1, 0, 1]
-    clf = SureClassifier("stdev", fit_intercept=False).fit(X, y)
-    rows = np.array([X[0] + X[1], X[0] + X[1], X[0] + X[1], X[2] + 1.02 * X[3]])
-    assert query(clf, rows, 2).tolist() == [0, 1]
-    assert scores(clf, rows)[:3].tolist() == [0.0, 0.0, 0.0]
-    assert query(clf, rows, 3, batch=True).tolist() == [0, 3, 1]
-
-
-def test_a_batch_leaves_the_model_as_it_was(tmp_path):
-    clf, X = fitted(3)
-    clf.save(tmp_path / "before")
-    query(clf, X, 30, batch=True)
-    clf.save(tmp_path / "after")
-    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
 
 
 def test_a_rule_of_ones_own_is_asked_for_its_gain():
@@ -290,28 +154,6 @@ def test_before_fit_there_is_only_random(model, strategy):
         return
     with pytest.raises(NotFittedError, match="not fitted"):
         query(model, NEAR, 1, strategy)
-
-
-@pytest.mark.parametrize("strategy", ["acl", "entropy"])
-def test_first_order_rules_have_no_variances(strategy):
-    clf, X = fitted(2, rule="pa")
-    needs = "variances" if strategy == "acl" else "probabilities"
-    with pytest.raises(ValueError, match=f"needs no {needs}, got '{strategy}': the rule 'pa'"):
-        query(clf, X, 1, strategy)
-
-
-def test_what_a_model_lacks_is_named():
-    X, y = problem(2)
-    model = Perceptron().fit(X, y)
-    with pytest.raises(ValueError, match="needs no variances, got 'acl': Perceptron keeps none"):
-        query(model, X)
-    with pytest.raises(ValueError, match="needs no variances, got 'acl': Perceptron keeps none"):
-        query(model, X, 2, batch=True)
-    with pytest.raises(ValueError, match="got 'entropy': Perceptron has no predict_proba"):
-        scores(model, X, "entropy")
-    bayes = MultinomialNB().fit(np.abs(X), y)
-    with pytest.raises(ValueError, match="got 'margin': MultinomialNB has no decision_function"):
-        scores(bayes, X, "margin")
 
 
 def test_other_errors():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
-from active.test_pool import bytes_of
+from asked import bytes_of
 from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, tune
 from surelearn.active import Pool
 from surelearn.estimators import feature_names
