@@ -9,7 +9,6 @@ import pytest
 
 from classifiers import X4, Y4, fingerprint
 from surelearn import SureClassifier, SureTextClassifier, tune
-from surelearn.estimators import partitions
 
 TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
 UNKNOWN = r"class_weight must have classes as keys, which are 'no', 'yes', got 'yess'"
@@ -120,38 +119,3 @@ def test_what_was_known_before_counts_in_a_file(tmp_path):
     clf.fit_stream(written(tmp_path / "a.jsonl", ["old", "no"] * 20))
     clf.fit_stream(written(tmp_path / "b.jsonl", ["no", "yes"] * 20), resume=True)
     assert clf.classes_.tolist() == ["no", "old", "yes"]
-
-
-# ------------------------------------------------------------------------- partitions
-
-
-class Parts:
-    """An engine that holds its partitions in a list."""
-
-    def __init__(self, *parts):
-        self._parts = parts
-
-    def tally(self, job):
-        parts = enumerate(self._parts)
-        return partitions.together([job.tally(y, number=i) for i, (_, y) in parts])
-
-    def total(self, job):
-        parts = enumerate(self._parts)
-        return partitions.summed([job.state(X, y, number=i) for i, (X, y) in parts])
-
-
-def test_partitions_have_all_classes_together():
-    parts = Parts((X4, Y4), (X4, ["ad", "no", "ad", "no"]))
-    for weights in ({"ad": 0.0, "yes": 2.0}, {"no": 3.0}):
-        clf = SureClassifier(class_weight=weights, random_state=0, n_shards=2)
-        want = clf.fit(np.vstack([X4, X4]), [*Y4, "ad", "no", "ad", "no"])
-        if 0.0 not in weights.values():  # rows of weight 0 are dropped before a fit is cut
-            assert fingerprint(partitions.fit(clf, parts)) == fingerprint(want)
-        assert partitions.fit(clf, parts).classes_.tolist() == want.classes_.tolist()
-    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
-        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts)
-    classes = ["ad", "no", "yes"]
-    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
-        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts, classes=classes)
-    with pytest.raises(TypeError, match=r"partition 0: class_weight must have keys of the kind"):
-        partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)

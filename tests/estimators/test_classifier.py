@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import itertools
-import pickle
 import signal
-import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import ndtr
-from sklearn.model_selection import GridSearchCV
 
 import strategies
 from classifiers import X4, Y4, classifier, fingerprint, spread
@@ -175,20 +169,6 @@ def test_late_classes_follow_the_split():
     assert clf.mistakes_.tolist() == [want.mistakes]
 
 
-def test_one_class_teaches_nothing_until_a_second_appears():
-    clf = SureClassifier().partial_fit([[1.0, 2.0]], ["a"])
-    assert clf.classes_.tolist() == ["a"]
-    assert clf.predict([[1.0, 1.0], [0.0, 0.0]]).tolist() == ["a", "a"]
-    assert clf.n_updates_ == 0
-    with pytest.raises(ValueError, match="coef_ needs at least two known classes"):
-        _ = clf.coef_
-    with pytest.raises(ValueError, match="decision_function needs at least two known classes"):
-        clf.decision_function([[1.0, 1.0]])
-    clf.learn_one([1.0, 0.0], "b")
-    fresh = SureClassifier(projection="covariance").partial_fit([[1.0, 0.0]], ["b"], ["a", "b"])
-    np.testing.assert_array_equal(clf.coef_, fresh.coef_)
-
-
 def test_many_classes_in_a_small_chunk_are_nothing_to_warn_of():
     X, y = np.eye(31), np.array([f"c{i}" for i in range(31)])
     clf = SureClassifier().partial_fit(X, y, classes=y)
@@ -234,31 +214,6 @@ def test_no_weight_at_all_is_refused_by_fit_and_nothing_to_a_stream():
 # -------------------------------------------------------------------- predicting
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("fit_intercept", [False, True])
-def test_predictions_are_those_of_the_coefficients(n_classes, average, fit_intercept):
-    X, y = spread(n_classes=n_classes)
-    clf = SureClassifier(average=average, fit_intercept=fit_intercept, random_state=0).fit(X, y)
-    scores = X @ clf.coef_.T.astype(float) + clf.intercept_
-    variance = X**2 @ clf.sigma_.T.astype(float) + clf.intercept_sigma_
-    if n_classes == 2:
-        scores, variance = scores[:, 0], variance[:, 0]
-        assert clf.coef_.shape == clf.sigma_.shape == (1, 6)
-    np.testing.assert_allclose(clf.decision_function(X), scores, rtol=1e-6, atol=1e-9)
-    mean, v = clf.margin(X)
-    np.testing.assert_array_equal(mean, clf.decision_function(X))
-    np.testing.assert_allclose(v, variance, rtol=1e-6)
-    winners = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
-    assert clf.predict(X).tolist() == clf.classes_[winners].tolist()
-    assert [clf.predict_one(x) for x in X] == clf.predict(X).tolist()
-    csr = sparse.csr_matrix(X)
-    assert [clf.predict_one(csr[i]) for i in range(9)] == clf.predict(X[:9]).tolist()
-    assert clf.predict_one(dict(enumerate(X[0]))) == clf.predict(X[:1])[0]
-    assert not fit_intercept or clf.intercept_.any()
-    assert fit_intercept or not clf.intercept_.any()
-
-
 def test_averaging_changes_the_prediction_but_not_the_learning():
     X, y = spread()
     plain = SureClassifier(random_state=0, passes=2).fit(X, y)
@@ -280,43 +235,7 @@ def test_two_class_probability_is_that_of_the_margin():
         np.testing.assert_allclose(np.exp(clf.predict_log_proba(X)), clf.predict_proba(X))
 
 
-@pytest.mark.parametrize("name", sorted(FIRST_ORDER))
-def test_first_order_rules_lack_what_needs_variances(name):
-    clf = SureClassifier(name).fit(X4, Y4)
-    for attribute in ("margin", "predict_proba", "predict_log_proba", "sigma_"):
-        assert not hasattr(clf, attribute)
-    with pytest.raises(AttributeError, match="has no attribute 'margin'") as caught:
-        _ = clf.margin
-    assert "rule must keep variances for this" in str(caught.value.__cause__)
-
-
-def test_coef_is_a_read_only_view():
-    clf = SureClassifier().fit(X4, Y4)
-    view = clf.coef_
-    for array in (view, clf.sigma_, clf.intercept_, clf.intercept_sigma_):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1.0
-    before = view.copy()
-    clf.partial_fit(10 * X4, np.where(Y4 == "no", "yes", "no"))
-    assert not np.array_equal(view, before)
-
-
 # ------------------------------------------------------------------- the estimator
-
-
-def test_one_row_of_pandas_is_dense():
-    X = spread()[0]
-    assert SureClassifier().learn_one(pd.Series(X[0]), 0).projection_ == "covariance"
-    assert SureClassifier().learn_one(sparse.coo_array(X[0]), 0).projection_ == "precision"
-
-
-def test_what_was_fitted_tells_what_there_is():
-    X, y = spread()
-    clf = SureClassifier("perceptron", average=True).fit(X, y).set_params(rule="arow")
-    assert not hasattr(clf, "sigma_")
-    assert not hasattr(clf, "margin")
-    clf = SureClassifier("arow").fit(X, y).set_params(rule="perceptron")
-    assert clf.sigma_.shape == (*clf.margin(X)[1][0].shape, 6)
 
 
 def test_labels_may_come_in_mixed_clothes():
@@ -335,23 +254,6 @@ def test_counts_are_of_rows_not_of_passes():
     X, y = spread()
     clf = SureClassifier(passes=5, random_state=0).fit(X, y)
     assert clf._model.counts.tolist() == np.bincount(y).tolist()
-
-
-def test_another_thread_meets_the_old_model_until_fit_is_done():
-    X, y = spread(2000)
-    wide = np.hstack([X] * 20)
-    clf = SureClassifier(random_state=0).fit(X, y)
-    want = clf.decision_function(X[:3])
-    other = threading.Thread(target=SureClassifier.fit, args=(clf.set_params(passes=40), wide, y))
-    other.start()
-    answers = []
-    while other.is_alive():
-        with contextlib.suppress(ValueError):  # 6 features are too few once fit has ended
-            answers.append(clf.decision_function(X[:3]))
-    other.join()
-    assert answers
-    assert all(np.array_equal(answer, want) for answer in answers)
-    assert clf.n_features_in_ == 120
 
 
 def test_interrupted_learning_counts_what_it_learnt():
@@ -376,43 +278,6 @@ def test_interrupted_learning_counts_what_it_learnt():
         signal.signal(signal.SIGALRM, before)
     rounds = clf._model.weights.state()["rounds"]
     assert rounds == clf._model.counts.sum()
-
-
-def test_rule_parameters_can_be_set_and_searched():
-    X, y = spread()
-    clf = SureClassifier(rules.Stdev(eta=0.9))
-    assert clf.get_params()["rule__phi"] == rules.Stdev(eta=0.9).phi
-    clf.set_params(rule__eta=0.5)
-    assert clf.rule == rules.Stdev(phi=0.0)
-    clf.set_params(rule="arow", rule__r=5.0)
-    assert clf.rule == rules.AROW(r=5.0)
-    with pytest.raises(TypeError, match=r"AROW\(r=5.0\) must be given 'r', got 'eta'"):
-        clf.set_params(rule__eta=0.9)
-    with pytest.raises(ValueError, match="Invalid parameter 'rules'"):
-        clf.set_params(rules=1)
-    for grid in ({"rule__r": [0.1, 10.0]}, {"rule": [rules.AROW(r=0.1), rules.AROW(r=10.0)]}):
-        search = GridSearchCV(clf, grid, cv=3).fit(X, y)
-        assert search.best_score_ > 0.5
-
-
-def test_names_of_features_are_kept():
-    X, y = spread()
-    frame = pd.DataFrame(X, columns=list("uvwxyz"))
-    clf = SureClassifier().fit(frame, y)
-    assert clf.feature_names_in_.tolist() == list("uvwxyz")
-    with pytest.raises(ValueError, match="feature names"):
-        clf.predict(frame[list("zyxwvu")])
-
-
-def test_pickle_and_copy_go_on_learning_alike():
-    X, y = spread()
-    clf = SureClassifier(average=True).partial_fit(X, y)
-    clf.learn_one(X[0], y[0])
-    twins = [pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)]
-    clf.partial_fit(X, y)
-    for twin in twins:
-        assert fingerprint(twin) != fingerprint(clf)
-        assert fingerprint(twin.partial_fit(X, y)) == fingerprint(clf)
 
 
 def test_verbose_reports_every_pass(capsys):

@@ -177,34 +177,6 @@ def test_the_words_of_a_text_are_its_own():
     assert clf.explain("three").feature.tolist().count("three") == 1
 
 
-def test_marks_are_safe_and_where_the_words_are():
-    clf = SureTextClassifier(random_state=0).fit(["<i>great</i>", "dull & bad"], ["yes", "no"])
-    table = clf.explain("So GREAT <script>alert(1)</script> & dull")
-    html = table._repr_html_()
-    assert "<script>" not in html
-    assert re.search(r'<mark style="background: rgba\(37[^"]*" title="\+[\d.]+">GREAT</mark>', html)
-    assert re.search(r'<mark style="background: rgba\(224[^"]*" title="-[\d.]+">dull</mark>', html)
-    assert [table.text[a:b] for a, b in table.units] == [
-        "So", "GREAT", "script", "alert", "script", "dull",
-    ]  # fmt: skip
-    assert pickle.loads(pickle.dumps(table))._repr_html_() == html
-    assert clf.explain("")._repr_html_()
-
-
-def test_a_text_that_grows_is_shown_small():
-    """The small form of a dotted capital I is two characters."""
-    clf = SureTextClassifier().fit(["İstanbul evet", "hayir"], [0, 1])
-    table = clf.explain("İSTANBUL")
-    assert table.text == "İSTANBUL".lower()
-    assert clf.explain("ISTANBUL").text == "ISTANBUL"
-
-
-def test_marks_are_where_the_words_are_when_letters_come_and_go():
-    clf = SureTextClassifier(strip_accents="unicode").fit(["good", "bad"], [0, 1])
-    table = clf.explain("\ufb01 good e\u0301 bad")
-    assert [table.text[a:b] for a, b in table.units] == ["fi", "good", "bad"]
-
-
 # ------------------------------------------------------------------ kept
 
 

@@ -13,27 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver import grouped
+from merged import shards
 from reference import merge as reference
-from surelearn import SureClassifier, SureTextClassifier, merge, rules
+from surelearn import SureClassifier, merge, rules
 from surelearn.merging import HOWS, MergeState
 from surelearn.models.rows import RowModel
 from surelearn.weights import Diagonal, Layout
 
 GAUSSIAN = ("bayes", "weighted", "kl")
-
-
-def shards(n, *, K=2, seed=0, n_features=4, **params):
-    """Models of n shards, and the rows of each."""
-    random = np.random.default_rng(seed)
-    answers = random.normal(size=(n_features, K))
-    models = []
-    for _ in range(n):
-        X = random.normal(size=(15, n_features)) * (random.random((15, n_features)) < 0.6)
-        y = (X @ answers + random.normal(size=(15, K))).argmax(axis=1)
-        y[:K] = range(K)
-        settings = {"rule": "arow", "passes": 1, "shuffle": False, **params}
-        models.append(SureClassifier(**settings).fit(X, y))
-    return models
 
 
 def learnt(model):
@@ -345,37 +332,6 @@ def test_a_prior_that_is_surer_than_the_models_is_refused():
 # ----------------------------------------------------------------------- the rest
 
 
-def rescaled(model, power):
-    """The same model as a rule free of scale keeps it after some rescalings."""
-    state = model._model.weights.state()
-    n = state["n_columns"]
-    state["cells"][:, :n] *= 2.0**power
-    state["cells"][:, n:] *= 4.0**power
-    state["prior"] *= 4.0**power
-    model._model.weights = Diagonal.from_state(state)
-    return model
-
-
-@pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("K", [2, 3])
-def test_models_of_other_scales_are_merged_in_one(K, how):
-    plain = merge(shards(2, K=K, rule="stdev", dtype="float64"), how)
-    models = shards(2, K=K, rule="stdev", dtype="float64")
-    one = merge([rescaled(models[0], 5), rescaled(models[1], 8)], how)
-    assert one._model.weights.prior == 4.0**8
-    assert (one.coef_ == plain.coef_ * 2.0**8).all()
-    assert (one.sigma_ == plain.sigma_ * 4.0**8).all()
-
-
-def test_a_scale_that_is_lost_is_refused_unless_it_is_alone():
-    models = shards(2, rule="stdev")
-    state = models[0]._model.weights.state()
-    models[0]._model.weights = Diagonal.from_state({**state, "prior": 3.4e35})
-    with pytest.raises(ValueError, match="variances of a known scale"):
-        merge(models)
-    assert merge(models[:1])._model.weights.prior == 3.4e35
-
-
 def test_variances_that_have_no_smaller_ones_stay_positive():
     random = np.random.default_rng(0)
     models = [wild(random, n_features=1) for _ in range(2)]
@@ -421,34 +377,3 @@ def test_a_temperature_stays_with_the_variances_it_belongs_to():
     assert merge([SureClassifier(**a.get_params()), a]).temperature_ == a.temperature_
     assert not hasattr(merge([SureClassifier(**a.get_params()), a], "kl"), "temperature_")
     assert not hasattr(merge([a, b]), "temperature_")
-
-
-def texts(words, **params):
-    model = SureTextClassifier(passes=1, shuffle=False, n_features=16, **params)
-    return model.fit(words, ["x", "y"] * (len(words) // 2))
-
-
-def test_words_are_united_the_same_in_any_order():
-    models = [texts(["fine film", "dull plot"]), texts(["zest bad", "good bad ugly"]),
-              texts(["film noir", "noir film"])]  # fmt: skip
-    one, other = merge(models), merge(models[::-1])
-    found = one.vectorizer_.names(range(16))
-    assert found == other.vectorizer_.names(range(16))
-    assert one.vectorizer_.n_clashes_ == other.vectorizer_.n_clashes_ > 0
-    for j, word in enumerate(found):
-        known = {model.vectorizer_.names([j])[0] for model in models} - {None}
-        assert word == (min(known, key=str.encode) if known else None)
-    assert one.predict(["fine film"]).tolist() == ["x"]
-    assert one.explain(top=1).feature.tolist()[0] in found
-
-
-def test_words_of_one_model_stay_as_they_were():
-    model = texts(["fine film", "dull plot"])
-    assert [list(part) for part in merge([model]).vectorizer_.names_met()] == [
-        list(part) for part in model.vectorizer_.names_met()
-    ]
-    unseen = SureTextClassifier(**model.get_params())
-    for models in ([unseen, model], [model, unseen]):
-        assert merge(models).vectorizer_.n_names_ == model.vectorizer_.n_names_ > 0
-    silent = texts(["fine film", "dull plot"], keep_names=False)
-    assert merge([silent, silent]).predict(["dull"]).tolist() == ["y"]

@@ -1,4 +1,4 @@
-"""`Explanation`, the table: its forms and its looks, whatever names it holds."""
+"""Tables: their forms and their looks, whatever names they hold."""
 
 from __future__ import annotations
 
