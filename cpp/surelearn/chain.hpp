@@ -309,27 +309,27 @@ private:
     void look_forward() { sweep_forward(detail::best_step); }
 
     /// forward[t, j]: the best (or the sum) of all paths that end with label j at t.
-    template <class Step>
-    void sweep_forward(const Step& taken) {
+    template <class Recursion>
+    void sweep_forward(const Recursion& recursion) {
         forward_.resize(length_ * width_);
         if (length_ > 0) std::copy_n(unary_.data(), width_, forward_.data());
         for (std::size_t t = 1; t < length_; ++t) {
             double* const to = forward_.data() + t * width_;
-            taken(to - width_, step(t, 0).data(), n_labels_, width_, to);
+            recursion(to - width_, step(t, 0).data(), n_labels_, width_, to);
             for (std::size_t j = 0; j < width_; ++j) to[j] += unary_[t * width_ + j];
         }
     }
 
     /// backward[t, i]: the same of all that can follow label i at t.
-    template <class Step>
-    void sweep_back(const Step& taken) {
+    template <class Recursion>
+    void sweep_back(const Recursion& recursion) {
         backward_.resize(length_ * width_);
         if (length_ == 0) return;
         std::fill_n(backward_.data() + (length_ - 1) * width_, width_, 0.0);
         for (std::size_t t = length_ - 1; t > 0; --t) {
             transpose(t);
             double* const from = backward_.data() + t * width_;
-            taken(follow(t), transposed_.data(), n_labels_, width_, from - width_);
+            recursion(follow(t), transposed_.data(), n_labels_, width_, from - width_);
         }
     }
 

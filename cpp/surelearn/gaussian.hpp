@@ -5,6 +5,7 @@
 // how they are kept.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -123,7 +124,11 @@ inline constexpr double least_lost =
 /// Clears the bits of `sound` where a mean, or a sum of them, is not finite once rounded to T.
 template <class T, std::size_t N = 1>
 [[gnu::always_inline]] inline void check_mean(const Numbers<N>& mu, Mask<N>& sound) noexcept {
-    sound &= (mu < least_lost<T>)&(mu > -least_lost<T>);
+    if constexpr (N == 1) {
+        sound &= std::fabs(mu) < least_lost<T>;
+    } else {  // there is no fabs of several numbers
+        sound &= (mu < least_lost<T>)&(mu > -least_lost<T>);
+    }
 }
 
 /// The same where a variance is not positive.
