@@ -118,7 +118,9 @@ def run_blocks(page, folder, monkeypatch):
 
 
 def test_the_five_lines_of_the_readme_work(tmp_path, monkeypatch):
-    run_blocks("README.md", tmp_path, monkeypatch)
+    clf = run_blocks("README.md", tmp_path, monkeypatch)["clf"]
+    assert clf.predict(["great, not dull at all, great!"]) == ["good"]
+    assert clf.predict_proba(["great, not dull"]) == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.usefixtures("no_registered_rules")
