@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import signal
 
 import numpy as np
 import pytest
@@ -105,13 +104,6 @@ def _wide(X):
     return csr
 
 
-def test_one_pass_of_fit_is_partial_fit():
-    X, y = spread()
-    one = SureClassifier(passes=1, shuffle=False).fit(X, y)
-    other = SureClassifier().partial_fit(X, y, classes=[0, 1, 2])
-    assert fingerprint(one) == fingerprint(other)
-
-
 def test_same_seed_same_bits_and_n_jobs_changes_nothing():
     X, y = spread()
     one = SureClassifier(random_state=3).fit(X, y)
@@ -169,13 +161,6 @@ def test_late_classes_follow_the_split():
     assert clf.mistakes_.tolist() == [want.mistakes]
 
 
-def test_many_classes_in_a_small_chunk_are_nothing_to_warn_of():
-    X, y = np.eye(31), np.array([f"c{i}" for i in range(31)])
-    clf = SureClassifier().partial_fit(X, y, classes=y)
-    clf.partial_fit(X[:9], y[:9])
-    assert len(clf.classes_) == 31
-
-
 def test_a_declared_class_is_a_rival_at_once():
     X = np.eye(3)
     clf = SureClassifier().partial_fit(X, [0, 1, 0], classes=[0, 1, 2])
@@ -183,32 +168,6 @@ def test_a_declared_class_is_a_rival_at_once():
     assert clf.coef_.shape == (3, 3)
     clf.partial_fit(X, [0, 1, 0], classes=[5])
     assert clf.classes_.tolist() == [0, 1, 2, 5]
-
-
-# ------------------------------------------------------------ promise 5: weights
-
-
-@given(problem=strategies.problems(), rule=strategies.rules())
-def test_zero_weight_changes_nothing(problem, rule):
-    kept = problem.sample_weight > 0
-    options = {"passes": 2, "shuffle": False, "projection": "covariance"}
-    with_zeros = classifier(rule, **options)
-    without = classifier(rule, **options)
-    with_zeros.fit(problem.X, problem.y, sample_weight=problem.sample_weight)
-    without.fit(problem.X[kept], problem.y[kept], sample_weight=problem.sample_weight[kept])
-    assert fingerprint(with_zeros) == fingerprint(without)
-
-
-def test_no_weight_at_all_is_refused_by_fit_and_nothing_to_a_stream():
-    clf = SureClassifier().partial_fit(X4, Y4)
-    before = fingerprint(clf)
-    with pytest.raises(ValueError, match="sample_weight must have a positive entry, got zero"):
-        clf.fit(X4, Y4, sample_weight=np.zeros(4))
-    clf.partial_fit(X4, Y4, sample_weight=np.zeros(4))
-    clf.learn_one(X4[0], "yes", sample_weight=0.0)
-    assert fingerprint(clf) == before
-    fresh = SureClassifier().partial_fit(X4, Y4, sample_weight=np.zeros(4))
-    assert fingerprint(fresh.partial_fit(X4, Y4)) == before
 
 
 # -------------------------------------------------------------------- predicting
@@ -248,53 +207,3 @@ def test_labels_may_come_in_mixed_clothes():
         SureClassifier().partial_fit(X4, Y4, classes=3)
     with pytest.raises(ValueError, match="no missing labels, got NaT at row 3"):
         SureClassifier().fit(X4, np.array(["2020", "2021", "2020", "NaT"], "datetime64[Y]"))
-
-
-def test_counts_are_of_rows_not_of_passes():
-    X, y = spread()
-    clf = SureClassifier(passes=5, random_state=0).fit(X, y)
-    assert clf._model.counts.tolist() == np.bincount(y).tolist()
-
-
-def test_interrupted_learning_counts_what_it_learnt():
-    X = np.ones((600_000, 2))
-    y = np.tile([0, 1], 300_000)
-    clf = SureClassifier("arow").partial_fit(X[:10], y[:10], classes=[0, 1])
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    def learn_for_long():
-        for _ in range(100):
-            clf.partial_fit(X, y)
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.03)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            learn_for_long()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    rounds = clf._model.weights.state()["rounds"]
-    assert rounds == clf._model.counts.sum()
-
-
-def test_verbose_reports_every_pass(capsys):
-    X, y = spread()
-    SureClassifier(passes=2, verbose=1, random_state=0).fit(X, y)
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("pass 1/2: 200 of 200 rows, ")
-    assert second.startswith("pass 2/2: ")
-    assert " mistakes (" in second
-    assert second.endswith(" rows/s")
-
-
-def test_mistakes_have_one_entry_a_pass():
-    X, y = spread()
-    clf = SureClassifier(passes=3, random_state=0).fit(X, y)
-    assert len(clf.mistakes_) == 3
-    last = clf.mistakes_[-1]
-    clf.partial_fit(X, (y + 1) % 3)
-    assert len(clf.mistakes_) == 3
-    assert clf.mistakes_[-1] > last

@@ -34,29 +34,6 @@ def test_threads_and_cache_never_change_the_result(reviews, rule):
     assert bits(model(rule=rule, passes=3).fit_stream(reviews, cache_bytes=5000)) == one
 
 
-def test_the_old_model_is_left_if_the_first_block_is_refused(reviews, tmp_path):
-    fitted = model().fit_stream(reviews)
-    before = bits(fitted)
-    with pytest.raises(read.BadInput, match=r"must have a column 'body', got 'text', 'label'"):
-        fitted.fit_stream(reviews, text="body")
-    with pytest.raises(
-        read.BadInput, match=r"must have labels, got none\. Name their column by label\."
-    ):
-        fitted.fit_stream(write(tmp_path / "b.jsonl", [{"text": "a"}]))
-    assert bits(fitted) == before
-
-
-def test_a_source_that_is_refused_when_going_on_leaves_no_trace(reviews, tmp_path):
-    fitted = model().fit_stream(reviews)
-    before = saved(fitted, tmp_path / "m.sure")
-    with pytest.raises(read.BadInput, match="line 1: expected a JSON object"):
-        fitted.fit_stream(write(tmp_path / "b.jsonl", ["no record"]), resume=True)
-    other = write(tmp_path / "c.jsonl", [{"text": "a", "label": 1}])
-    with pytest.raises(TypeError, match="labels of the kind known so far"):
-        fitted.fit_stream(other, resume=True)
-    assert saved(fitted, tmp_path / "m.sure") == before
-
-
 def test_what_was_learnt_before_a_bad_line_is_kept(reviews, tmp_path):
     lines = reviews.read_text().splitlines()
     lines[250] = "not JSON at all"
@@ -82,25 +59,6 @@ def test_bad_lines_can_be_skipped_and_are_counted(reviews, tmp_path):
     fitted = model(passes=2).fit_stream(bad, skip_bad=True)
     assert fitted.stream_.n_bad == 3
     assert fitted.stream_.rows == 300
-
-
-def test_progress_tells_where_a_pass_is(reviews):
-    seen = []
-    fitted = model(passes=2).fit_stream(reviews, progress=seen.append)
-    assert [p.number for p in seen] == sorted(p.number for p in seen)
-    last = seen[-1]
-    assert (last.number, last.passes, last.rows, last.n_bad) == (2, 2, 300, 0)
-    assert last.n_bytes == last.total == reviews.stat().st_size
-    assert last.mistakes == fitted.mistakes_[-1]
-    first = [p for p in seen if p.number == 1]
-    assert first[-1].mistakes == fitted.mistakes_[0]
-
-
-def test_predict_sees_the_model_while_it_learns(reviews):
-    fitted = model()
-    seen = []
-    fitted.fit_stream(reviews, progress=lambda p: seen.append(len(fitted.predict(["good film"]))))
-    assert set(seen) == {1}
 
 
 # ------------------------------------------------------------------------- going on
@@ -190,20 +148,6 @@ def test_a_frame_can_be_gone_on_with(monkeypatch):
     assert 50 <= begun.stream_.rows < 100
     begun.fit_stream(frame, passes=1, resume=True)
     assert bits(begun.fit_stream(frame, passes=2, resume=True)) == bits(whole)
-
-
-def test_fit_starts_anew_and_forgets_the_stream(reviews):
-    fitted = model().fit_stream(reviews)
-    assert fitted.stream_.ended
-    fitted.fit(["a", "b"], ["x", "y"])
-    assert not hasattr(fitted, "stream_")
-
-
-def test_settings_cannot_change_when_going_on(reviews):
-    fitted = model().fit_stream(reviews)
-    fitted.ngram_range = (1, 2)
-    with pytest.raises(ValueError, match="ngram_range must stay"):
-        fitted.fit_stream(reviews, resume=True)
 
 
 # ------------------------------------------------------------- standard input, signals
