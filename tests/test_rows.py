@@ -11,7 +11,8 @@ from scipy import sparse
 import strategies
 from driver import Learnt, learn, make, method
 from reference.rules import FIRST_ORDER
-from surelearn.weights import Targets, rows_of, rows_of_dict
+from surelearn.rows import in_order, rows_of, rows_of_dict
+from surelearn.weights import Targets
 
 
 @given(problem=strategies.problems(), rule=strategies.rules(), value=st.sampled_from("fd"))
@@ -175,3 +176,15 @@ def test_faults_are_found_and_placed():
         (np.full(2, 3e38, np.float32), np.zeros(2, np.int32), np.array([0, 2])), shape=(1, 1)
     )
     assert rows_of(huge).fault == ("not finite", 0)
+
+
+def test_arrays_in_order_are_not_copied_and_others_are_put_in_order():
+    table = np.arange(12.0).reshape(3, 4)
+    assert in_order(table) is table
+    shifted = np.zeros(8 * 12 + 1, np.uint8)[1:].view(np.float64).reshape(3, 4)
+    shifted[:] = table
+    for other in (np.asfortranarray(table), table[:, ::-1], shifted):
+        found = in_order(other)
+        assert found.flags.c_contiguous
+        assert found.flags.aligned
+        np.testing.assert_array_equal(found, other)
