@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import glob
+import inspect
 import json
 import os
 import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -27,46 +30,97 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-Text = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column of texts, if it is not 'text'.")
-]
-Label = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column of labels, if it is not 'label'.")
-]
-Features = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,...", help="Columns of numbers, for a model without texts."),
-]
-Format = Annotated[
-    str | None, typer.Option(metavar="FORMAT", help="Of the files, if names do not tell.")
-]
-Delimiter = Annotated[
-    str | None, typer.Option(metavar="LETTER", help="Between columns of csv, such as ';' or '\\t'.")
-]
-Quote = Annotated[
-    str | None,
-    typer.Option(metavar="LETTER", help="Around texts of csv; '' if none is."),
-]
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Of the text, such as latin-1, if not utf-8.")
-]
-LabelType = Annotated[
-    str | None, typer.Option(metavar="str|int", help="What labels of csv are, if not clear.")
-]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and count them.")
-]
-ZeroBased = Annotated[
-    bool, typer.Option("--zero-based", help="Features of svmlight are counted from 0, not 1.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 
+#: How rows are read: the options of every command that does, in the order of their help.
+ROWS: dict[str, Any] = {
+    "text": Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of texts, if it is not 'text'.")
+    ],
+    "label": Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of labels, if it is not 'label'."),
+    ],
+    "weight": Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A column of weights of the rows.")
+    ],
+    "features": Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Columns of numbers, for a model without texts."),
+    ],
+    "format": Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="Of the files, if names do not tell.")
+    ],
+    "delimiter": Annotated[
+        str | None,
+        typer.Option(metavar="LETTER", help="Between columns of csv, such as ';' or '\\t'."),
+    ],
+    "quote": Annotated[
+        str | None, typer.Option(metavar="LETTER", help="Around texts of csv; '' if none is.")
+    ],
+    "encoding": Encoding,
+    "label_type": Annotated[
+        str | None, typer.Option(metavar="str|int", help="What labels of csv are, if not clear.")
+    ],
+    "zero_based": Annotated[
+        bool, typer.Option("--zero-based", help="Features of svmlight are counted from 0, not 1.")
+    ],
+    "skip_bad": Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out lines that cannot be read, and count them."),
+    ],
+}
+
+
+def reads(
+    options: Mapping[str, Any], *, without: Sequence[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """For a command with a parameter `reading`: it stands for these options in the command's help,
+    and the command is called with what was asked for, as keywords of `read.batches`.
+
+    Parameters
+    ----------
+    options : dict of {name: annotation}
+        A flag is off by default, everything else is not given.
+    without : list of str
+        Options that the command does not have.
+    """
+    chosen = {name: kind for name, kind in options.items() if name not in without}
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            asked = {name: given.pop(name) for name in chosen}
+            command(**given, reading=reading(**asked))
+
+        hints = get_type_hints(command, include_extras=True)
+        own = inspect.signature(command).parameters
+        others = [parameter for name, parameter in own.items() if name != "reading"]
+        parameters = [p.replace(annotation=hints[p.name]) for p in others]
+        place = list(own).index("reading")
+        parameters[place:place] = [_parameter(name, kind) for name, kind in chosen.items()]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return decorated
+
+
+def _parameter(name: str, kind: Any) -> inspect.Parameter:
+    default = False if get_args(kind)[0] is bool else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
 def reading(**asked: Any) -> dict[str, Any]:
-    """What was asked for, as keywords of `read.batches`."""
-    if asked.get("features") is not None:
-        asked["features"] = asked["features"].split(",")
+    """What was asked for, as keywords of `read.batches` or `read.sentences`."""
+    for name in ("features", "columns"):
+        if asked.get(name) is not None:
+            asked[name] = asked[name].split(",")
     if asked.get("delimiter") == r"\t":
         asked["delimiter"] = "\t"
     if asked.get("label_type") is not None:

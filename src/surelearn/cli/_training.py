@@ -39,6 +39,9 @@ Rule = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the model in --output, if it is there.")
 ]
+CheckpointEvery = Annotated[
+    str, typer.Option(metavar="TIME|RECORDS", help="How often the model is written meanwhile.")
+]
 Jobs = Annotated[
     int | None, typer.Option(min=1, help="Threads that read; never changes the result.")
 ]

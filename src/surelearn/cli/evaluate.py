@@ -4,33 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import (
-    Delimiter,
-    Encoding,
-    Features,
-    Files,
-    Format,
-    Json,
-    Label,
-    LabelType,
-    Model,
-    Quiet,
-    Quote,
-    SkipBad,
-    Text,
-    ZeroBased,
-)
+from surelearn.cli._options import ROWS, Files, Json, Model, Quiet, reads
 from surelearn.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from surelearn.evaluation import Evaluation
 
 
+@reads(ROWS, without=("weight",))
 def evaluate(
     model: Model,
     files: Files,
@@ -39,16 +25,7 @@ def evaluate(
         Path | None,
         typer.Option(metavar="MODEL", help="A second model, to compare with on the same rows."),
     ] = None,
-    text: Text = None,
-    label: Label = None,
-    features: Features = None,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    label_type: LabelType = None,
-    zero_based: ZeroBased = False,
-    skip_bad: SkipBad = False,
+    reading: dict[str, Any],
     quiet: Quiet = False,
     as_json: Json = False,
     picture: Annotated[
@@ -75,22 +52,10 @@ def evaluate(
         need_matplotlib("--picture")
     import surelearn
 
-    asked = _options.reading(
-        text=text,
-        label=label,
-        features=features,
-        format=format,
-        delimiter=delimiter,
-        quote=quote,
-        encoding=encoding,
-        label_type=label_type,
-        zero_based=zero_based,
-        skip_bad=skip_bad,
-    )
     judged = _options.classifier_in(model)
     rival = None if against is None else _options.classifier_in(against)
     with progress_bar("Judging", quiet=quiet) as progress:
-        found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **asked)
+        found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
     if found.comparison is not None and against is not None:
         names = str(model), str(against)
         found = replace(found, comparison=replace(found.comparison, names=names))

@@ -13,19 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import (
-    Delimiter,
-    Encoding,
-    Features,
-    Files,
-    Format,
-    Model,
-    Quiet,
-    Quote,
-    SkipBad,
-    Text,
-    ZeroBased,
-)
+from surelearn.cli._options import ROWS, Files, Model, Quiet, reads
 from surelearn.cli._output import Output, is_shown, opened
 from surelearn.cli._progress import progress_bar
 
@@ -41,12 +29,12 @@ T = TypeVar("T")
 _PREDICTED = ("label", "probability", "sureness", "probabilities")
 
 
+@reads(ROWS, without=("label", "weight", "label_type"))
 def predict(
     model: Model,
     files: Files,
     *,
-    text: Text = None,
-    features: Features = None,
+    reading: dict[str, Any],
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Carry a column along; repeat it for several."),
@@ -55,12 +43,6 @@ def predict(
         bool, typer.Option("--proba", help="Give the probabilities of all labels.")
     ] = False,
     output: Output = None,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    zero_based: ZeroBased = False,
-    skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
     """Label every row of a file, one line of JSON each.
@@ -84,20 +66,10 @@ def predict(
     loaded = _options.classifier_in(model)
     if proba:
         _check_proba(loaded, model)
-    asked = _options.reading(
-        text=text,
-        features=features,
-        format=format,
-        delimiter=delimiter,
-        quote=quote,
-        encoding=encoding,
-        zero_based=zero_based,
-        skip_bad=skip_bad,
-    )
     lines = _Lines(loaded.classes_, proba)
     n_bad = 0
     with labelling_bar(output, quiet=quiet) as progress:
-        found = surelearn.predict(loaded, files, keep=keep or None, progress=progress, **asked)
+        found = surelearn.predict(loaded, files, keep=keep or None, progress=progress, **reading)
         batches = begun(found)
         with opened(output) as out:
             for batch in batches:

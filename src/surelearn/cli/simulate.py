@@ -11,21 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import (
-    Delimiter,
-    Encoding,
-    Features,
-    Files,
-    Format,
-    Json,
-    Label,
-    LabelType,
-    Quiet,
-    Quote,
-    SkipBad,
-    Text,
-    ZeroBased,
-)
+from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
 from surelearn.cli._progress import count_bar, warnings_shown
 
 if TYPE_CHECKING:
@@ -35,19 +21,11 @@ _WIDTH = 79
 _STRATEGIES = "random,margin,acl"
 
 
+@reads(ROWS, without=("weight",))
 def simulate(
     files: Files,
     *,
-    text: Text = None,
-    label: Label = None,
-    features: Features = None,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    label_type: LabelType = None,
-    zero_based: ZeroBased = False,
-    skip_bad: SkipBad = False,
+    reading: dict[str, Any],
     labels: Annotated[
         int, typer.Option(min=2, help="Labels to ask for, at most as many as there are.")
     ] = 500,
@@ -103,10 +81,6 @@ def simulate(
         _options.check_lines(output, "--output")
     from surelearn import _check, active, read
 
-    reading = _options.reading(
-        text=text, label=label, features=features, format=format, delimiter=delimiter, quote=quote,
-        encoding=encoding, label_type=label_type, zero_based=zero_based, skip_bad=skip_bad,
-    )  # fmt: skip
     records = read.batches(files, **reading).first(sys.maxsize)
     if records.y is None:
         raise _check.no_labels(", ".join(files))

@@ -9,22 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
-from surelearn.cli._options import (
-    Delimiter,
-    Encoding,
-    Features,
-    Files,
-    Format,
-    Json,
-    Label,
-    LabelType,
-    Quiet,
-    Quote,
-    SkipBad,
-    Text,
-    ZeroBased,
-)
-from surelearn.cli._training import Jobs, Output, Passes, Resume, Rule, Seed
+from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
+from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier
@@ -34,23 +20,12 @@ if TYPE_CHECKING:
 _TRIED = 20_000
 
 
+@reads(ROWS)
 def train(
     files: Files,
     *,
     output: Output,
-    text: Text = None,
-    label: Label = None,
-    weight: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A column of weights of the rows.")
-    ] = None,
-    features: Features = None,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    label_type: LabelType = None,
-    zero_based: ZeroBased = False,
-    skip_bad: SkipBad = False,
+    reading: dict[str, Any],
     passes: Passes = None,
     rule: Rule = None,
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Learn pairs of words, too.")] = False,
@@ -70,9 +45,7 @@ def train(
         bool, typer.Option("--tune", help="Find rule and settings on the first 20,000 rows.")
     ] = False,
     resume: Resume = False,
-    checkpoint_every: Annotated[
-        str, typer.Option(metavar="TIME|ROWS", help="How often the model is written meanwhile.")
-    ] = "60s",
+    checkpoint_every: CheckpointEvery = "60s",
     jobs: Jobs = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -92,11 +65,8 @@ def train(
       cat stream.jsonl | surelearn train - -o live.sure --resume
     """
     begin = time.monotonic()
-    reading = _options.reading(
-        text=text, label=label, weight=weight, features=features, format=format,
-        delimiter=delimiter, quote=quote, encoding=encoding, label_type=label_type,
-        n_features=n_features, zero_based=zero_based, skip_bad=skip_bad,
-    )  # fmt: skip
+    if n_features is not None:
+        reading["n_features"] = n_features
     asked = _settings(
         rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
         jobs=jobs,

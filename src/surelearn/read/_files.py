@@ -9,7 +9,7 @@ import os
 import posixpath
 import select
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from surelearn import _check
@@ -298,6 +298,18 @@ def files_of(
     for file in found:
         file.encoding = encoding
     return found
+
+
+def one_format(
+    files: Sequence[File], formats: Iterable[str], given: str | None, guess: Callable[[File], str]
+) -> str:
+    """The format of all files: the given one, or the one that `guess` finds for each."""
+    if given is not None:
+        return _check.choice("format", given, list(formats))
+    found = {guess(file) for file in files}
+    if len(found) > 1:
+        raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
+    return found.pop()
 
 
 def is_visible(name: str) -> bool:

@@ -13,7 +13,7 @@ from surelearn._check import BadInput
 from surelearn.read import _lines
 from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
-from surelearn.read._files import File, Stream, files_of, is_visible
+from surelearn.read._files import File, Stream, files_of, is_visible, one_format
 from surelearn.read._lines import LONGEST, LineSource
 from surelearn.read._source import FORMATS as ROW_FORMATS
 
@@ -97,7 +97,7 @@ def sentences(
     encoding = _check.encoding(encoding)
     files = files_of(source, filesystem, ENDINGS, format, encoding=encoding)
     names = None if columns is None else _names(columns)
-    read = FORMATS[_format(files, format)](names, label)
+    read = FORMATS[one_format(files, FORMATS, format, _guess)](names, label)
     make = partial(Reader, read, encoding=encoding, skip_bad=skip_bad)
     found = SentenceSource(files, make, partial(whole_sentences, read))
     found.settings = {} if encoding is None else {"encoding": encoding}
@@ -181,13 +181,3 @@ def _guess(file: File) -> str:
             "format if it has: conll or conllu."
         )
     return "conllu" if file.ending == ".conllu" else "conll"
-
-
-def _format(files: Sequence[File], given: str | None) -> str:
-    """The one format of all files."""
-    if given is not None:
-        return _check.choice("format", given, FORMATS)
-    found = {_guess(file) for file in files}
-    if len(found) > 1:
-        raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
-    return found.pop()

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any, Literal
 
 from surelearn import _check
-from surelearn._check import BadInput
 from surelearn.read._batch import Source
 from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
 from surelearn.read._csv_dialect import CsvDialect
-from surelearn.read._files import File, files_of
+from surelearn.read._files import File, files_of, one_format
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
 from surelearn.read._lines import LineSource
@@ -133,7 +132,7 @@ def batches(
         _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem, FORMATS, format, encoding=written["encoding"])
-    kind = _format(files, format)
+    kind = one_format(files, FORMATS, format, _guess)
     _check.only_for(kind, **written)
     if kind not in ("svmlight", "vw"):  # which are read by our own core
         _check.need(f"reading {kind}", "pyarrow", "files")
@@ -181,16 +180,6 @@ def told_formats(source: Any, filesystem: Any = None) -> set[str | None]:
     if not isinstance(source, str | os.PathLike | list | tuple):
         return set()
     return {_ending(file) for file in files_of(source, filesystem, FORMATS, None)}
-
-
-def _format(files: list[File], given: str | None) -> str:
-    """The one format of all files."""
-    if given is not None:
-        return _check.choice("format", given, FORMATS)
-    found = {_guess(file) for file in files}
-    if len(found) > 1:
-        raise BadInput(f"files must have one format, got {' and '.join(sorted(found))}.")
-    return found.pop()
 
 
 def _guess(file: File) -> str:

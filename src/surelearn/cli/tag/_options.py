@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options
+from surelearn.cli._options import Encoding
 
 if TYPE_CHECKING:
     from surelearn import SureTagger
@@ -21,29 +21,25 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-Columns = Annotated[
-    str | None,
-    typer.Option(metavar="W,POS,...", help="Names of the columns, _ for those not to read."),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The column of tags: the last one, upos in CoNLL-U."),
-]
-Format = Annotated[
-    str | None, typer.Option(metavar="FORMAT", help="conll or conllu, if names do not tell.")
-]
-Encoding = _options.Encoding
-SkipBad = Annotated[
-    bool,
-    typer.Option("--skip-bad", help="Leave out sentences that cannot be read, and count them."),
-]
-
-
-def reading(**asked: Any) -> dict[str, Any]:
-    """What was asked for, as keywords of `read.sentences`."""
-    if asked.get("columns") is not None:
-        asked["columns"] = asked["columns"].split(",")
-    return _options.reading(**asked)
+#: How sentences are read, in the order of the help.
+SENTENCES: dict[str, Any] = {
+    "columns": Annotated[
+        str | None,
+        typer.Option(metavar="W,POS,...", help="Names of the columns, _ for those not to read."),
+    ],
+    "label": Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of tags: the last one, upos in CoNLL-U."),
+    ],
+    "format": Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="conll or conllu, if names do not tell.")
+    ],
+    "encoding": Encoding,
+    "skip_bad": Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out sentences that cannot be read, and count them."),
+    ],
+}
 
 
 def tagger_in(path: Path) -> SureTagger:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Json, Model, Quiet
+from surelearn.cli._options import Json, Model, Quiet, reads
 from surelearn.cli._progress import progress_bar
-from surelearn.cli.tag._options import (
-    Columns,
-    Encoding,
-    Files,
-    Format,
-    Label,
-    SkipBad,
-    reading,
-    tagger_in,
-)
+from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
 
+@reads(SENTENCES)
 def evaluate(
     model: Model,
     files: Files,
     *,
-    columns: Columns = None,
-    label: Label = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
+    reading: dict[str, Any],
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -44,12 +34,9 @@ def evaluate(
     """
     from surelearn.evaluation import evaluate_tagger
 
-    asked = reading(
-        columns=columns, label=label, format=format, encoding=encoding, skip_bad=skip_bad
-    )
     tagger = tagger_in(model)
     with progress_bar("Judging", quiet=quiet) as progress:
-        found = evaluate_tagger(tagger, files, progress=progress, **asked)
+        found = evaluate_tagger(tagger, files, progress=progress, **reading)
     if as_json:
         _options.print_json(found.to_dict())
     else:

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Model, Quiet
+from surelearn.cli._options import Model, Quiet, reads
 from surelearn.cli._output import Output, opened
 from surelearn.cli.predict import begun, labelling_bar
-from surelearn.cli.tag._options import Columns, Encoding, Files, Format, SkipBad, reading, tagger_in
+from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
 
 
+@reads(SENTENCES, without=("label",))
 def predict(
     model: Model,
     files: Files,
     *,
-    columns: Columns = None,
+    reading: dict[str, Any],
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Add how sure each tag is, from 0.5 to 1.")
     ] = False,
     output: Output = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
     """Tag every word of a file: its lines, with the tag as a last column.
@@ -44,11 +42,10 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
-    asked = reading(columns=columns, format=format, encoding=encoding, skip_bad=skip_bad)
     tagger = tagger_in(model)
     n_bad, between = 0, ""
     with labelling_bar(output, quiet=quiet) as progress:
-        found = predict_tags(tagger, files, confidence=confidence, progress=progress, **asked)
+        found = predict_tags(tagger, files, confidence=confidence, progress=progress, **reading)
         batches = begun(found)
         with opened(output) as out:
             for batch in batches:

@@ -9,32 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
-from surelearn.cli._options import Json, Quiet
-from surelearn.cli._training import Jobs, Output, Passes, Resume, Rule, Seed
-from surelearn.cli.tag._options import (
-    Columns,
-    Encoding,
-    Files,
-    Format,
-    Label,
-    SkipBad,
-    reading,
-    tagger_in,
-)
+from surelearn.cli._options import Json, Quiet, reads
+from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
+from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
 if TYPE_CHECKING:
     from surelearn import SureTagger
 
 
+@reads(SENTENCES)
 def train(
     files: Files,
     *,
     output: Output,
-    columns: Columns = None,
-    label: Label = None,
-    format: Format = None,
-    encoding: Encoding = None,
-    skip_bad: SkipBad = False,
+    reading: dict[str, Any],
     template: Annotated[
         list[str] | None,
         typer.Option(metavar="TEMPLATE", help="What to look at, such as 'w[-1]|w[0]'; repeat it."),
@@ -49,10 +37,7 @@ def train(
     rule: Rule = None,
     passes: Passes = None,
     resume: Resume = False,
-    checkpoint_every: Annotated[
-        str,
-        typer.Option(metavar="TIME|SENTENCES", help="How often the model is written meanwhile."),
-    ] = "60s",
+    checkpoint_every: CheckpointEvery = "60s",
     jobs: Jobs = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -71,20 +56,17 @@ def train(
     """
     begin = time.monotonic()
     asked = {
-        "templates": _templates(template, templates, columns),
+        "templates": _templates(template, templates, reading.get("columns")),
         "n_features": n_features,
         "rule": None if rule is None else _options.rule(rule),
         "n_jobs": jobs,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
-    read = reading(
-        columns=columns, label=label, format=format, encoding=encoding, skip_bad=skip_bad
-    )
     with _training.writing(output, files) as checkpoint:
         model, going_on = _prepared(output, asked, resume=resume, seed=seed)
         learnt = _training.learn(
             model, files, checkpoint, quiet=quiet, every=checkpoint_every, passes=passes,
-            resume=going_on, **read,
+            resume=going_on, **reading,
         )  # fmt: skip
     report = _training.report(model, output, learnt, begin, what="sentences")
     if as_json:
@@ -104,7 +86,9 @@ def _prepared(
     return surelearn.SureTagger(random_state=seed, **asked), False
 
 
-def _templates(given: list[str] | None, path: Path | None, columns: str | None) -> list[str] | None:
+def _templates(
+    given: list[str] | None, path: Path | None, columns: list[str] | None
+) -> list[str] | None:
     """Templates one by one, and those of a file."""
     found = list(given or ())
     if path is not None:
@@ -114,10 +98,10 @@ def _templates(given: list[str] | None, path: Path | None, columns: str | None) 
     return found or None
 
 
-def _in_file(path: Path, columns: str | None) -> list[str]:
+def _in_file(path: Path, columns: list[str] | None) -> list[str]:
     from surelearn.templates import read_crfpp
 
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     if any("%x[" in line for line in lines):
-        return read_crfpp(lines, None if columns is None else columns.split(","))
+        return read_crfpp(lines, columns)
     return [line for line in lines if line and not line.startswith("#")]
