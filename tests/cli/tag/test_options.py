@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import pytest
 
 from surelearn import SureTagger, SureTextClassifier
-from surelearn.cli.tag._options import reading, tagger_in
+from surelearn.cli._options import reading, reads
+from surelearn.cli.tag._options import SENTENCES, tagger_in
 
 
 def test_columns_are_named_between_commas():
@@ -13,6 +17,18 @@ def test_columns_are_named_between_commas():
         "columns": ["w", "_", "pos"], "format": "conll",
     }  # fmt: skip
     assert reading(columns=None, label="upos", skip_bad=True) == {"label": "upos", "skip_bad": True}
+
+
+def test_a_command_gets_its_options_as_one_parameter():
+    @reads(SENTENCES, without=("label",))
+    def command(files: list[str], *, reading: dict[str, Any], quiet: bool = False) -> None:
+        asked.append((files, reading, quiet))
+
+    asked: list[Any] = []
+    names = list(inspect.signature(command).parameters)
+    assert names == ["files", "columns", "format", "encoding", "skip_bad", "quiet"]
+    command(files=["-"], columns="w,pos", format=None, encoding=None, skip_bad=True, quiet=True)
+    assert asked == [(["-"], {"columns": ["w", "pos"], "skip_bad": True}, True)]
 
 
 def test_the_tagger_of_a_file(tmp_path):
