@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surelearn import SureTextClassifier, datasets
-from surelearn.estimators.partitions import fitted, shard_state
+from surelearn.estimators.partitions import fitted, n_rounds, shard_state
 
 #: Rows of each part, one of them empty.
 SIZES = (120, 60, 0, 90, 130)
@@ -34,10 +34,10 @@ def text_classifier(**params):
     return SureTextClassifier(**given)
 
 
-def by_hand(estimator, X, y, *, n_rounds=1):
-    """Every part learnt here, one after the other."""
+def by_hand(estimator, X, y):
+    """Every part learnt here, one after the other, in rounds."""
     model = None
-    for _ in range(n_rounds):
+    for _ in range(n_rounds(estimator)):
         states = [
             shard_state(estimator, *part, classes=sorted(set(y)), number=i, prior=model)
             for i, part in enumerate(zip(parts(X), parts(y), strict=True))

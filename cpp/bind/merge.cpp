@@ -3,8 +3,15 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "bind.hpp"
 
@@ -75,6 +82,235 @@ Doubles values(const Vector<std::int64_t>& digits, const Vector<std::int8_t>& to
     return out.give();
 }
 
+// -------------------------------------------------------------------- moves of weights
+
+template <class T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using WritableTable = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+
+/// Sums of the moves of weights: the place of each weight, its sums, and how many models moved it.
+using Moves =
+    std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<std::int8_t>, Array<std::int32_t>>;
+using MovesView = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int8_t>,
+                             Vector<std::int32_t>>;
+
+[[nodiscard]] RunLayout run_of(std::size_t columns, bool second_order, bool averaged,
+                               std::size_t stride) {
+    const RunLayout run{columns, second_order, averaged};
+    if (columns == 0 || run.size() != stride) throw nb::value_error("runs of another size");
+    return run;
+}
+
+/// Which runs of a model differ from where it started: (feature, its line in `cells`, its line in
+/// `start_cells`). Features ascend; one that is not listed has the run `prior`, and line -1.
+template <class T>
+std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<std::int64_t>> changed(
+    const Vector<std::int64_t>& features, const Table<T>& cells,
+    const Vector<std::int64_t>& start_features, const Table<T>& start_cells,
+    const Vector<T>& prior) {
+    const std::size_t stride = prior.shape(0);
+    if (cells.shape(1) != stride || start_cells.shape(1) != stride ||
+        cells.shape(0) != features.shape(0) || start_cells.shape(0) != start_features.shape(0)) {
+        throw nb::value_error("cells do not fit the features");
+    }
+    std::array<std::vector<std::int64_t>, 3> found;
+    {
+        const nb::gil_scoped_release release;
+        const auto own = bind::view(features);
+        const auto its = bind::view(start_features);
+        std::size_t i = 0;
+        std::size_t j = 0;
+        while (i < own.size() || j < its.size()) {
+            const bool here = j == its.size() || (i < own.size() && own[i] <= its[j]);
+            const bool there = i == own.size() || (j < its.size() && its[j] <= own[i]);
+            const T* const one = here ? cells.data() + i * stride : prior.data();
+            const T* const other = there ? start_cells.data() + j * stride : prior.data();
+            if (!std::equal(one, one + stride, other)) {
+                found[0].push_back(here ? own[i] : its[j]);
+                found[1].push_back(here ? static_cast<std::int64_t>(i) : -1);
+                found[2].push_back(there ? static_cast<std::int64_t>(j) : -1);
+            }
+            i += here ? 1 : 0;
+            j += there ? 1 : 0;
+        }
+    }
+    return {bind::give(std::move(found[0])), bind::give(std::move(found[1])),
+            bind::give(std::move(found[2]))};
+}
+
+/// What one model has moved, as sums; None where a number is too large for them. `start` has a run
+/// for each feature, or one for all.
+template <class T>
+std::optional<Moves> moves(const Vector<std::int64_t>& features, const Table<T>& cells,
+                           const Table<T>& start, std::size_t columns, bool second_order,
+                           bool averaged, std::pair<double, double> units,
+                           std::pair<double, double> lifetime, std::size_t n_digits) {
+    const RunLayout run = run_of(columns, second_order, averaged, cells.shape(1));
+    const std::size_t n = features.shape(0);
+    const bool shared = start.shape(0) == 1 && n != 1;
+    if (cells.shape(0) != n || start.shape(1) != cells.shape(1) ||
+        (start.shape(0) != n && !shared)) {
+        throw nb::value_error("cells do not fit the features");
+    }
+    const auto each = [&](auto&& visit) {
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t k = 0; k < columns; ++k) {
+                const T* const from = start.data() + (shared ? 0 : i * run.size());
+                const Move<T> move{cells.data() + i * run.size(), from, run, k};
+                if (move.any())
+                    visit(move, features.data()[i] * static_cast<std::int64_t>(columns) +
+                                    static_cast<std::int64_t>(k));
+            }
+        }
+    };
+    std::size_t found = 0;
+    {
+        const nb::gil_scoped_release release;
+        each([&](const Move<T>&, std::int64_t) { ++found; });
+    }
+    const std::size_t S = run.n_sums();
+    NewArray<std::int64_t> places({found});
+    NewArray<std::int64_t> digits({found, S, n_digits});
+    NewArray<std::int8_t> tops({found, S});
+    NewArray<std::int32_t> counts({found});
+    bool finite = true;
+    {
+        const nb::gil_scoped_release release;
+        std::size_t at = 0;
+        std::array<double, 5> terms{};
+        each([&](const Move<T>& move, std::int64_t place) {
+            move.terms({units.first, units.second}, {lifetime.first, lifetime.second}, terms);
+            places.data[at] = place;
+            counts.data[at] = 1;
+            for (std::size_t s = 0; s < S; ++s) {
+                const bool fits = std::isfinite(terms[s]);
+                finite = finite && fits;
+                const std::size_t n = at * S + s;
+                Sum{{digits.data.get() + n * n_digits, n_digits}, tops.data[n]}.set(fits ? terms[s]
+                                                                                         : 0.0);
+            }
+            ++at;
+        });
+    }
+    if (!finite) return std::nullopt;
+    return Moves{places.give(), digits.give(), tops.give(), counts.give()};
+}
+
+/// The sums of both. Places ascend.
+Moves add_moves(const MovesView& a, const MovesView& b, std::size_t n_sums) {
+    const std::size_t n[2]{std::get<0>(a).shape(0), std::get<0>(b).shape(0)};
+    std::size_t D = 0;
+    for (const auto* const both : {&a, &b}) {
+        const std::size_t terms = std::get<2>(*both).shape(0);
+        if (terms != std::get<0>(*both).shape(0) * n_sums ||
+            std::get<3>(*both).shape(0) * n_sums != terms) {
+            throw nb::value_error("sums do not fit their places");
+        }
+        const std::size_t each = digits_each(std::get<1>(*both).shape(0), terms);
+        if (D != 0 && each != 0 && each != D) throw nb::value_error("sums of other digits");
+        D = std::max(D, each);
+    }
+    const auto own = bind::view(std::get<0>(a));
+    const auto its = bind::view(std::get<0>(b));
+    const auto walk = [&](auto&& visit) {
+        std::size_t i = 0;
+        std::size_t j = 0;
+        while (i < n[0] || j < n[1]) {
+            const bool here = j == n[1] || (i < n[0] && own[i] <= its[j]);
+            const bool there = i == n[0] || (j < n[1] && its[j] <= own[i]);
+            visit(here ? &i : nullptr, there ? &j : nullptr);
+            i += here ? 1 : 0;
+            j += there ? 1 : 0;
+        }
+    };
+    std::size_t total = 0;
+    {
+        const nb::gil_scoped_release release;
+        walk([&](const std::size_t*, const std::size_t*) { ++total; });
+    }
+    NewArray<std::int64_t> places({total});
+    NewArray<std::int64_t> digits({total, n_sums, D});
+    NewArray<std::int8_t> tops({total, n_sums});
+    NewArray<std::int32_t> counts({total});
+    const std::size_t width = n_sums * D;
+    const auto put = [&](std::size_t at, const MovesView& from, std::size_t i) {
+        places.data[at] = std::get<0>(from).data()[i];
+        counts.data[at] = std::get<3>(from).data()[i];
+        std::copy_n(std::get<1>(from).data() + i * width, width, digits.data.get() + at * width);
+        std::copy_n(std::get<2>(from).data() + i * n_sums, n_sums, tops.data.get() + at * n_sums);
+    };
+    {
+        const nb::gil_scoped_release release;
+        std::size_t at = 0;
+        walk([&](const std::size_t* i, const std::size_t* j) {
+            put(at, i != nullptr ? a : b, i != nullptr ? *i : *j);
+            if (i != nullptr && j != nullptr) {
+                counts.data[at] += std::get<3>(b).data()[*j];
+                for (std::size_t s = 0; s < n_sums; ++s) {
+                    Sum{{digits.data.get() + at * width + s * D, D}, tops.data[at * n_sums + s]}
+                        .add({std::get<1>(b).data() + *j * width + s * D, D},
+                             std::get<2>(b).data()[*j * n_sums + s], 1);
+                }
+            }
+            ++at;
+        });
+    }
+    return {places.give(), digits.give(), tops.give(), counts.give()};
+}
+
+/// Puts what sums come to into runs that are at their start; those of features[i] are line i.
+template <class T>
+void settle(const WritableTable<T>& cells, const Vector<std::int64_t>& features,
+            const MovesView& all, std::size_t columns, bool second_order, bool averaged,
+            std::pair<double, double> units, std::pair<double, double> lifetime, double tau) {
+    const RunLayout run = run_of(columns, second_order, averaged, cells.shape(1));
+    const auto& [places, digits, tops, counts] = all;
+    const std::size_t S = run.n_sums();
+    const std::size_t D = digits_each(digits.shape(0), tops.shape(0));
+    if (cells.shape(0) != features.shape(0) || tops.shape(0) != places.shape(0) * S ||
+        counts.shape(0) != places.shape(0)) {
+        throw nb::value_error("sums do not fit their places");
+    }
+    const Settling<T> settling{
+        run, {units.first, units.second}, {lifetime.first, lifetime.second}, tau};
+    const auto K = static_cast<std::int64_t>(columns);
+    const nb::gil_scoped_release release;
+    std::size_t line = 0;
+    std::array<double, 5> sums{};
+    for (std::size_t i = 0; i < places.shape(0); ++i) {
+        const std::int64_t feature = places.data()[i] / K;
+        while (line < features.shape(0) && features.data()[line] < feature) ++line;
+        if (line == features.shape(0) || features.data()[line] != feature) return;
+        for (std::size_t s = 0; s < S; ++s) {
+            const std::size_t at = i * S + s;
+            sums[s] = Sum::value({digits.data() + at * D, D}, tops.data()[at]);
+        }
+        settling.apply(cells.data() + line * run.size(),
+                       static_cast<std::size_t>(places.data()[i] % K), sums,
+                       static_cast<double>(counts.data()[i]));
+    }
+}
+
+template <class T>
+void bind_moves(nb::module_& m) {
+    m.def("changed_runs", &changed<T>, nb::arg("features").noconvert(),
+          nb::arg("cells").noconvert(), nb::arg("start_features").noconvert(),
+          nb::arg("start_cells").noconvert(), nb::arg("prior").noconvert(),
+          "(features whose runs differ from the start, their lines, the start's; -1: the prior).");
+    m.def("moves", &moves<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("columns"), nb::arg("second_order"),
+          nb::arg("averaged"), nb::arg("units"), nb::arg("lifetime"), nb::arg("n_digits"),
+          "(places, digits, tops, counts) of the weights that one model has moved; None where a "
+          "number is not finite.");
+    m.def("settle", &settle<T>, nb::arg("cells").noconvert(), nb::arg("features").noconvert(),
+          nb::arg("moves"), nb::arg("columns"), nb::arg("second_order"), nb::arg("averaged"),
+          nb::arg("units"), nb::arg("lifetime"), nb::arg("tau"),
+          "Put what moves come to into runs that are at their start.");
+}
+
 /// The inverse of a symmetric matrix, or None where it is not positive definite.
 std::optional<Doubles> inverse(const Square& matrix) {
     const std::size_t n = matrix.shape(0);
@@ -119,6 +355,10 @@ void bind_merge(nb::module_& m) {
           "Add lines of sums, so many times, to the lines in these places.");
     m.def("sum_values", &values, nb::arg("digits").noconvert(), nb::arg("tops").noconvert(),
           "What sums come to.");
+    bind_moves<float>(m);
+    bind_moves<double>(m);
+    m.def("add_moves", &add_moves, nb::arg("a"), nb::arg("b"), nb::arg("n_sums"),
+          "The sums of both.");
     m.def("inverse", &inverse, nb::arg("matrix").noconvert(),
           "Inverse of a symmetric matrix; None where it is not positive definite.");
     m.def("applied", &applied, nb::arg("matrix").noconvert(), nb::arg("x").noconvert(),

@@ -1,11 +1,14 @@
-// Room 8, merging: sums that come out the same in any order and grouping, and the inverse of a
-// covariance. Knows numbers only: which of them are summed, and what for, is told from outside.
+// Room 8, merging: sums that come out the same in any order and grouping, how far models have moved
+// from where they started, and the inverse of a covariance. Knows numbers only: which models are
+// summed, and what their classes are, is told from outside.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace surelearn {
@@ -32,9 +35,7 @@ struct Sum {
         std::ranges::fill(digits, 0);
         top = empty;
         if (x == 0.0) return;
-        int exponent = 0;
-        const double fraction = std::frexp(std::fabs(x), &exponent);
-        const auto whole = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
+        const auto [whole, exponent] = parts_of(std::fabs(x));
         const int place = floor_of(exponent - 1);
         top = static_cast<std::int8_t>(place);
         // |x| = whole * 2^(exponent - 53); its digits are those of a whole number of last places.
@@ -77,12 +78,157 @@ struct Sum {
 private:
     static constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
 
+    struct Parts {
+        std::uint64_t whole;  ///< of 53 bits
+        int exponent;         ///< x = whole * 2^(exponent - 53)
+    };
+
+    /// A positive number taken apart; `frexp` is a call of the library, so normal ones do without.
+    [[nodiscard]] static Parts parts_of(double x) noexcept {
+        constexpr std::uint64_t hidden = std::uint64_t{1} << 52;
+        if (x >= std::numeric_limits<double>::min()) {
+            const auto raw = std::bit_cast<std::uint64_t>(x);
+            return {(raw & (hidden - 1)) | hidden, static_cast<int>(raw >> 52) - 1022};
+        }
+        int exponent = 0;
+        const double fraction = std::frexp(x, &exponent);
+        return {static_cast<std::uint64_t>(std::ldexp(fraction, 53)), exponent};
+    }
+
     [[nodiscard]] static constexpr int floor_of(int exponent) noexcept {
         return exponent >= 0 ? exponent / bits : -((-exponent + bits - 1) / bits);
     }
     [[nodiscard]] static constexpr std::size_t distance(std::int8_t high,
                                                         std::int8_t low) noexcept {
         return static_cast<std::size_t>(high - low);
+    }
+};
+
+/// The numbers of a feature: means of all columns, their variances, their sums for averaging.
+struct RunLayout {
+    std::size_t columns;
+    bool second_order;
+    bool averaged;
+
+    /// Sums of one weight: moves D, with variances X and G too; the same of the averaged mean.
+    [[nodiscard]] std::size_t n_sums() const noexcept {
+        return (second_order ? 3 : 1) + (averaged ? (second_order ? 2 : 1) : 0);
+    }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return columns * (1 + (second_order ? 1 : 0) + (averaged ? 1 : 0));
+    }
+};
+
+/// What turns stored numbers into those of a margin: a mean times `mean`, one over a variance times
+/// `precision`.
+struct Units {
+    double mean;
+    double precision;
+};
+
+/// Updates that a model had seen where it started, and those since.
+struct Lifetime {
+    double before;
+    double since;
+};
+
+/// One weight of a model, as far as it is from where the model started.
+template <class T>
+struct Move {
+    const T* own;    ///< the run of its feature
+    const T* start;  ///< and what that was at first
+    RunLayout run;
+    std::size_t column;
+
+    [[nodiscard]] bool any() const noexcept {
+        for (std::size_t at = column; at < run.size(); at += run.columns) {
+            if (own[at] != start[at]) return true;
+        }
+        return false;
+    }
+
+    /// D, then X and G, then the same of the mean over all updates since the start.
+    void terms(const Units& units, const Lifetime& life, std::span<double> out) const noexcept {
+        const double step = difference(column);
+        const double evidence = run.second_order ? units.precision * growth() : 0.0;
+        std::size_t n = 0;
+        out[n++] = step * units.mean;
+        if (run.second_order) {
+            out[n++] = out[0] * evidence;
+            out[n++] = evidence;
+        }
+        if (!run.averaged) return;
+        const double late = difference(run.size() - run.columns + column);
+        const double all = life.before + life.since + 1.0;
+        const double average = (step * all - late) / std::max(life.since, 1.0) * units.mean;
+        out[n++] = average;
+        if (run.second_order) out[n] = average * evidence;
+    }
+
+private:
+    [[nodiscard]] double difference(std::size_t at) const noexcept {
+        return static_cast<double>(own[at]) - static_cast<double>(start[at]);
+    }
+    [[nodiscard]] double growth() const noexcept {
+        const std::size_t at = run.columns + column;
+        return 1.0 / static_cast<double>(own[at]) - 1.0 / static_cast<double>(start[at]);
+    }
+};
+
+/// Many models' moves of one weight as one.
+///
+/// A row that moves k weights informs one direction with gain g g'; the diagonal keeps gain g_j^2,
+/// and g g' <= k diag(g^2): along that direction a model knows up to k times what its variances
+/// say. `tau` says how much more than the start the evidence counts for: 1 adds up what the models
+/// say they know, infinity is the mean of their moves, weighed by it.
+struct Evidence {
+    double tau;
+    double prior;   ///< precision of the start
+    double growth;  ///< G: precision that all models have added
+    double models;  ///< that have moved the weight
+
+    /// The move that the sums D and X come to.
+    [[nodiscard]] double move(double d, double x) const noexcept {
+        if (!std::isinf(tau)) return (prior * d + tau * x) / (prior + tau * growth);
+        return growth > 0.0 ? x / growth : d / models;
+    }
+
+    [[nodiscard]] double precision() const noexcept {
+        if (std::isinf(tau)) return prior + growth / models;
+        return prior + growth * (prior + tau * growth / models) / (prior + tau * growth);
+    }
+};
+
+/// Puts what sums come to into the run of a feature, which is at its start.
+template <class T>
+struct Settling {
+    RunLayout run;
+    Units units;
+    Lifetime life;  ///< of the start, and of all models since
+    double tau;
+
+    void apply(T* own, std::size_t column, std::span<const double> sums,
+               double models) const noexcept {
+        const std::size_t late = run.size() - run.columns + column;
+        const auto start = static_cast<double>(own[column]);
+        const double before = run.averaged ? static_cast<double>(own[late]) : 0.0;
+        double step = sums[0] / models;
+        double average = run.averaged ? sums[run.n_sums() - 1] / models : 0.0;
+        if (run.second_order) {
+            T& variance = own[run.columns + column];
+            const double prior = units.precision / static_cast<double>(variance);
+            const Evidence all{tau, prior, sums[2], models};
+            step = all.move(sums[0], sums[1]);
+            if (run.averaged) average = all.move(sums[3], sums[4]);
+            // A precision that has no inverse in this type: the least variance there is.
+            variance = std::max(static_cast<T>(units.precision / all.precision()),
+                                std::numeric_limits<T>::denorm_min());
+        }
+        own[column] = static_cast<T>(start + step / units.mean);
+        if (!run.averaged) return;
+        const double rounds = life.before + life.since + 1.0;
+        const double moved = static_cast<double>(own[column]) - start;
+        own[late] = static_cast<T>(moved * rounds + before - average / units.mean * life.since);
     }
 };
 

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from experiments import sets
 from experiments.shards.picture import draw
 from surelearn import SureClassifier, rules
-from surelearn.merging import MergeState
+from surelearn.merging import MergeState, way_of
 from surelearn.text import HashingVectorizer
 from surelearn.weights import rows_of
 
@@ -41,7 +41,7 @@ RULES: dict[str, tuple[Callable[[float], Any], tuple[float, ...]]] = {
 }
 VARIANCE, PA = "Variance, phi", "PA1, C"
 #: Ways whose sums are the same: they are added up once.
-WAYS = (("bayes", "weighted", "kl"), ("uniform",))
+WAYS = (("evidence",), ("bayes", "weighted", "kl"), ("uniform",))
 HERE = Path(__file__).parent
 
 
@@ -132,7 +132,7 @@ def merged(
     for shared in ways:
         state = MergeState.combined(MergeState.of(model.model_, shared[0]) for model in models)
         for how in shared:
-            found = replace(state, how=how).result()
+            found = replace(state, how=way_of(how)).result()
             assert found.weights is not None
             yield how, found.classes[found.weights.winners(rows_of(X))]
 

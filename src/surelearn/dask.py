@@ -45,7 +45,7 @@ def fit(
 ) -> E:
     """Learn from the partitions of a Dask collection, each where it is.
 
-    Partition i is learnt as shard i of ``fit`` with `n_shards`: all passes over its own rows, in an
+    Partition i is learnt as shard i of ``fit`` with `n_shards`: passes over its own rows, in an
     order that `random_state` and i decide. The same partitions give the same bytes on any
     scheduler, however many workers there are and however often a partition is learnt again. An
     error in a partition says which: ``"partition 3: ..."``.

@@ -58,7 +58,7 @@ def fit(
 ) -> E:
     """Learn from the partitions of a Spark dataframe, each where it is.
 
-    Partition i is learnt as shard i of ``fit`` with `n_shards`: all passes over its own rows, in an
+    Partition i is learnt as shard i of ``fit`` with `n_shards`: passes over its own rows, in an
     order that `random_state` and i decide. The same rows in the same partitions and order give the
     same bytes, however many executors there are and however often a partition is learnt again. An
     error in a partition says which: ``"partition 3: ..."``.

@@ -360,6 +360,11 @@ class Diagonal(Weights):
         except MemoryError:  # none to spare
             return self.with_columns(columns)
 
+    def moved(self, state: Mapping[str, Any]) -> Self:
+        """These weights, with the runs of some features as a state has them; changed in place."""
+        self._core.restore(state["features"], state["cells"], state["rounds"])
+        return self
+
     @property
     def capacity(self) -> int:
         """Columns that there is memory for; some are taken in advance."""

@@ -21,7 +21,7 @@ from surelearn.merging import MergeState
 from surelearn.text import HashingVectorizer
 
 LABELS = list("abcd")
-HOWS = ("bayes", "weighted", "kl", "uniform")
+HOWS = ("evidence", "bayes", "weighted", "kl", "uniform")
 
 
 def taught(classes, *, seed, at_once, n_features=3, **params):
@@ -48,13 +48,26 @@ def expected(models, how):
     n, one = len(models), np.eye(len(means[0]))
     if how == "uniform":
         return sum(means) / n, sum(sigmas) / n
+    if how == "evidence" and models[0].covariance == "diagonal":
+        return by_evidence(means, sigmas, priors)
     precisions = [np.linalg.inv(sigma) for sigma in sigmas]
     h = sum(P @ mu for P, mu in zip(precisions, means, strict=True))
     P = sum(precisions)
-    if how == "bayes":
+    if how in ("evidence", "bayes"):
         # Each has learnt what is beyond its own prior; the widest prior of them is counted.
         P = P - sum(one / prior for prior in priors) + one / max(priors)
     return np.linalg.solve(P, h), np.linalg.inv(P) * (n if how == "kl" else 1)
+
+
+def by_evidence(means, sigmas, priors):
+    """The same weight by weight, with tau = 16."""
+    start = 1 / max(priors)
+    growths = [1 / np.diag(sigma) - 1 / prior for sigma, prior in zip(sigmas, priors, strict=True)]
+    D, G = sum(means), sum(growths)
+    X = sum(growth * mean for growth, mean in zip(growths, means, strict=True))
+    moved = sum((mean != 0) | (g != 0) for mean, g in zip(means, growths, strict=True))
+    precision = start + G * (start + 16 * G / np.maximum(moved, 1)) / (start + 16 * G)
+    return (start * D + 16 * X) / (start + 16 * G), np.diag(1 / precision)
 
 
 some_classes = st.sets(st.sampled_from(LABELS), min_size=2).map(sorted)
@@ -111,7 +124,7 @@ def test_models_of_one_class_each_come_to_untrained_weights():
 def test_codes_must_know_the_same_classes():
     params = {"multiclass": "ecoc", "rule": "arow"}
     models = [taught(LABELS, seed=i, at_once=True, **params) for i in range(3)]
-    one = merge([*models, SureClassifier(**models[0].get_params())])
+    one = merge([*models, SureClassifier(**models[0].get_params())], "bayes")
     assert one.code_.tolist() == models[0].code_.tolist()
     P = sum(1 / model.sigma_ for model in models) - 2
     np.testing.assert_allclose(one.sigma_, 1 / P, rtol=1e-12)
@@ -219,12 +232,18 @@ def test_what_are_no_models_is_refused():
 
 @pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2"])
 def test_first_order_rules_can_only_be_averaged(rule):
-    models = [SureClassifier(rule, random_state=i).fit(np.eye(2), [0, 1]) for i in range(2)]
-    for how in HOWS[:3]:
-        with pytest.raises(ValueError, match=f"how must be 'uniform' for rule '{rule}'.*'{how}'"):
+    rows = np.eye(3)[:2], np.eye(3)[1:]
+    models = [SureClassifier(rule, random_state=0).fit(X, [0, 1]) for X in rows]
+    for how in ("bayes", "weighted", "kl"):
+        said = f"how must be 'evidence' or 'uniform' for rule '{rule}'.*'{how}'"
+        with pytest.raises(ValueError, match=said):
             merge(models, how)
-    mean = (models[0].coef_.astype(float) + models[1].coef_) / 2
-    np.testing.assert_array_max_ulp(merge(models, "uniform").coef_, mean.astype(np.float32), 1)
+    both = np.stack([model.coef_.astype(float) for model in models])
+    plain = both.mean(0).astype(np.float32)
+    np.testing.assert_array_max_ulp(merge(models, "uniform").coef_, plain, 1)
+    moved = (both.sum(0) / np.maximum((both != 0).sum(0), 1)).astype(np.float32)
+    np.testing.assert_array_max_ulp(merge(models).coef_, moved, 1)
+    assert not np.array_equal(moved, plain)
 
 
 def test_the_room_does_not_hide_the_function():
@@ -284,7 +303,7 @@ def test_states_of_estimators_come_to_what_merge_gives(kind):
     assert found.coef_.tobytes() == merge(parts).coef_.tobytes()
     assert list(found.predict(X)) == list(merge(parts).predict(X))
     further = [copy.deepcopy(start).partial_fit(X, y) for _ in range(2)]
-    total = MergeState.of(further[0]) + MergeState.of(further[1])
+    total = MergeState.of(further[0], start=start) + MergeState.of(further[1], start=start)
     assert list(total.result(prior=MergeState.of(start)).predict(X)) == list(start.predict(X))
 
 

@@ -92,7 +92,7 @@ class MeansTrainable:
     def fork(self, model=None, *, threads=1):
         return MeansTrainable(model)
 
-    def state(self, how):
+    def state(self, how, start=None):
         return (self.model or Means()).copy()
 
     def take(self, total, prior=None, *, threads=1):

@@ -17,7 +17,7 @@ from surelearn import SureClassifier, constraints, rules
         ({"projection": "both"}, ValueError, "projection must be one of 'auto', 'precision', 'cov"),
         ({"constraints": "double"}, ValueError, "constraints must be one of 'single', 'sequ"),
         ({"multiclass": "all"}, ValueError, "multiclass must be one of 'joint', 'ovr'"),
-        ({"combine": "sum"}, ValueError, "combine must be one of 'bayes', 'weighted'"),
+        ({"combine": "sum"}, ValueError, "combine must be one of 'evidence', 'bayes'"),
         ({"passes": 0}, ValueError, "passes must be at least 1, got 0"),
         ({"passes": 1.5}, TypeError, "passes must be a whole number, got 1.5"),
         ({"shuffle": "yes"}, TypeError, "shuffle must be True or False, got 'yes'"),
@@ -50,9 +50,9 @@ from surelearn import SureClassifier, constraints, rules
         ({"n_shards": 0}, ValueError, "n_shards must be at least 1, got 0"),
         ({"merge_every": 0}, ValueError, "merge_every must be at least 1, got 0"),
         (
-            {"n_shards": 2, "rule": "pa"},
+            {"n_shards": 2, "rule": "pa", "combine": "bayes"},
             ValueError,
-            r"combine must be 'uniform' for rule PA\(\), which keeps no variances, got 'bayes'",
+            r"combine must be 'evidence' or 'uniform' for rule PA\(\), which keeps no",
         ),
     ],
 )

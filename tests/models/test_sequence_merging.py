@@ -20,7 +20,7 @@ from tagged import (
     tagger,
 )
 
-HOWS = ["bayes", "weighted", "kl", "uniform"]
+HOWS = ["evidence", "bayes", "weighted", "kl", "uniform"]
 
 
 def apart(n=3, rule="variance", **options):
@@ -170,13 +170,17 @@ def test_models_of_different_tokens_are_refused():
 @pytest.mark.parametrize("rule", ["perceptron", "pa1"])
 def test_first_order_rules_merge_by_plain_averages(rule):
     models = apart(rule=rule, average=False, dtype="float64")
-    for how in HOWS[:-1]:
-        with pytest.raises(ValueError, match="how must be 'uniform' for rule"):
+    for how in ("bayes", "weighted", "kl"):
+        with pytest.raises(ValueError, match="how must be 'evidence' or 'uniform' for rule"):
             merge(models, how=how)
-    found, _ = by_name(merge(models, how="uniform"))
     tables = [by_name(model)[0] for model in models]
+    found, _ = by_name(merge(models, how="uniform"))
     for cell, value in found.items():
         assert value == pytest.approx(np.mean([t.get(cell, 0.0) for t in tables]), abs=1e-12)
+    found, _ = by_name(merge(models))
+    for cell, value in found.items():
+        moved = [table[cell] for table in tables if table.get(cell, 0.0)]
+        assert value == pytest.approx(np.mean(moved) if moved else 0.0, abs=1e-12)
 
 
 def test_merging_changes_none_of_the_models():

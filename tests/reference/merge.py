@@ -71,3 +71,34 @@ def merged(
         h = [x + (1 - n) * y for x, y in zip(h, times(P_0, prior[0]), strict=True)]
     sigma = inverse(P)
     return times(sigma, h), scaled(sigma, n) if how == "kl" else sigma
+
+
+def by_evidence(
+    means: list[Vector], sigmas: list[Matrix], prior: tuple[Vector, Matrix], tau: Fraction | None
+) -> tuple[Vector, Matrix]:
+    """The same by the evidence that each model has gathered since the prior; tau None: infinite.
+
+    Covariances are diagonal: a weight is merged for itself, by the models that have moved it.
+    """
+    spreads = [[row[i] for i, row in enumerate(sigma)] for sigma in [*sigmas, prior[1]]]
+    found = []
+    for i, start in enumerate(prior[0]):
+        precision = 1 / spreads[-1][i]
+        pairs = [(mean[i] - start, 1 / spread[i] - precision)
+                 for mean, spread in zip(means, spreads, strict=False)]  # fmt: skip
+        move, growth = _weight([pair for pair in pairs if any(pair)], precision, tau)
+        found.append((start + move, 1 / (precision + growth)))
+    return [mean for mean, _ in found], diagonal([sigma for _, sigma in found])
+
+
+def _weight(
+    moved: list[tuple[Fraction, Fraction]], precision: Fraction, tau: Fraction | None
+) -> tuple[Fraction, Fraction]:
+    """Move of the mean and growth of the precision, from those of each model."""
+    m = max(len(moved), 1)
+    D, G = (sum((pair[part] for pair in moved), Fraction(0)) for part in (0, 1))
+    X = sum((move * growth for move, growth in moved), Fraction(0))
+    if tau is None:
+        return X / G if G else D / m, G / m
+    inner = precision + tau * G
+    return (precision * D + tau * X) / inner, G * (precision + tau * G / m) / inner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from threading import Event
 
@@ -16,13 +17,14 @@ from sklearn.model_selection import GridSearchCV
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
 from surelearn.estimators.partitions import fitted, n_rounds, shard_state
-from surelearn.merging import HOWS, MergeState
+from surelearn.merging import HOWS, Evidence, MergeState
 from surelearn.merging._threads import slices
 from surelearn.training.prefetch import prefetch
 from surelearn.training.shards import spans
 
 N, K = 50, 4
 CLASSES = ["a", "b", "c"]
+HALVES = slice(0, 25), slice(25, None)
 SETTINGS = {
     "two classes": {"classes": 2},
     "joint": {},
@@ -34,16 +36,14 @@ SETTINGS = {
     "pairs": {"multiclass": "ovo", "dtype": "float64"},
     "code": {"multiclass": "ecoc"},
     "sequential": {"rule": "scw1", "constraints": "sequential"},
+    "bayes": {"combine": "bayes"},
     "weighted": {"combine": "weighted"},
     "kl": {"combine": "kl"},
     "uniform": {"combine": "uniform"},
     "sparse": {"sparse": True},
     "balanced": {"class_weight": "balanced"},
     "some classes": {"class_weight": {"a": 2.0, "b": 0.0}},
-} | {
-    f"{name}": {"rule": name, "combine": "uniform" if rule().first_order else "bayes"}
-    for name, rule in rules.RULES.items()
-}
+} | {name: {"rule": name} for name in rules.RULES}
 
 
 def problem_of(name):
@@ -128,7 +128,7 @@ def test_rounds_go_on_from_what_was_merged(name, every):
 def test_fit_is_the_merge_of_models_made_by_hand(name):
     """Without shards: `partial_fit` and `merge`."""
     params, X, y = problem_of(name)
-    params |= {"shuffle": False}
+    params |= {"shuffle": False, "merge_every": None}
     clf = SureClassifier(**params).fit(X, y)
     parts = []
     for begin, end in spans(N, K):
@@ -138,22 +138,41 @@ def test_fit_is_the_merge_of_models_made_by_hand(name):
                 X[begin:end], y[begin:end], classes=np.unique(y) if number == 0 else ()
             )
         parts.append(part)
-    by_hand = merge(parts, params.get("combine", "bayes"))
+    by_hand = merge(parts, params.get("combine", "evidence"))
     assert weights_of(by_hand._model) == weights_of(clf._model)
     assert by_hand.n_updates_ == clf.n_updates_
     assert by_hand.mistakes_.sum() == clf.mistakes_.sum()
     assert clf._model.counts.tolist() == [np.sum(y == label) for label in np.unique(y)]
 
 
+def test_a_round_averages_what_shards_have_moved_by_their_evidence():
+    """The same by the default."""
+    X, y = data(2)
+    params = {"rule": "arow", "passes": 2, "n_shards": 2, "shuffle": False, "dtype": "float64"}
+    clf = SureClassifier(**params).fit(X, y)
+    parts = [SureClassifier(**params | {"n_shards": 1, "passes": 1}) for _ in range(2)]
+    first = merge([part.fit(X[rows], y[rows]) for part, rows in zip(parts, HALVES, strict=True)],
+                  Evidence(math.inf))  # fmt: skip
+    further = [copied(first).partial_fit(X[rows], y[rows]) for rows in HALVES]
+    growth = [1 / part.sigma_ - 1 / first.sigma_ for part in further]
+    pulls = [g * (part.coef_ - first.coef_) for g, part in zip(growth, further, strict=True)]
+    np.testing.assert_allclose(clf.coef_, first.coef_ + sum(pulls) / sum(growth), rtol=1e-10)
+    np.testing.assert_allclose(1 / clf.sigma_, 1 / first.sigma_ + sum(growth) / 2, rtol=1e-12)
+
+
+def copied(model):
+    return pickle.loads(pickle.dumps(model))
+
+
 def test_a_round_counts_what_it_started_from_once():
     """By hand, from the definition: two shards that go on from one model."""
     X, y = data(2)
-    params = {"rule": "arow", "passes": 2, "n_shards": 2, "merge_every": 1, "shuffle": False}
+    params = {"rule": "arow", "passes": 2, "n_shards": 2, "combine": "bayes", "shuffle": False}
     clf = SureClassifier(**params, dtype="float64").fit(X, y)
     first = SureClassifier(**{**params, "passes": 1}, dtype="float64").fit(X, y)
     parts = []
-    for rows in (slice(0, 25), slice(25, None)):
-        parts.append(pickle.loads(pickle.dumps(first)).partial_fit(X[rows], y[rows]))
+    for rows in HALVES:
+        parts.append(copied(first).partial_fit(X[rows], y[rows]))
     precision = sum(1 / part.sigma_ for part in parts) - 1 / first.sigma_
     mean = sum(part.coef_ / part.sigma_ for part in parts) - first.coef_ / first.sigma_
     np.testing.assert_allclose(clf.sigma_, 1 / precision, rtol=1e-12)
@@ -161,7 +180,7 @@ def test_a_round_counts_what_it_started_from_once():
 
 
 @pytest.mark.parametrize("combine", HOWS)
-@pytest.mark.parametrize("more", [{}, {"average": True}, {"merge_every": 1}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"average": True}, {"merge_every": None}], ids=str)
 def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
     """Features are cut for threads; of a few thousand they would not be."""
     random = np.random.default_rng(0)
@@ -176,7 +195,8 @@ def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
         return cuts[-1]
 
     monkeypatch.setattr("surelearn.merging._threads._FEWEST", 10)
-    monkeypatch.setattr("surelearn.merging._sums.slices", counted)
+    for room in ("_sums", "_moves"):
+        monkeypatch.setattr(f"surelearn.merging.{room}.slices", counted)
     assert bits(SureClassifier(**params, n_jobs=4).fit(X, y)) == bits(one)
     assert max(map(len, cuts)) == 4
 
@@ -193,7 +213,7 @@ def test_the_number_of_shards_changes_the_result_and_one_is_no_shard():
 
 def test_each_shard_and_pass_has_an_order_of_its_own():
     X, y = data()
-    params = {"n_shards": 2, "passes": 2}
+    params = {"n_shards": 2, "passes": 2, "merge_every": None}
     plain = SureClassifier(**params, shuffle=False).fit(X, y)
     seeds = [SureClassifier(**params, random_state=seed).fit(X, y) for seed in (0, 0, 1)]
     assert bits(seeds[0]) == bits(seeds[1])
@@ -237,7 +257,7 @@ def test_rows_of_weight_zero_change_nothing():
     assert bits(some) == bits(SureClassifier(**params).fit(X[kept], y[kept], weight[kept]))
 
 
-@pytest.mark.parametrize("combine", ["bayes", "uniform"])
+@pytest.mark.parametrize("combine", ["evidence", "bayes", "uniform"])
 def test_more_shards_than_rows(combine):
     X, y = np.eye(3), CLASSES
     params = {"n_shards": 5, "passes": 2, "combine": combine, "random_state": 0}
@@ -246,7 +266,7 @@ def test_more_shards_than_rows(combine):
     assert bits(clf) == bits(elsewhere(params, X, np.array(y)))
     assert clf._model.counts.tolist() == [1, 1, 1]
     fewer = SureClassifier(**{**params, "n_shards": 3}).fit(X, y)
-    assert (bits(clf) == bits(fewer)) == (combine == "bayes")  # an average counts empty ones
+    assert (bits(clf) == bits(fewer)) == (combine != "uniform")  # a plain mean counts empty ones
 
 
 # ---------------------------------------------------------------------------- texts

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from streaming import bits, model, records, saved, write
 from surelearn import SureClassifier, load, merge
-from surelearn.merging import MergeState
+from surelearn.merging import Evidence, MergeState
 from surelearn.read import BadInput, batches
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -64,7 +66,7 @@ def test_shards_learn_every_third_block(reviews, params, declared, class_weight)
         y = batch.labels.values[batch.labels.codes]
         parts[number % 3].partial_fit(batch.X, y, classes, batch.weight)
     assert number > 6
-    expected = merge(parts, params.get("combine", "bayes"))
+    expected = merge(parts, params.get("combine", "evidence"))
     assert bits(clf) == bits(expected)
     assert clf.n_updates_ == expected.n_updates_
 
@@ -101,8 +103,10 @@ def test_rounds_make_a_difference_and_one_shard_none(reviews):
 
 def test_a_round_goes_on_from_the_merged_model(reviews):
     """By hand: the state of a shard whose model was that of the first round."""
-    first = sharded(passes=1, shuffle=False).fit_stream(reviews)
-    both = sharded(passes=2, shuffle=False, merge_every=1).fit_stream(reviews)
+    way = Evidence(math.inf)
+    first = sharded(passes=2, shuffle=False)
+    stopped(first, reviews, after=n_blocks(reviews) + 1)
+    both = sharded(passes=2, shuffle=False).fit_stream(reviews)
     parts = []
     for shard in range(3):
         first.save(reviews.parent / "first.sure")
@@ -112,8 +116,8 @@ def test_a_round_goes_on_from_the_merged_model(reviews):
             if number % 3 == shard:
                 y = batch.labels.values[batch.labels.codes]
                 part.partial_fit(batch.X, y, sample_weight=batch.weight)
-        parts.append(MergeState.of(part._model))
-    expected = MergeState.combined(parts).result(MergeState.of(first._model))
+        parts.append(MergeState.of(part._model, way, start=first._model))
+    expected = MergeState.combined(parts).result(MergeState.of(first._model, way))
     assert both._model.weights.means.tobytes() == expected.weights.means.tobytes()
     assert both._model.weights.variances.tobytes() == expected.weights.variances.tobytes()
     assert both.n_updates_ == expected.updates

@@ -137,6 +137,31 @@ def finite_sums(terms: NDArray[np.float64]) -> None:
         )
 
 
+def finite_moves(moves: object | None) -> None:
+    """Refuse models some of whose sums would not be finite."""
+    if moves is None:
+        finite_sums(np.array([np.inf]))
+
+
+def surer_than_start(variances: NDArray[Any], before: NDArray[Any]) -> None:
+    """Refuse a start that knows more than the model that is said to have gone on from it."""
+    if (variances > before).any():
+        raise ValueError(
+            "start must be the model that all others went on from, got one that is surer of a "
+            "weight than they are."
+        )
+
+
+def same_start(one: bool, other: bool) -> None:
+    """Refuse to merge what was counted from a trained model with what was not."""
+    if one != other:
+        raise ValueError(
+            "models must be merged from the start that their states were made with, got one with "
+            "a trained start and one without. Hand the same model to MergeState.of as start and "
+            "its state to result as prior."
+        )
+
+
 def finite_weights(weights: NDArray[Any]) -> NDArray[Any]:
     if not np.isfinite(weights).all():
         raise ValueError(

@@ -17,9 +17,9 @@ def merge(
         Path, typer.Option("--output", "-o", dir_okay=False, help="Where to write the result.")
     ],
     how: Annotated[
-        Literal["bayes", "weighted", "kl", "uniform"],
-        typer.Option(help="How to merge; first-order rules can only be averaged: uniform."),
-    ] = "bayes",
+        Literal["evidence", "bayes", "weighted", "kl", "uniform"],
+        typer.Option(help="How to merge; rules without variances take evidence or uniform."),
+    ] = "evidence",
     as_json: Json = False,
 ) -> None:
     """Make one model of many that were trained apart.

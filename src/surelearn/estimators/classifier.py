@@ -73,9 +73,10 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     n_jobs : int or None, default None
         Threads that learn shards, or one update with a large full covariance; None and -1: as many
         as there are cores.
-    combine : {"bayes", "weighted", "kl", "uniform"}, default "bayes"
-        How shards are merged, see `merge`. First-order rules with shards need ``"uniform"``.
-    merge_every : int or None, default None
+    combine : {"evidence", "bayes", "weighted", "kl", "uniform"}, default "evidence"
+        How shards are merged, see `merge`. ``"evidence"`` has an infinite tau where shards are
+        merged more than once, and 16 otherwise. First-order rules take it or ``"uniform"``.
+    merge_every : int or None, default 1
         Shards are merged after so many passes, and go on from the merged model; None: after the
         last pass only.
     decoding : str, default "auto"
@@ -149,8 +150,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         dtype: Any = "float32",
         n_shards: int = 1,
         n_jobs: int | None = None,
-        combine: str = "bayes",
-        merge_every: int | None = None,
+        combine: str = "evidence",
+        merge_every: int | None = 1,
         decoding: str = "auto",
         random_state: Any = None,
         verbose: int = 0,

@@ -15,7 +15,7 @@ from surelearn.estimators.row_estimator import merged_into
 from surelearn.estimators.streamed import settings_of
 from surelearn.estimators.tagger import SureTagger, snapshot_of
 from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
-from surelearn.merging import HOWS, MergeState
+from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import RowSettings
 from surelearn.models.sequence_merging import SequenceMergeState
@@ -24,14 +24,18 @@ from surelearn.models.sequence_settings import FEATURES, SequenceSettings
 E = TypeVar("E", bound=SureClassifier | SureTagger)
 
 
-def merge(models: Iterable[E], how: str = "bayes") -> E:
+def merge(models: Iterable[E], how: str | Evidence = "evidence") -> E:
     r"""One model from many that were trained apart, on parts of the data.
 
-    .. math:: \Sigma^{-1} = \sum_c \Sigma_c^{-1} - (n - 1) \Sigma_0^{-1}, \qquad
-        \mu = \Sigma \sum_c \Sigma_c^{-1} \mu_c
+    Of every weight, with the mean :math:`\mu_0` and the precision :math:`\lambda_0` that all
+    started with, and sums over the m models that have moved it:
 
-    with :math:`\Sigma_0` the variance that all started with: what each has learnt is added, and
-    what all began with is counted once.
+    .. math:: \mu = \mu_0 + \frac{\lambda_0 D + \tau X}{\lambda_0 + \tau G}, \qquad
+        \lambda = \lambda_0 + G \frac{\lambda_0 + \tau G / m}{\lambda_0 + \tau G}
+
+    where :math:`D = \sum (\mu_i - \mu_0)`, :math:`G = \sum (\lambda_i - \lambda_0)`,
+    :math:`X = \sum (\lambda_i - \lambda_0) (\mu_i - \mu_0)` and :math:`\tau = 16`. A model that
+    has gathered more evidence about a weight has more say in it, and one that has not met it none.
 
     Parameters
     ----------
@@ -39,12 +43,15 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
         All of one kind and with the same settings of learning. Classes may differ, and features of
         taggers: the result knows all of them. A model that is not fitted yet counts as one at its
         prior.
-    how : {"bayes", "weighted", "kl", "uniform"}, default "bayes"
+    how : {"evidence", "bayes", "weighted", "kl", "uniform"} or Evidence, default "evidence"
+        ``"evidence"``: as above; `surelearn.merging.Evidence` takes another tau. With first-order
+        rules, which have no precisions, it is the mean over the models that have moved a weight.
+        ``"bayes"``: what each has learnt is added up, :math:`\tau = 1` and
+        :math:`\lambda = \lambda_0 + G`, which serves two classes well and can be far off with many.
         ``"weighted"``: :math:`\Sigma^{-1} = \sum_c \Sigma_c^{-1}` with the mean to it, as printed
         in the paper, which counts the prior n times. ``"kl"``: the same mean, and
         :math:`\Sigma^{-1} = \sum_c \Sigma_c^{-1} / n`, which is what minimises the sum of KL
-        divergences. ``"uniform"``: plain averages of means and variances, the only choice for
-        first-order rules.
+        divergences. ``"uniform"``: plain averages of means and variances.
 
     Returns
     -------
@@ -55,7 +62,7 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     References
     ----------
     Dredze, Crammer & Pereira 2008, Confidence-Weighted Linear Classification, section 5.3, eq. 18.
-    ``"bayes"`` is not in the paper.
+    ``"evidence"`` and ``"bayes"`` are not in the paper.
 
     Examples
     --------
@@ -66,20 +73,20 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     array(['yes'], dtype='<U3')
     """
     listed = _listed(models)
-    name = _check.choice("how", how, list(HOWS))
+    way = way_of(how)
     fitted = [model for model in listed if is_fitted(model)]
     if not fitted:
         raise NotFittedError("models must have a fitted one among them to be merged, got none.")
-    _check_rule(fitted[0], name)
+    _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
     if isinstance(listed[0], SureTagger):
-        return _merge_taggers(listed, name)
+        return _merge_taggers(listed, way)
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
         _check.agree("projection_", fitted[0].projection_, other.projection_)
-    states = [state_of(model, name, like=fitted[0]) for model in listed]
+    states = [state_of(model, way, like=fitted[0]) for model in listed]
     blank: Any = clone(listed[0])
     result: E = merged_into(blank, MergeState.combined(states))
     _put_names(result, fitted)
@@ -88,7 +95,7 @@ def merge(models: Iterable[E], how: str = "bayes") -> E:
     return result
 
 
-def state_of(model: SureClassifier, how: str, *, like: SureClassifier) -> MergeState:
+def state_of(model: SureClassifier, how: Way, *, like: SureClassifier) -> MergeState:
     """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
     if not is_fitted(model):
         settings: RowSettings = settings_of(model)
@@ -127,10 +134,12 @@ def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
         _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
 
 
-def _check_rule(model: SureClassifier | SureTagger, how: str) -> None:
-    if not model.model_.layout.second_order and how != "uniform":
+def _check_rule(model: SureClassifier | SureTagger, how: Way) -> None:
+    serves = how == "uniform" or isinstance(how, Evidence)
+    if not model.model_.layout.second_order and not serves:
         raise ValueError(
-            f"how must be 'uniform' for rule {model.rule!r}, which keeps no variances, got {how!r}."
+            f"how must be 'evidence' or 'uniform' for rule {model.rule!r}, which keeps no "
+            f"variances, got {how!r}."
         )
 
 
@@ -147,7 +156,7 @@ def _put_temperature(result: SureClassifier, listed: list[Any], states: list[Mer
     trained = [
         model
         for model, state in zip(listed, states, strict=True)
-        if state.trained is not None and (state.how == "bayes" or len(listed) == 1)
+        if state.trained is not None and (counts_start_once(state.how) or len(listed) == 1)
     ]
     if len(trained) == 1:
         _copy_temperature(trained[0], result)
@@ -156,7 +165,7 @@ def _put_temperature(result: SureClassifier, listed: list[Any], states: list[Mer
 # ---------------------------------------------------------------------- taggers
 
 
-def _merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
+def _merge_taggers(taggers: list[SureTagger], how: Way) -> SureTagger:
     """One tagger of many."""
     every = [settings_of(tagger) for tagger in taggers]
     for tagger, settings in zip(taggers, every, strict=True):
@@ -169,7 +178,7 @@ def _merge_taggers(taggers: list[SureTagger], how: str) -> SureTagger:
     result: SureTagger = clone(taggers[0])
     put_model(result, SequenceMergeState.combined(states).merged())
     fitted = [tagger for tagger in taggers if is_fitted(tagger)]
-    if len(fitted) == 1 and (how == "bayes" or len(taggers) == 1):
+    if len(fitted) == 1 and (counts_start_once(how) or len(taggers) == 1):
         _copy_temperature(fitted[0], result)
     put_columns(result, fitted)
     return result

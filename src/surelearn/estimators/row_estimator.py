@@ -16,7 +16,7 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.one_row import RowByRow
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.sources import opened
-from surelearn.merging import MergeState, Words
+from surelearn.merging import MergeState, Way, Words
 from surelearn.models.row_settings import (
     RowSettings,
     balanced,
@@ -180,13 +180,14 @@ class RowEstimator(RowByRow):
 
     # ------------------------------------------------------------------- merging
 
-    def __merge_state__(self, how: str) -> MergeState:
+    def __merge_state__(self, how: Way, start: RowEstimator | None = None) -> MergeState:
         """What merging has to know of this estimator; see `surelearn.merging.MergeState`."""
         check_is_fitted(self)
         settings = self._settings_for()
         settings.check_fits(self._model)
         self._check_settings()
-        state = RowTrainable(settings, self._own_reader(), self._model).state(how)
+        before = None if start is None else start.model_
+        state = RowTrainable(settings, self._own_reader(), self._model).state(how, before)
         return replace(state, make=self._blank()._merged)
 
     def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:

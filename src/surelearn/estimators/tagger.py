@@ -19,6 +19,7 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.online import second_order
 from surelearn.estimators.sources import opened_sentences
 from surelearn.estimators.tagger_explanation import Explained
+from surelearn.merging import Way, way_of
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequence_training import SequenceTrainable
@@ -236,12 +237,15 @@ class SureTagger(Explained):
         with self._model.lock:
             return self._model.copy()
 
-    def __merge_state__(self, how: str) -> SequenceMergeState:
-        """What merging has to know of this tagger; see `surelearn.merging.MergeState`."""
+    def __merge_state__(self, how: Way, start: SureTagger | None = None) -> SequenceMergeState:
+        """What merging has to know of this tagger; see `surelearn.merging.MergeState`.
+
+        It holds the whole model, so that of a start is not needed before they are merged.
+        """
         self._fitted()
         self._settings_for().check_fits(self._model)
         blank: SureTagger = clone(self)
-        return SequenceMergeState(how, (self._snapshot(),), make=blank._merged)
+        return SequenceMergeState(way_of(how), (self._snapshot(),), make=blank._merged)
 
     def _merged(self, total: SequenceMergeState, prior: SequenceMergeState | None = None) -> Self:
         """A twin of this tagger, which has learnt nothing, with what was merged."""

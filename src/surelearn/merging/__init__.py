@@ -3,8 +3,22 @@
 `surelearn.merge` is the public function. It has the room's name, so the room has another.
 """
 
+from surelearn.merging._evidence import HOWS, Evidence, Way, counts_start_once, repeated, way_of
+from surelearn.merging._learnt import Learnt, Merged
 from surelearn.merging._scale import joined
-from surelearn.merging._state import HOWS, Learnt, Merged, MergeState
+from surelearn.merging._state import MergeState
 from surelearn.merging._words import Words
 
-__all__ = ["HOWS", "Learnt", "MergeState", "Merged", "Words", "joined"]
+__all__ = [
+    "HOWS",
+    "Evidence",
+    "Learnt",
+    "MergeState",
+    "Merged",
+    "Way",
+    "Words",
+    "counts_start_once",
+    "joined",
+    "repeated",
+    "way_of",
+]

@@ -10,8 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, decode
+from surelearn.merging._evidence import Way
+from surelearn.weights import Layout
 
 Classes = NDArray[Any]
+
+#: Weights as `Weights.state` gives them.
+State = Mapping[str, Any]
 
 
 class Scale(NamedTuple):
@@ -31,11 +36,17 @@ class Scale(NamedTuple):
     def unit(self) -> float:
         return 2.0 if self.halves else 1.0
 
+    @property
+    def units(self) -> tuple[float, float]:
+        """What a stored mean, and one over a stored variance, are multiplied by for a margin."""
+        c = 2.0**self.power
+        return self.unit / c, c**2 / self.unit
+
 
 class Total(NamedTuple):
     """What is needed beside the sums to make a model of them."""
 
-    how: str
+    how: Way
     n_models: int
     base: float  # what the priors of the models come to: precisions, or variances for "uniform"
     scale: Scale  # of the result
@@ -46,7 +57,7 @@ class Total(NamedTuple):
         return self.how == "uniform"
 
 
-def scale_of(state: Mapping[str, Any], initial_variance: float, *, halves: bool) -> Scale:
+def scale_of(state: State, initial_variance: float, *, halves: bool) -> Scale:
     """The scale of weights that began with `initial_variance`, or half of it after a split.
 
     Both, and what a rescaling does, are powers of two, so the prior tells which of them happened.
@@ -60,6 +71,30 @@ def scale_of(state: Mapping[str, Any], initial_variance: float, *, halves: bool)
         )
     stored = float(np.dtype(state["layout"]["dtype"]).type(state["prior"]))
     return Scale(stored, halves, halves and not halvings, (exponent - 1 + halvings) // 2)
+
+
+def at_power(state: State, power: int) -> State:
+    """The same diagonal weights after a rescaling by so many more powers of two."""
+    if power == 0:
+        return state
+    return _scaled(state, 2.0**power, 4.0**power)
+
+
+def _scaled(state: State, mean: float, variance: float) -> dict[str, Any]:
+    """Means and variances times powers of two, which loses no bit."""
+    layout, K = Layout(**state["layout"]), state["n_columns"]
+    factors = np.full(layout.parts * K, mean, dtype=layout.dtype)
+    if layout.second_order:
+        factors[K : 2 * K] = variance
+    return {**state, "prior": state["prior"] * variance, "cells": state["cells"] * factors}
+
+
+def prior_run(layout: Layout, n_columns: int, prior: float) -> NDArray[Any]:
+    """The numbers of a feature that no model has moved."""
+    run = np.zeros((layout.parts, n_columns), dtype=layout.dtype)
+    if layout.second_order:
+        run[1] = prior
+    return run.ravel()
 
 
 class Move(NamedTuple):
@@ -81,6 +116,22 @@ def move_of(multiclass: Any, old: Classes, new: Classes) -> Move | None:
         return Move(columns, [1] * len(columns), apart=False)
     # The one vector speaks for the second class: -mu is what the first sees of it, +mu the second.
     return Move([min(k, 0) for k in columns], [-1 if k == 0 else 1 for k in columns], apart=True)
+
+
+def grown(state: State, move: Move | None, *, halves: bool) -> State:
+    """Diagonal weights under the columns of more classes; what was whole may become two halves."""
+    if move is None:
+        return state
+    layout = Layout(**state["layout"])
+    state = _scaled(state, 0.5, 0.5) if halves else state
+    n, K = len(state["features"]), len(move.columns)
+    runs = state["cells"].reshape(n, layout.parts, state["n_columns"])
+    cells = np.tile(prior_run(layout, K, state["prior"]), (n, 1)).reshape(n, layout.parts, K)
+    for k, (column, sign) in enumerate(zip(move.columns, move.signs, strict=True)):
+        for part in range(layout.parts) if column >= 0 else ():
+            own = 1 if layout.second_order and part == 1 else sign
+            cells[:, part, k] = own * runs[:, part, column]
+    return {**state, "n_columns": K, "cells": cells.reshape(n, -1)}
 
 
 def joined(a: Classes, b: Classes) -> Classes:

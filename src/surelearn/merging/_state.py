@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decode import Code
-from surelearn.merging._scale import Classes, Scale, Total, joined, move_of, scale_of
+from surelearn.merging._evidence import Evidence, Way, way_of
+from surelearn.merging._learnt import Learnt, Merged, Sole, Summed, goes_on
+from surelearn.merging._moves import DiagonalMoves, changed, lifetime
+from surelearn.merging._scale import (
+    Classes,
+    Scale,
+    State,
+    Total,
+    at_power,
+    grown,
+    joined,
+    move_of,
+    scale_of,
+)
 from surelearn.merging._sums import DiagonalSums, FullSums
 from surelearn.merging._threads import in_threads
 from surelearn.merging._words import Words, united
 from surelearn.weights import Diagonal, Full, Layout
-
-#: Ways to merge.
-HOWS = ("bayes", "weighted", "kl", "uniform")
 
 #: In place of a way to learn classes: columns that have nothing to do with each other.
 _COLUMNS = "columns"
@@ -28,68 +38,18 @@ _COLUMNS = "columns"
 _MOST = 2**22
 
 
-class Learnt(Protocol):
-    """A model as far as merging has to know it."""
-
-    layout: Layout
-    initial_variance: float
-    multiclass: str | Code
-    projection: str
-    classes: Classes
-    weights: Diagonal | Full | None
-    counts: NDArray[np.int64]
-    mistakes: list[int]
-    updates: int
-    code: Code | None
-
-
-@dataclass(frozen=True)
-class _Sole:
-    """The only model so far that has moved a weight: kept as it is, so that it stays as it is."""
-
-    classes: Classes
-    state: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Summed:
-    """Two or more such models."""
-
-    classes: Classes
-    sums: Any  # DiagonalSums or FullSums
-    n_narrow: int  # models whose untouched weights have the initial variance a margin
-    n_wide: int  # and those that have it a block, see Scale
-    power: int
-    rounds: int
-
-    @property
-    def n(self) -> int:
-        return self.n_narrow + self.n_wide
-
-
-class Merged(NamedTuple):
-    """One model, made of many."""
-
-    classes: Classes
-    weights: Diagonal | Full | None  # None: no model has moved a weight
-    weighed: Classes  # those that the weights are for: fewer where only one model has moved any
-    counts: NDArray[np.int64]
-    mistakes: list[int]
-    updates: int
-    code: Code | None
-    words: Words | None
-    projection: str | None  # None: no model has seen a row
-
-
 @dataclass(frozen=True)
 class MergeState:
     r"""Sums over models that are merged: states add up, in any order and grouping to the same bits.
 
+    Of every weight that a model has moved these are the sums of `Evidence`, and for ``"bayes"``,
+    ``"weighted"`` and ``"kl"``
+
     .. math:: \sum_c \Sigma_c^{-1} \mu_c, \qquad \sum_c (\Sigma_c^{-1} - \Sigma_0^{-1})
 
-    and for ``how="uniform"`` the sums of :math:`\mu_c` and :math:`\Sigma_c - \Sigma_0`. The state
+    and for ``"uniform"`` the sums of :math:`\mu_c` and :math:`\Sigma_c - \Sigma_0`. The state
     of one model is the size of the model; that of a thousand is the size of one with their
-    features, about five times the bytes of its weights. It holds plain arrays and can be pickled.
+    features, some eight times the bytes of its weights. It holds plain arrays and can be pickled.
     `of` makes one, ``+`` and `combined` put them together, `result` makes a model of them.
 
     Examples
@@ -103,7 +63,7 @@ class MergeState:
     (2, ['yes'])
     """
 
-    how: str
+    how: Way
     layout: Layout
     initial_variance: float
     multiclass: str | Code
@@ -113,25 +73,49 @@ class MergeState:
     updates: int
     n_models: int
     code: Code | None
-    trained: _Sole | _Summed | None
+    trained: Sole | Summed | None
     words: Words | None
     projection: str | None  # None: one without rows has none to agree with
     make: Callable[[MergeState, MergeState | None], Any] | None = None  # an estimator of sums
 
     @classmethod
-    def of(cls, model: Any, how: str = "bayes", *, words: Words | None = None) -> Any:
-        """The state of one fitted estimator, or of what it has learnt (`Learnt`)."""
+    def of(
+        cls,
+        model: Any,
+        how: str | Evidence = "evidence",
+        *,
+        start: Any = None,
+        words: Words | None = None,
+    ) -> Any:
+        """The state of one fitted estimator, or of what it has learnt (`Learnt`).
+
+        Parameters
+        ----------
+        model : estimator or Learnt
+        how : str or Evidence
+            As in `merge`.
+        start : of the same kind, optional
+            The trained model that this one, and all that are added to it, went on from; it is
+            handed to `result` as well. Default: the untrained one.
+        words : Words, optional
+            Of features.
+        """
         if hasattr(model, "__merge_state__"):
-            return model.__merge_state__(how)
-        return cls.of_learnt(model, how, words=words)
+            return model.__merge_state__(how, start)
+        return cls.of_learnt(model, how, words=words, start=start)
 
     @classmethod
-    def of_learnt(cls, model: Learnt, how: str, *, words: Words | None = None) -> MergeState:
+    def of_learnt(
+        cls,
+        model: Learnt,
+        how: str | Evidence,
+        *,
+        words: Words | None = None,
+        start: Learnt | None = None,
+    ) -> MergeState:
         """The state of plain weights and counts."""
-        state = None if model.weights is None else model.weights.state()
-        moved = state is not None and _is_moved(state)
-        return cls(
-            how=how,
+        state = cls(
+            how=_way(how, model.layout),
             layout=model.layout,
             initial_variance=model.initial_variance,
             multiclass=model.multiclass,
@@ -141,29 +125,31 @@ class MergeState:
             updates=model.updates,
             n_models=1,
             code=model.code,
-            trained=_Sole(model.classes, state) if state is not None and moved else None,
+            trained=None,
             words=words,
             projection=model.projection if model.counts.any() else None,
         )
+        before = None if start is None else _moved_state(start.weights)
+        known = model.classes if start is None else start.classes
+        return replace(state, trained=state._sole(model.weights, before, known))
 
     @classmethod
     def of_columns(
         cls,
         weights: Diagonal | None,
-        how: str,
+        how: str | Evidence,
         *,
         layout: Layout,
         initial_variance: float,
         n_columns: int,
         mistakes: list[int],
         updates: int,
+        start: Diagonal | None = None,
     ) -> MergeState:
         """The state of weights each column of which is merged for itself: no classes, no counts."""
         columns = np.arange(n_columns)
-        state = None if weights is None else weights.state()
-        moved = state is not None and _is_moved(state)
-        return cls(
-            how=how,
+        state = cls(
+            how=_way(how, layout),
             layout=layout,
             initial_variance=initial_variance,
             multiclass=_COLUMNS,
@@ -173,10 +159,11 @@ class MergeState:
             updates=updates,
             n_models=1,
             code=None,
-            trained=_Sole(columns, state) if state is not None and moved else None,
+            trained=None,
             words=None,
             projection=None,
         )
+        return replace(state, trained=state._sole(weights, _moved_state(start), columns))
 
     def __add__(self, other: MergeState) -> MergeState:
         """The state of the models of both."""
@@ -225,9 +212,9 @@ class MergeState:
         Parameters
         ----------
         prior : MergeState, optional
-            Of the model that all these started from. Counts, and with ``how="bayes"`` what was
-            learnt, are then counted once and not once for each; its words are kept. Default: the
-            untrained model.
+            Of the model that all these started from. Counts, and with ``"evidence"`` and
+            ``"bayes"`` what was learnt, are then counted once and not once for each; its words are
+            kept. Default: the untrained model.
         """
         return self.merged(prior) if self.make is None else self.make(self, prior)
 
@@ -276,37 +263,65 @@ class MergeState:
     def _halves(self, classes: Classes) -> bool:
         return self.multiclass == "joint" and len(classes) > 2
 
-    def _together(self, other: MergeState, threads: int) -> _Sole | _Summed | None:
+    def _sole(
+        self, weights: Diagonal | Full | None, before: State | None, known: Classes
+    ) -> Sole | None:
+        """What one model has learnt, since a start with these classes where there is one."""
+        if weights is None:
+            return None
+        state: State = weights.state()
+        if before is None or not isinstance(self.how, Evidence):
+            return Sole(self.classes, state) if _is_moved(state) else None
+        state, before = changed(state, self._start_at(before, known, state))
+        if len(state["features"]) == 0 and state["rounds"] == before["rounds"]:
+            return None
+        return Sole(self.classes, state, before)
+
+    def _start_at(self, start: State, known: Classes, like: State) -> State:
+        """A start with the classes of this state, at the scale of another one's weights."""
+        halves = self._halves(self.classes)
+        splits = halves and not self._halves(known)
+        begun = grown(start, move_of(self.multiclass, known, self.classes), halves=splits)
+        scales = [scale_of(some, self.initial_variance, halves=halves) for some in (like, begun)]
+        return at_power(begun, scales[0].power - scales[1].power)
+
+    def _together(self, other: MergeState, threads: int) -> Sole | Summed | None:
         if self.trained is None or other.trained is None:
             return other.trained if self.trained is None else self.trained
         classes = joined(self.trained.classes, other.trained.classes)
+        _check.same_start(goes_on(self.trained), goes_on(other.trained))
         a, b = in_threads(
             lambda trained: self._moved(self._summed(trained), classes),
             [self.trained, other.trained],
             threads,
         )
-        return _Summed(
+        return Summed(
             classes,
             a.sums.plus(b.sums, threads=threads),
             a.n_narrow + b.n_narrow,
             a.n_wide + b.n_wide,
             max(a.power, b.power),
             a.rounds + b.rounds,
+            a.goes_on,
         )
 
-    def _summed(self, trained: Any) -> _Summed:
+    def _summed(self, trained: Any) -> Summed:
         """One model's weights as sums."""
-        if isinstance(trained, _Summed):
+        if isinstance(trained, Summed):
             return trained
-        halves = self._halves(trained.classes)
-        scale = scale_of(trained.state, self.initial_variance, halves=halves)
+        halves, state, start = self._halves(trained.classes), trained.state, trained.start
+        scale = scale_of(state, self.initial_variance, halves=halves)
         kind = FullSums if self.layout.covariance == "full" else DiagonalSums
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
-            sums = kind.of(trained.state, scale, plain=self.how == "uniform")
-        wide, rounds = int(scale.wide), trained.state["rounds"]
-        return _Summed(trained.classes, sums, 1 - wide, wide, scale.power, rounds)
+            if isinstance(self.how, Evidence):
+                sums: Any = DiagonalMoves.of(state, start, scale)
+            else:
+                sums = kind.of(state, scale, plain=self.how == "uniform")
+        wide, rounds = int(scale.wide), lifetime(state, start).since
+        begun = start is not None
+        return Summed(trained.classes, sums, 1 - wide, wide, scale.power, rounds, begun)
 
-    def _moved(self, summed: _Summed, classes: Classes) -> _Summed:
+    def _moved(self, summed: Summed, classes: Classes) -> Summed:
         """The same sums over more classes."""
         move = move_of(self.multiclass, summed.classes, classes)
         if move is None:
@@ -316,10 +331,12 @@ class MergeState:
     def _weights(
         self, prior: MergeState | None, threads: int
     ) -> tuple[Diagonal | Full | None, Classes]:
+        if isinstance(self.how, Evidence):
+            return self._settled(prior, threads, self.how.tau)
         if self.trained is None:
             return None, self.classes[:0]
         kind: type[Diagonal | Full] = Full if self.layout.covariance == "full" else Diagonal
-        if isinstance(self.trained, _Sole) and (self.n_models == 1 or self.how == "bayes"):
+        if isinstance(self.trained, Sole) and (self.n_models == 1 or self.how == "bayes"):
             return kind.from_state(self.trained.state), self.trained.classes
         summed = self._moved(self._summed(self.trained), self.classes)
         if prior is not None and prior.trained is not None:
@@ -335,7 +352,51 @@ class MergeState:
         }
         return kind.from_state({**state, **arrays}), self.classes
 
-    def _less(self, summed: _Summed, start: _Summed) -> _Summed:
+    def _settled(
+        self, prior: MergeState | None, threads: int, tau: float
+    ) -> tuple[Diagonal | Full | None, Classes]:
+        """The weights that moves come to, from where all models started."""
+        start = None if prior is None else prior.trained
+        begun = start.state if isinstance(start, Sole) else None
+        known = self.classes if start is None else start.classes
+        own = self.trained
+        if own is None:
+            return (None, known[:0]) if begun is None else (Diagonal.from_state(begun), known)
+        _check.same_start(goes_on(own), begun is not None)
+        if isinstance(own, Summed):
+            return self._settled_sums(own, begun, known, tau=tau, threads=threads), self.classes
+        if begun is not None:
+            begun = replace(self, classes=own.classes)._start_at(begun, known, own.state)
+        return _after(begun, own.state), own.classes
+
+    def _settled_sums(
+        self, summed: Summed, begun: State | None, known: Classes, *, tau: float, threads: int
+    ) -> Diagonal:
+        """The same for two models or more; `begun` has these classes."""
+        summed = self._moved(summed, self.classes)
+        scale = self._total(summed).scale
+        start = self._untrained(scale)
+        if begun is not None:
+            start = self._start_at(begun, known, start)
+            scale = scale_of(start, self.initial_variance, halves=scale.halves)
+        arrays = summed.sums.settled(
+            self.layout, start, scale=scale, since=summed.rounds, tau=tau, threads=threads
+        )
+        return _after(start, {**arrays, "rounds": start["rounds"] + summed.rounds})
+
+    def _untrained(self, scale: Scale) -> State:
+        """Diagonal weights that have learnt nothing."""
+        layout, K = self.layout, self._n_columns()
+        return {
+            "layout": asdict(layout),
+            "n_columns": K,
+            "prior": _prior(self.initial_variance, scale),
+            "rounds": 0,
+            "features": np.zeros(0, dtype=np.int64),
+            "cells": np.zeros((0, layout.parts * K), dtype=layout.dtype),
+        }
+
+    def _less(self, summed: Summed, start: Summed) -> Summed:
         """Without the model that all started from, but for once."""
         rounds = summed.rounds - (summed.n - 1) * start.rounds
         if self.how != "bayes":
@@ -351,7 +412,7 @@ class MergeState:
             return K * (K - 1) // 2
         return self.code.n_problems if self._fixed and self.code is not None else K
 
-    def _total(self, summed: _Summed) -> Total:
+    def _total(self, summed: Summed) -> Total:
         """What the priors come to, in the units of sums."""
         dtype = np.dtype(self.layout.dtype)
         narrow = float(dtype.type(self.initial_variance))
@@ -376,7 +437,24 @@ def _prior(initial_variance: float, scale: Scale) -> float:
     return initial_variance * share * 4.0**scale.power
 
 
-def _is_moved(state: dict[str, Any]) -> bool:
+def _after(start: State | None, state: State) -> Diagonal:
+    """Weights that were at `start`, untrained without one, and have moved to `state`."""
+    return Diagonal.from_state(state) if start is None else Diagonal.from_state(start).moved(state)
+
+
+def _way(how: str | Evidence, layout: Layout) -> Way:
+    """A full covariance keeps the gain of a row whole: what its models know is added up."""
+    way = way_of(how)
+    return "bayes" if layout.covariance == "full" and isinstance(way, Evidence) else way
+
+
+def _moved_state(weights: Diagonal | Full | None) -> State | None:
+    """The state of a start; None where it is the untrained one."""
+    state = None if weights is None else weights.state()
+    return None if state is None or not _is_moved(state) else state
+
+
+def _is_moved(state: State) -> bool:
     """Whether any weight differs from the start."""
     if "features" in state:
         return len(state["features"]) > 0

@@ -26,12 +26,17 @@ def _stored(numbers: Array, dtype: str) -> NDArray[Any]:
 
 def _zeros(shape: tuple[int, ...], n_digits: int) -> Exact:
     """Sums without terms, where there is memory for them."""
-    needed = math.prod(shape) * (8 * n_digits + 1)
-    _check.enough_memory(needed, weights.MEMORY_LIMIT, partial(_check.sums_too_large, needed))
+    check_memory(math.prod(shape), n_digits)
     return Exact.zeros(shape, n_digits)
 
 
-def _n_digits(dtype: str) -> int:
+def check_memory(n_sums: int, n_digits: int, more: int = 0) -> None:
+    """Refuse so many sums, and `more` bytes, where there is no memory for them."""
+    needed = n_sums * (8 * n_digits + 1) + more
+    _check.enough_memory(needed, weights.MEMORY_LIMIT, partial(_check.sums_too_large, needed))
+
+
+def n_digits(dtype: str) -> int:
     return 2 if dtype == "float32" else 3
 
 
@@ -74,7 +79,7 @@ class DiagonalSums:
             average = cells[:, 0] - cells[:, -1] / (state["rounds"] + 1)
             terms[:, -1] = average * weight
         _check.finite_sums(terms)
-        return cls(state["features"], Exact.of(terms, _n_digits(layout.dtype)))
+        return cls(state["features"], Exact.of(terms, n_digits(layout.dtype)))
 
     def plus(self, other: DiagonalSums, times: int = 1, *, threads: int = 1) -> DiagonalSums:
         """The sums of both, the other's so many times."""
@@ -200,7 +205,7 @@ class FullSums:
             square = (precision - identity / scale.prior) * (c**2 / unit)
         for numbers in (vectors, square):
             _check.finite_sums(numbers)
-        shape, D = (state["n_columns"], layout.n_rows), _n_digits(layout.dtype)
+        shape, D = (state["n_columns"], layout.n_rows), n_digits(layout.dtype)
         vectors = np.moveaxis(vectors.reshape(-1, *shape), 0, -1)
         return cls(Exact.of(vectors, D), Exact.of(square.reshape(shape * 2), D))
 
@@ -242,9 +247,9 @@ class FullSums:
         if layout.averaged:
             mean = _stored(means[0], layout.dtype).astype(np.float64)
             means[1] = (mean - means[1]) * (total.rounds + 1)
-        stored = _stored(sigma, layout.dtype)
-        _check.positive_variances(np.diagonal(stored))
-        return {"means": _stored(means, layout.dtype), "sigma": stored}
+        spread = _stored(sigma, layout.dtype)
+        _check.positive_variances(np.diagonal(spread))
+        return {"means": _stored(means, layout.dtype), "sigma": spread}
 
 
 def _inverse(matrix: Array) -> Array:

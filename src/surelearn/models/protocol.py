@@ -140,8 +140,8 @@ class Trainable(Protocol[B, S]):
     def fork(self, model: Any = None, *, threads: int = 1) -> Self:
         """A shard: one with the same settings that has met nothing and goes on from `model`."""
 
-    def state(self, how: str) -> S:
-        """What merging has to know of this model."""
+    def state(self, how: Any, start: Any = None) -> S:
+        """What merging has to know of this model, which has gone on from `start`."""
 
     def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
         """Go on with the one model of all those summed; `prior` is what each started from."""

@@ -201,10 +201,10 @@ def _sharding(params: Mapping[str, Any], rule: rules.Rule) -> dict[str, Any]:
     n_shards = _check.count("n_shards", params["n_shards"])
     combine = _check.choice("combine", params["combine"], list(HOWS))
     every = params["merge_every"]
-    if n_shards > 1 and rule.first_order and combine != "uniform":
+    if n_shards > 1 and rule.first_order and combine not in ("evidence", "uniform"):
         raise ValueError(
-            f"combine must be 'uniform' for rule {rule!r}, which keeps no variances, got "
-            f"{combine!r}."
+            f"combine must be 'evidence' or 'uniform' for rule {rule!r}, which keeps no variances, "
+            f"got {combine!r}."
         )
     return {
         "n_shards": n_shards,

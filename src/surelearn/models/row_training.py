@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.merging import MergeState, Words
+from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
 from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.row_settings import (
@@ -273,9 +273,9 @@ class RowTrainable:
         settings = replace(self.settings, method=self.settings.method._replace(threads=threads))
         return RowTrainable(settings, self.reader.fork(), model, declared=self._declared)
 
-    def state(self, how: str) -> MergeState:
+    def state(self, how: Way, start: RowModel | None = None) -> MergeState:
         model = self.untrained(is_sparse=False) if self.model is None else self.model
-        return model.merge_state(how, words=self.reader.words())
+        return model.merge_state(how, words=self.reader.words(), start=start)
 
     def take(self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1) -> None:
         self.reader.know(total.result_words(prior))

@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 from surelearn.decode import Code, columns_of
-from surelearn.merging import MergeState, Words
+from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
 from surelearn.models.protocol import Refused
 from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
@@ -145,9 +145,11 @@ class RowModel:
         weights = self._weights_for(places, code)
         return replace(self, classes=classes, weights=weights, counts=counts, code=code)
 
-    def merge_state(self, how: str, *, words: Words | None = None) -> MergeState:
-        """What merging has to know of this model."""
-        return MergeState.of_learnt(self, how, words=words)
+    def merge_state(
+        self, how: Way, *, words: Words | None = None, start: RowModel | None = None
+    ) -> MergeState:
+        """What merging has to know of this model, which has gone on from `start`."""
+        return MergeState.of_learnt(self, how, words=words, start=start)
 
     @classmethod
     def merged(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.merging import MergeState, joined
+from surelearn.merging import Evidence, MergeState, Way, joined, way_of
 from surelearn.models.sequences import SequenceModel
 from surelearn.weights import Diagonal
 
@@ -29,14 +29,14 @@ class SequenceMergeState:
     of a feature do not depend on the order of the models.
     """
 
-    how: str
+    how: Way
     models: tuple[SequenceModel, ...]
     make: Callable[[SequenceMergeState, SequenceMergeState | None], Any] | None = None
 
     @classmethod
-    def of(cls, model: SequenceModel, how: str = "bayes") -> SequenceMergeState:
+    def of(cls, model: SequenceModel, how: str | Evidence = "evidence") -> SequenceMergeState:
         """The state of one model, which may go on learning."""
-        return cls(how, (model.copy(),))
+        return cls(way_of(how), (model.copy(),))
 
     def __add__(self, other: SequenceMergeState) -> SequenceMergeState:
         _check.agree("how", self.how, other.how)
@@ -55,12 +55,14 @@ class SequenceMergeState:
         """One model of all; `prior` is what each of them started from."""
         starts = () if prior is None else prior.models
         whole, numbers = _union((*self.models, *starts))
-        states = [
-            _state(whole, *pair, self.how) for pair in zip(self.models, numbers, strict=False)
-        ]
-        start = None
+        start, begun = None, None
         if prior is not None:
-            start = _state(whole, prior.models[0], numbers[len(self.models)], self.how)
+            begun = _weights(whole, prior.models[0], numbers[len(self.models)])
+            start = _state(whole, prior.models[0], begun, how=self.how)
+        states = [
+            _state(whole, model, _weights(whole, model, rows), how=self.how, start=begun)
+            for model, rows in zip(self.models, numbers, strict=False)
+        ]
         merged = MergeState.combined(states).merged(start)
         if isinstance(merged.weights, Diagonal):
             whole.weights = merged.weights
@@ -88,14 +90,25 @@ def _union(models: tuple[SequenceModel, ...]) -> tuple[SequenceModel, list[_Numb
     return blank.fitting(classes), numbers
 
 
-def _state(whole: SequenceModel, model: SequenceModel, numbers: _Numbers, how: str) -> MergeState:
+def _weights(whole: SequenceModel, model: SequenceModel, numbers: _Numbers) -> Diagonal | None:
     """A model's weights under the rows and columns of the whole."""
-    weights = None
-    if model.weights is not None:
-        known = {label: k for k, label in enumerate(model.classes.tolist())}
-        places = [known.get(label, -1) for label in whole.classes.tolist()]
-        rows = model.rows_for(whole, np.array(places), *numbers)
-        weights = model.weights.with_features(rows).with_columns(places)
+    if model.weights is None:
+        return None
+    known = {label: k for k, label in enumerate(model.classes.tolist())}
+    places = [known.get(label, -1) for label in whole.classes.tolist()]
+    rows = model.rows_for(whole, np.array(places), *numbers)
+    return model.weights.with_features(rows).with_columns(places)
+
+
+def _state(
+    whole: SequenceModel,
+    model: SequenceModel,
+    weights: Diagonal | None,
+    *,
+    how: Way,
+    start: Diagonal | None = None,
+) -> MergeState:
+    """What merging has to know of a model whose weights are those of the whole."""
     return MergeState.of_columns(
         weights,
         how,
@@ -104,4 +117,5 @@ def _state(whole: SequenceModel, model: SequenceModel, numbers: _Numbers, how: s
         n_columns=len(whole.classes),
         mistakes=model.mistakes,
         updates=model.updates,
+        start=start,
     )

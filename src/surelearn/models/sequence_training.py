@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
+from surelearn.merging import Way
 from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.rows import joined
 from surelearn.models.sequence_merging import SequenceMergeState
@@ -150,7 +151,7 @@ class SequenceTrainable:
     def fork(self, model: SequenceModel | None = None, *, threads: int = 1) -> SequenceTrainable:
         return SequenceTrainable(self.settings, model, declared=self._declared)
 
-    def state(self, how: str) -> SequenceMergeState:
+    def state(self, how: Way, start: SequenceModel | None = None) -> SequenceMergeState:
         model = self.settings.untrained() if self.model is None else self.model
         return SequenceMergeState.of(model, how)
 

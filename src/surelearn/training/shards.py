@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn.merging import Way, repeated
 from surelearn.models.protocol import Learnt, Order, Report, Trainable
 from surelearn.training.passes import reports, run
 from surelearn.training.prefetch import prefetch
@@ -35,7 +36,7 @@ class Rounds:
     merge_every : int or None
         Passes after which shards are merged and go on from the merged model; None: all of them.
     combine : str
-        How they are merged.
+        How they are merged, by name.
     shuffle : bool
     seed : int
         Decides with a shard's number in which order its records are learnt.
@@ -55,6 +56,11 @@ class Rounds:
     def number(self) -> int:
         """How often shards are merged: after every `merge_every` passes, and after the last."""
         return -(-self.passes // (self.merge_every or self.passes))
+
+    @property
+    def way(self) -> Way:
+        """How they are merged, given how often."""
+        return repeated(self.combine, self.number)
 
     def after(self, done: int) -> range:
         """The passes of the round after so many passes."""
@@ -87,7 +93,7 @@ def learn_round(shard: Shard, start: Learnt, rounds: Rounds, *, stop: Event | No
         order=order,
         report=lambda pass_number: _stoppable(reported(pass_number), stop),
     )
-    return trainable.state(rounds.combine)
+    return trainable.state(rounds.way, start)
 
 
 def train_shards(
@@ -108,7 +114,7 @@ def train_shards(
         total = summed(states, threads=merging)
         trainable.take(total, prior, threads=rounds.threads)
         assert trainable.model is not None
-        start, prior = trainable.model, trainable.state(rounds.combine)
+        start, prior = trainable.model, trainable.state(rounds.way)
 
 
 def summed(states: Iterator[Any], *, threads: int = 1) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic
 
+from surelearn.merging import Way
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import B, Learnt, Trainable
 from surelearn.training.shards import Rounds, named, summed
@@ -113,17 +114,17 @@ class StreamShards(Generic[B]):
 
     def _merge(self) -> None:
         """One model of all shards."""
-        how = self._rounds.combine
+        how = self._rounds.way
         prior = None if self._start is None else self.trainable.state(how)
         self.trainable.take(summed(self._states(how)), prior)
         self._start = self.trainable.model
 
-    def _states(self, how: str) -> Iterator[Any]:
+    def _states(self, how: Way) -> Iterator[Any]:
         """Of all shards, those without a block too; shards go as their states come."""
         for number, shard in enumerate(self._shards):
             self._shards[number] = None
             idle = self.trainable.fork(self._start) if shard is None else shard
-            yield idle.state(how)
+            yield idle.state(how, self._start)
 
     def close(self) -> None:
         """End the threads; blocks that are waiting are not learnt."""

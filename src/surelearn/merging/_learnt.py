@@ -1,0 +1,74 @@
+"""Models as merging knows them: what it takes, what it keeps of them, what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.decode import Code
+from surelearn.merging._scale import Classes, State
+from surelearn.merging._words import Words
+from surelearn.weights import Diagonal, Full, Layout
+
+
+class Learnt(Protocol):
+    """A model as far as merging has to know it."""
+
+    layout: Layout
+    initial_variance: float
+    multiclass: str | Code
+    projection: str
+    classes: Classes
+    weights: Diagonal | Full | None
+    counts: NDArray[np.int64]
+    mistakes: list[int]
+    updates: int
+    code: Code | None
+
+
+@dataclass(frozen=True)
+class Sole:
+    """The only model so far that has moved a weight: kept as it is, so that it stays as it is."""
+
+    classes: Classes
+    state: State  # of the weights that differ from the start, where there is one
+    start: State | None = None  # the same weights of the trained model that it went on from
+
+
+@dataclass(frozen=True)
+class Summed:
+    """Two or more such models."""
+
+    classes: Classes
+    sums: Any  # of all that were moved: DiagonalMoves, FullMoves, DiagonalSums or FullSums
+    n_narrow: int  # models whose untouched weights have the initial variance a margin
+    n_wide: int  # and those that have it a block, see Scale
+    power: int
+    rounds: int  # with a start: those since
+    goes_on: bool = False  # from a trained start
+
+    @property
+    def n(self) -> int:
+        return self.n_narrow + self.n_wide
+
+
+class Merged(NamedTuple):
+    """One model, made of many."""
+
+    classes: Classes
+    weights: Diagonal | Full | None  # None: no model has moved a weight
+    weighed: Classes  # those that the weights are for: fewer where only one model has moved any
+    counts: NDArray[np.int64]
+    mistakes: list[int]
+    updates: int
+    code: Code | None
+    words: Words | None
+    projection: str | None  # None: no model has seen a row
+
+
+def goes_on(trained: Sole | Summed) -> bool:
+    """Whether what was learnt is counted from a trained start."""
+    return trained.goes_on if isinstance(trained, Summed) else trained.start is not None

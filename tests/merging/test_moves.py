@@ -1,0 +1,136 @@
+"""Models that went on from one: what each has moved since is merged, the start is counted once."""
+
+from __future__ import annotations
+
+import pickle
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver import grouped
+from merged import shards
+from merging.test_state import TAUS, close, expected, gaussian
+from reference import merge as reference
+from surelearn.merging import Evidence, MergeState
+
+
+def gone_on(start, seed, n_rows=10):
+    """A model that has learnt some rows more than another one."""
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(n_rows, start.n_features_in_))
+    labels = random.integers(0, len(start.classes_), n_rows)
+    later = pickle.loads(pickle.dumps(start))
+    return later.partial_fit(rows, labels) if n_rows else later
+
+
+@pytest.mark.parametrize("how", ["bayes", *map(Evidence, TAUS)], ids=str)
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_common_start_is_counted_once(K, covariance, how):
+    """Shards that went on from one model: the reference with that model as the prior."""
+    params = {"covariance": covariance, "dtype": "float64", "average": True, "n_features": 2}
+    [start] = shards(1, K=K, **params)
+    further = [gone_on(start, seed) for seed in range(3)]
+    state = MergeState.combined(
+        MergeState.of(model._model, how, start=start._model) for model in further
+    )
+    found = state.result(prior=MergeState.of(start._model, how))
+    means, sigmas = zip(*map(gaussian, further), strict=True)
+    how = "bayes" if covariance == "full" else how
+    mean, sigma = expected(list(means), list(sigmas), how, gaussian(start))
+    close(found.weights.state()["means"][0] if covariance == "full" else
+          found.weights._own_means().ravel(), mean, "float64")  # fmt: skip
+    spread = found.weights.variances
+    close(spread if covariance == "full" else np.diag(spread.ravel()), sigma, "float64")
+    assert found.weights.state()["rounds"] == found.counts.sum() == 15 + 3 * 10
+    assert found.updates == sum(m.n_updates_ for m in further) - 2 * start.n_updates_
+    assert found.mistakes == [int(sum(m.mistakes_[0] for m in further) - 2 * start.mistakes_[0])]
+    close(found.weights.means.ravel(), average_of(start, further, how), "float64")
+
+
+def average_of(start, further, how):
+    """Averaged means by hand. By evidence those of the updates since the start are merged."""
+    _, sigmas = zip(*map(gaussian, further), strict=True)
+    (own, spread), first = gaussian(start), averaged(start)
+    if how == "bayes":
+        averages = [averaged(model) for model in further]
+        return reference.merged(averages, list(sigmas), how, (first, spread))[0]
+    since = [
+        [(26 * late - 16 * early) / 10 for late, early in zip(averaged(model), first, strict=True)]
+        for model in further
+    ]
+    merged, _ = expected(since, list(sigmas), how, (own, spread))
+    return [(16 * early + 30 * late) / 46 for early, late in zip(first, merged, strict=True)]
+
+
+def averaged(model):
+    return reference.exact(model._model.weights.means.ravel().tolist())
+
+
+def test_states_of_another_start_are_not_mixed():
+    start, other = shards(2)
+    later = gone_on(start, 0)
+    state = MergeState.of(later._model, start=start._model)
+    said = "models must be merged from the start that their states were made with"
+    with pytest.raises(ValueError, match=said):
+        state + MergeState.of(other._model)
+    with pytest.raises(ValueError, match=said):
+        state.result()
+    with pytest.raises(ValueError, match=said):
+        MergeState.of(later._model).result(MergeState.of(start._model))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.booleans(), st.sampled_from(TAUS), st.data())
+def test_order_and_grouping_change_no_bit_from_a_start(seed, n, average, tau, data):
+    """Classes that come later too, and models that learnt nothing more."""
+    params = {"average": average, "dtype": "float64" if seed % 2 else "float32"}
+    [start] = shards(1, seed=seed, K=2 + seed % 3 // 2, **params)
+    further = [gone_on(start, seed + i, n_rows=5 * (i % 3)) for i in range(n)]
+    for model in further[::2]:
+        model.partial_fit(np.eye(4), [0, 1, 7, 8])
+    states = [MergeState.of(model._model, Evidence(tau), start=start._model) for model in further]
+    prior = MergeState.of(start._model, Evidence(tau))
+    once = reduce(add, states).result(prior)
+    other = grouped(data.draw(st.permutations(states)), data.draw).result(prior)
+    assert once.classes.tolist() == other.classes.tolist()
+    assert pickle.dumps(once.weights.state()) == pickle.dumps(other.weights.state())
+    if n == 1:
+        assert pickle.dumps(once.weights.state()) == pickle.dumps(further[0]._model.weights.state())
+
+
+def test_shards_that_learnt_nothing_more_come_to_their_start():
+    [start] = shards(1, K=3)
+    prior = MergeState.of(start._model)
+    state = MergeState.of(start._model, start=start._model)
+    found = (state + state + state).result(prior=prior)
+    assert pickle.dumps(found.weights.state()) == pickle.dumps(start._model.weights.state())
+    state = MergeState.of(start._model, "bayes")
+    found = (state + state + state).result(prior=state)
+    assert found.counts.tolist() == start._model.counts.tolist()
+    np.testing.assert_array_max_ulp(found.weights.means, start._model.weights.means, 1)
+    np.testing.assert_array_max_ulp(found.weights.variances, start._model.weights.variances, 1)
+
+
+def test_a_prior_that_is_surer_than_the_models_is_refused():
+    models = shards(2)
+    states = [MergeState.of(model._model, "bayes") for model in models]
+    [surer] = shards(1, passes=50)
+    with pytest.raises(ValueError, match="models must be surer of every weight than the prior"):
+        (states[0] + states[1]).result(prior=MergeState.of(surer._model, "bayes"))
+    with pytest.raises(ValueError, match="start must be the model that all others went on from"):
+        MergeState.of(models[0]._model, start=surer._model)
+
+
+def test_a_state_is_not_changed_by_what_is_added_to_it():
+    [start] = shards(1)
+    further = [gone_on(start, seed) for seed in range(3)]
+    states = [MergeState.of(model._model, start=start._model) for model in further]
+    pair = states[0] + states[1]
+    before = pickle.dumps(pair)
+    pair + states[2]
+    pair.result(prior=MergeState.of(start._model))
+    assert pickle.dumps(pair) == before
