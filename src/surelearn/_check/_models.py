@@ -137,6 +137,19 @@ def finite_sums(terms: NDArray[np.float64]) -> None:
         )
 
 
+def merged_is_worse(merged: float, parts: float, n: int, combine: object) -> str:
+    """The warning of a merged model that knows less than what it was merged from."""
+    if str(combine).startswith("Evidence"):
+        remedy = "Use fewer shards, or more passes with merge_every=1."
+    else:
+        remedy = "Use combine='evidence', fewer shards, or fit_intercept=False."
+    return (
+        f"merged shards must not be worse than one shard, got {100 * merged:.1f} % right where the "
+        f"models of the shards have {100 * parts:.1f} %, on {n:,} records that none of them had "
+        f"learnt in the last round. {remedy}"
+    )
+
+
 def finite_moves(moves: object | None) -> None:
     """Refuse models some of whose sums would not be finite."""
     if moves is None:

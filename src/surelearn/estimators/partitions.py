@@ -21,10 +21,9 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.row_estimator import (
     ShardRows,
     merged_into,
-    rounds_of,
     shard_of,
 )
-from surelearn.estimators.streamed import settings_of
+from surelearn.estimators.streamed import rounds_of, settings_of
 from surelearn.merging import MergeState
 from surelearn.models.row_settings import RowSettings, check_weighted, given_weight
 from surelearn.models.rows import RowModel, joined

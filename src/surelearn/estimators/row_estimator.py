@@ -29,9 +29,7 @@ from surelearn.models.row_training import RowBlock, RowTrainable
 from surelearn.models.rows import Batch, RowModel
 from surelearn.read import Labels, Source
 from surelearn.training.passes import random_orders, reports, run
-from surelearn.training.shards import Rounds, Shard, spans, train_shards
-from surelearn.training.stream import BlockLearner, SingleLearner, StreamOptions
-from surelearn.training.stream_shards import StreamShards
+from surelearn.training.shards import Shard, spans, train_shards
 from surelearn.weights import rows_of
 
 E = TypeVar("E", bound="RowEstimator")
@@ -114,17 +112,6 @@ class RowEstimator(RowByRow):
         """Refuse weights of what is no class; `y` has all labels."""
         if isinstance(self.class_weight, Mapping):
             check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
-
-    def _rounds(self, settings: RowSettings) -> Rounds:
-        return Rounds(
-            settings.passes,
-            settings.merge_every,
-            settings.combine,
-            settings.shuffle,
-            self._seed(),
-            settings.method.threads,
-            settings.verbose,
-        )
 
     def _cut(
         self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
@@ -227,15 +214,6 @@ class RowEstimator(RowByRow):
         trainable = RowTrainable(settings, reader, model, declared=declared, watch=watch)
         return trainable
 
-    def _learner(
-        self, trainable: Any, options: StreamOptions, source: str
-    ) -> BlockLearner[RowBlock]:
-        n_shards = trainable.settings.n_shards
-        if n_shards == 1:
-            return SingleLearner(trainable, shuffle=options.shuffle)
-        rounds = self._rounds(trainable.settings)
-        return StreamShards(trainable, n_shards, rounds, source)
-
     def _new_reader(self) -> Any:
         """What makes rows of a stream for a new model."""
         return NumberReader()
@@ -270,11 +248,6 @@ class ShardRows(NamedTuple):
     y: Any
     sample_weight: Any
     number: int
-
-
-def rounds_of(estimator: RowEstimator) -> Rounds:
-    """The rounds of an estimator's shards."""
-    return estimator._rounds(estimator._settings_for())
 
 
 def whole_batch(

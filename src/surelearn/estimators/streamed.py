@@ -16,6 +16,7 @@ from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import Trainable
 from surelearn.read import Source
 from surelearn.training.checkpoint import Checkpoint
+from surelearn.training.shards import Rounds
 from surelearn.training.stream import (
     BlockLearner,
     SingleLearner,
@@ -24,6 +25,7 @@ from surelearn.training.stream import (
     StreamTrainer,
     train,
 )
+from surelearn.training.stream_shards import StreamShards
 
 
 class Streamed(OnlineEstimator[M]):
@@ -140,7 +142,22 @@ class Streamed(OnlineEstimator[M]):
         self, trainable: Trainable[Any, Any], options: StreamOptions, source: str
     ) -> BlockLearner[Any]:
         """One model, or shards of it."""
-        return SingleLearner(trainable, shuffle=options.shuffle)
+        settings: Any = trainable.settings  # type: ignore[attr-defined]
+        if settings.n_shards == 1:
+            return SingleLearner(trainable, shuffle=options.shuffle)
+        return StreamShards(trainable, settings.n_shards, self._rounds(settings), source)
+
+    def _rounds(self, settings: Any) -> Rounds:
+        """How shards are trained and merged."""
+        return Rounds(
+            settings.passes,
+            settings.merge_every,
+            settings.combine,
+            settings.shuffle,
+            self._seed(),
+            settings.method.threads,
+            settings.verbose,
+        )
 
     def _show_position(self, position: StreamPosition | None) -> None:
         if position is None:
@@ -156,3 +173,8 @@ class Streamed(OnlineEstimator[M]):
 def settings_of(estimator: Streamed[Any]) -> Any:
     """The parameters of an estimator, all of them checked."""
     return estimator._settings_for()
+
+
+def rounds_of(estimator: Streamed[Any]) -> Rounds:
+    """The rounds of an estimator's shards."""
+    return estimator._rounds(estimator._settings_for())

@@ -27,6 +27,7 @@ from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.read import Source
 from surelearn.templates import TokenFeatures
 from surelearn.training.passes import random_orders, reports, run
+from surelearn.training.shards import Shard, spans, train_shards
 
 
 class SureTagger(Explained):
@@ -68,8 +69,15 @@ class SureTagger(Explained):
         Whether predictions use the mean of all weight vectors over all rounds, a sequence each.
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
+    n_shards : int, default 1
+        Parts that the sequences of `fit`, or the blocks of `fit_stream`, are dealt to, learnt apart
+        and merged. It changes the result, `n_jobs` never does.
     n_jobs : int or None, default None
-        Threads for predictions; None and -1: as many as there are cores. Changes no result.
+        Threads for shards and for predictions; None and -1: as many as there are cores. Changes no
+        result.
+    combine : {"evidence", "bayes", "weighted", "kl", "uniform"}, default "evidence"
+    merge_every : int or None, default 1
+        How shards are merged, and after how many passes, as in `SureClassifier`.
     random_state : int, RandomState or None, default None
         Order of the sequences in `fit`.
     verbose : int, default 0
@@ -131,7 +139,10 @@ class SureTagger(Explained):
         initial_variance: float = 1.0,
         average: bool = True,
         dtype: Any = "float32",
+        n_shards: int = 1,
         n_jobs: int | None = None,
+        combine: str = "evidence",
+        merge_every: int | None = 1,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -146,7 +157,10 @@ class SureTagger(Explained):
         self.initial_variance = initial_variance
         self.average = average
         self.dtype = dtype
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
+        self.combine = combine
+        self.merge_every = merge_every
         self.random_state = random_state
         self.verbose = verbose
 
@@ -174,7 +188,16 @@ class SureTagger(Explained):
         block = LabelledSequences.of(X, y, sample_weight)
         _check.two_classes(block.labels, "fit")
         trainable = SequenceTrainable(settings)
-        random = check_random_state(self.random_state)
+        train = self._train_whole if settings.n_shards == 1 else self._train_shards
+        train(trainable, block)
+        assert trainable.model is not None
+        self._model = trainable.model
+        self._forget()
+        return self
+
+    def _train_whole(self, trainable: SequenceTrainable, block: LabelledSequences) -> None:
+        """All passes over all sequences."""
+        settings, random = trainable.settings, check_random_state(self.random_state)
         n, passes = block.size, settings.passes
         run(
             trainable,
@@ -183,10 +206,17 @@ class SureTagger(Explained):
             order=random_orders(random, n, shuffle=settings.shuffle),
             report=reports(n, passes, verbose=settings.verbose, what="sequences"),
         )
-        assert trainable.model is not None
-        self._model = trainable.model
-        self._forget()
-        return self
+
+    def _train_shards(self, trainable: SequenceTrainable, block: LabelledSequences) -> None:
+        """All rounds over all shards, which know all labels and features from the first."""
+        settings, encoded = trainable.settings, trainable.meet(block)
+        start = trainable.model
+        assert start is not None
+        shards = [
+            Shard(number, trainable.fork(), encoded.part(*span))
+            for number, span in enumerate(spans(block.size, settings.n_shards))
+        ]
+        train_shards(trainable, shards, start, self._rounds(settings))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over these sequences, in their order.

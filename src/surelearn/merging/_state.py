@@ -77,6 +77,7 @@ class MergeState:
     words: Words | None
     projection: str | None  # None: one without rows has none to agree with
     make: Callable[[MergeState, MergeState | None], Any] | None = None  # an estimator of sums
+    held: tuple[Any, ...] = ()  # records that were kept back
 
     @classmethod
     def of(
@@ -186,6 +187,7 @@ class MergeState:
             words=united(self.words, other.words),
             projection=other.projection if self.projection is None else self.projection,
             make=other.make if self.make is None else self.make,
+            held=self.held + other.held,
         )
 
     @staticmethod

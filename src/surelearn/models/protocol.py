@@ -143,5 +143,8 @@ class Trainable(Protocol[B, S]):
     def state(self, how: Any, start: Any = None) -> S:
         """What merging has to know of this model, which has gone on from `start`."""
 
+    def held_out(self, block: B, n: int) -> Any:
+        """The last n records of a block, which were not learnt, and where this model is right."""
+
     def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
         """Go on with the one model of all those summed; `prior` is what each started from."""

@@ -70,7 +70,7 @@ class RowSettings:
             initial_variance=_check.prior(params["initial_variance"], dtype),
             class_weight=_check.class_weight(params["class_weight"]),
             verbose=_check.verbosity(params["verbose"]),
-            **_sharding(params, rule),
+            **sharding(params, rule),
         )
 
     def layout(self, n_features: int) -> Layout:
@@ -196,8 +196,8 @@ def _check_reduced(
             )
 
 
-def _sharding(params: Mapping[str, Any], rule: rules.Rule) -> dict[str, Any]:
-    """Into how many parts rows are cut, how these are merged, and how often."""
+def sharding(params: Mapping[str, Any], rule: rules.Rule) -> dict[str, Any]:
+    """Into how many parts records are cut, how these are merged, and how often."""
     n_shards = _check.count("n_shards", params["n_shards"])
     combine = _check.choice("combine", params["combine"], list(HOWS))
     every = params["merge_every"]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
+from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.row_settings import (
     RowSettings,
@@ -20,8 +21,10 @@ from surelearn.models.row_settings import (
     times,
 )
 from surelearn.models.rows import Batch, RowModel, joined
+from surelearn.models.scoring import Scorer
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
+from surelearn.weights import rows_of
 
 
 class Features(NamedTuple):
@@ -79,6 +82,7 @@ class RowBlock(NamedTuple):
     span: tuple[int, int]  # those of the rows that are the block's
     numbers: NDArray[np.int64] | None = None  # in the user's X, where some rows were dropped
     features: Features | None = None  # where rows come from, in a stream
+    X: Any = None  # or the matrix that they are in
 
     @property
     def size(self) -> int:
@@ -91,7 +95,8 @@ class RowBlock(NamedTuple):
         codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
         span = (0, len(codes)) if span is None else span
         labels = Labels(codes, classes)
-        return cls(batch.rows, labels, batch.weight, batch.is_sparse, span, batch.numbers)
+        sparse = batch.is_sparse
+        return cls(batch.rows, labels, batch.weight, sparse, span, batch.numbers, X=batch.X)
 
 
 class RowTrainable:
@@ -281,6 +286,20 @@ class RowTrainable:
         self.reader.know(total.result_words(prior))
         projection = self.settings.resolved(is_sparse=False)
         self._publish(RowModel.merged(total, prior, projection=projection, threads=threads))
+        warn_if_worse(total.held, self._right, total.how)
+
+    def held_out(self, block: RowBlock, n: int) -> HeldOut:
+        end = block.span[1]
+        rows = slice(end - n, end)
+        records = block.X[rows], block.labels.values[block.labels.codes[rows]]
+        return HeldOut(records, self._right(records))
+
+    def _right(self, records: tuple[Any, NDArray[Any]]) -> NDArray[np.bool_]:
+        """Where the model is right."""
+        assert self.model is not None
+        X, y = records
+        best = Scorer(self.model, self.settings.rule).winners(rows_of(X))
+        return np.asarray(self.model.classes[best] == y)
 
 
 def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:

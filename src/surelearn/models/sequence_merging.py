@@ -32,6 +32,7 @@ class SequenceMergeState:
     how: Way
     models: tuple[SequenceModel, ...]
     make: Callable[[SequenceMergeState, SequenceMergeState | None], Any] | None = None
+    held: tuple[Any, ...] = ()  # records that were kept back
 
     @classmethod
     def of(cls, model: SequenceModel, how: str | Evidence = "evidence") -> SequenceMergeState:
@@ -40,7 +41,7 @@ class SequenceMergeState:
 
     def __add__(self, other: SequenceMergeState) -> SequenceMergeState:
         _check.agree("how", self.how, other.how)
-        return replace(self, models=self.models + other.models)
+        return replace(self, models=self.models + other.models, held=self.held + other.held)
 
     @staticmethod
     def combined(states: Iterable[SequenceMergeState], *, threads: int = 1) -> SequenceMergeState:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surelearn import _check, constraints, rules
+from surelearn.models.row_settings import sharding
 from surelearn.models.rows import UpdateMethod
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
@@ -38,6 +39,9 @@ class SequenceSettings:
     averaged: bool
     initial_variance: float
     verbose: int
+    n_shards: int
+    combine: str
+    merge_every: int | None
     feature_params: dict[str, Any]
 
     @classmethod
@@ -65,6 +69,7 @@ class SequenceSettings:
             averaged=_check.flag("average", params["average"]),
             initial_variance=_check.prior(params["initial_variance"], dtype),
             verbose=_check.verbosity(params["verbose"]),
+            **sharding(params, rule),
             feature_params={name: params[name] for name in FEATURES},
         )
 

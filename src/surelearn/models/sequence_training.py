@@ -11,6 +11,7 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.merging import Way
+from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.rows import joined
 from surelearn.models.sequence_merging import SequenceMergeState
@@ -32,6 +33,16 @@ class EncodedSequences(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.sequences.bounds) - 1
+
+    def part(self, begin: int, end: int) -> EncodedSequences:
+        """Some of the sequences, which keep their numbers."""
+        X, pairs, bounds = self.sequences
+        tokens = slice(bounds[begin], bounds[end])
+        some = None if pairs is None else pairs[tokens]
+        cut = Sequences(X[tokens], some, bounds[begin : end + 1] - bounds[begin])
+        numbers = np.arange(self.size) if self.numbers is None else self.numbers
+        weight = None if self.weight is None else self.weight[begin:end]
+        return EncodedSequences(cut, self.y[tokens], self.classes, weight, numbers[begin:end])
 
 
 #: Features get their numbers in the order they are met, so they are made when a block is learnt.
@@ -165,3 +176,15 @@ class SequenceTrainable:
         self.model = total.merged(prior)
         if self._watch is not None:
             self._watch(self.model)
+        warn_if_worse(total.held, self._right, total.how)
+
+    def held_out(self, block: SequenceBlock, n: int) -> HeldOut:
+        assert isinstance(block, EncodedSequences)
+        records = block.part(block.size - n, block.size)
+        return HeldOut(records, self._right(records))
+
+    def _right(self, records: EncodedSequences) -> NDArray[np.bool_]:
+        """Of which tokens the model is right."""
+        assert self.model is not None
+        best = self.model.tags(records.sequences, threads=1)
+        return np.asarray(self.model.classes[best] == records.classes[records.y])

@@ -245,16 +245,16 @@ class SequenceModel:
         order: NDArray[np.int64] | None = None,
         report: Callable[[Tally], None] | None = None,
     ) -> None:
-        """Learn all sequences; raises `Refused` after those before a bad one."""
+        """Learn all, or those in `order`; raises `Refused` after the sequences before a bad one."""
         if not self.mistakes:
             self.mistakes.append(0)
         done, stopped = np.zeros(3, np.uint64), False
         core_method = (method.rule, method.scheme, self.projection == "covariance")
         weights = _check.trained(self.weights, "learning")
-        learnt = 0
+        learnt, size = 0, batch.size if order is None else len(order)
         try:
-            while learnt < batch.size and not stopped:
-                end = batch.size if report is None else min(batch.size, learnt + _REPORT)
+            while learnt < size and not stopped:
+                end = size if report is None else min(size, learnt + _REPORT)
                 stopped = weights.learn_sequences(
                     core_method, batch, order=order, span=(learnt, end), done=done
                 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn.merging import Way, repeated
+from surelearn.models.held_out import n_held_out
 from surelearn.models.protocol import Learnt, Order, Report, Trainable
 from surelearn.training.passes import reports, run
 from surelearn.training.prefetch import prefetch
@@ -80,20 +81,27 @@ def learn_round(shard: Shard, start: Learnt, rounds: Rounds, *, stop: Event | No
     """What a shard learns in one round, ready to be summed; `start` is not changed."""
     number, trainable, block = shard
     trainable.model = start.copy()
+    passes = rounds.after(len(start.mistakes))
+    # What the last merge is judged by is not learnt in its round.
+    held = n_held_out(block.size) if rounds.passes in passes else 0
+    n = block.size - held
     reported = reports(block.size, rounds.passes, verbose=rounds.verbose, of=f"shard {number}, ")
 
     def order(pass_number: int) -> Order:
         key = [rounds.seed, number, pass_number]
-        return _order(key, block.size) if rounds.shuffle else None
+        if rounds.shuffle:
+            return _order(key, n)
+        return np.arange(n) if held else None
 
     run(
         trainable,
         block,
-        rounds.after(len(start.mistakes)),
+        passes,
         order=order,
         report=lambda pass_number: _stoppable(reported(pass_number), stop),
     )
-    return trainable.state(rounds.way, start)
+    state = trainable.state(rounds.way, start)
+    return replace(state, held=(trainable.held_out(block, held),)) if held else state
 
 
 def train_shards(

@@ -1,0 +1,52 @@
+"""Records that shards keep back from learning, to judge what was merged by; knows no model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check
+
+#: One record in so many is kept back, and so many at most by a shard.
+_SHARE, _MOST = 50, 50
+
+
+class HeldOut(NamedTuple):
+    """Records of one shard that neither its model nor another one has learnt in its last round."""
+
+    records: Any
+    right: NDArray[np.bool_]  # of each row or token: was the shard's model right?
+
+
+def n_held_out(size: int) -> int:
+    """How many of so many records are kept back: those at the end."""
+    return min(size // _SHARE, _MOST)
+
+
+def warn_if_worse(
+    held: Sequence[HeldOut], right: Callable[[Any], NDArray[np.bool_]], combine: object
+) -> None:
+    """Say so where a merged model is worse than those it was merged from.
+
+    Parameters
+    ----------
+    held : list of HeldOut
+        Of all shards.
+    right : function
+        Tells of records where the merged model is right.
+    combine : str or Evidence
+        How they were merged.
+    """
+    if not held:
+        return
+    parts = np.concatenate([one.right for one in held])
+    merged = np.concatenate([right(one.records) for one in held])
+    lost, won = int((parts & ~merged).sum()), int((merged & ~parts).sum())
+    # McNemar: beyond two standard errors of what chance would do.
+    if lost - won > 2 * np.sqrt(lost + won):
+        said = _check.merged_is_worse(merged.mean(), parts.mean(), len(parts), combine)
+        warnings.warn(said, UserWarning, stacklevel=2)
