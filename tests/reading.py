@@ -27,7 +27,7 @@ labels = {
 
 
 def records(kinds=tuple(labels), min_size=1):
-    """Lists of (text, label), the labels of one kind."""
+    """Lists of (text, label), the labels of one type."""
     return st.sampled_from(kinds).flatmap(
         lambda kind: st.lists(st.tuples(texts, labels[kind]), min_size=min_size, max_size=12)
     )

@@ -227,7 +227,7 @@ def spoilt(values, place, value):
     [
         (spoilt(TEXTS, 185, None), LABELS, TypeError, "partition 3: text 5 must be str or bytes"),
         (TEXTS, spoilt(LABELS, 125, None), ValueError, "partition 1: y must have no missing lab"),
-        (TEXTS, spoilt(LABELS, 125, 3), TypeError, "partition 1: y must hold labels of one kind"),
+        (TEXTS, spoilt(LABELS, 125, 3), TypeError, "partition 1: y must hold labels of one type"),
         (TEXTS, [*LABELS[:-130], *range(130)], TypeError, "partition 4: y must hold labels of"),
         (TEXTS, ["a"] * len(TEXTS), ValueError, "fit needs at least two classes, got 1 class"),
     ],

@@ -58,7 +58,7 @@ def test_the_vectorizer_can_be_told_its_output():
     for other in ("pandas", "polars", "list"):
         with pytest.raises(ValueError, match=f"transform must be 'default' .*, got '{other}'"):
             vectorizer.set_output(transform=other)
-        with pytest.raises(ValueError, match="transform must be 'default' for rows that are a sp"):
+        with pytest.raises(ValueError, match="transform must be 'default' for sparse rows"):
             make_pipeline(vectorizer, MaxAbsScaler()).set_output(transform=other)
     pipeline = make_pipeline(vectorizer, MaxAbsScaler(), SureClassifier())
     pipeline.set_output(transform="default").fit(TEXTS, LABELS)

@@ -165,7 +165,7 @@ def check_stopped(running: Running, name: str, number: int, *, cwd: Path) -> Non
         assert said == ""
     elif (cwd / "new.sure").exists():
         learnt = surelearn.load(cwd / "new.sure").stream_.rows
-        assert said.startswith(f"surelearn: interrupted after {learnt:,} rows of pass 1. new.sure")
+        assert said.startswith(f"surelearn: interrupted after {learnt:,} rows of pass 1. The model")
         assert said.count("\n") == 1
     else:
         assert said == "surelearn: interrupted before anything was learnt.\n"

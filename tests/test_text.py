@@ -295,7 +295,7 @@ def test_the_first_word_of_a_feature_names_it(batches, n_features, analyzer, n_j
 def test_names_are_asked_for_in_advance():
     with pytest.raises(ValueError, match="keep_names must be True for this, got False"):
         HashingVectorizer().names([1])
-    with pytest.raises(ValueError, match="keep_names must be False where n-grams are made in Pyth"):
+    with pytest.raises(ValueError, match="keep_names must be False if Python makes the n-grams"):
         HashingVectorizer(tokenizer=str.split, keep_names=True).transform(["a"])
 
 
@@ -347,7 +347,7 @@ def test_frames_and_nulls():
     columns += [pandas.Series(["a", hole], dtype=object) for hole in (None, np.nan, pandas.NA)]
     kinds = ("str", "string", "category", pandas.ArrowDtype(pyarrow.string()))
     columns += [pandas.Series(["a", None], dtype=kind) for kind in kinds]
-    message = r"text 1 must be str or bytes, got (nan|None|<NA>|a null)\. Leave out rows without"
+    message = r"text 1 must be str or bytes, got (nan|None|<NA>|a null)\. Drop rows without"
     for column in (*columns, np.array(["a", np.nan], dtype=object), ["a", float("nan")]):
         for options in ({}, {"token_pattern": r"\w+"}, {"dtype": np.int64, "norm": None}):
             with pytest.raises(TypeError, match=message):

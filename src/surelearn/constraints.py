@@ -1,8 +1,8 @@
-"""Room 5, constraints: which rivals are learnt from, in which order; must not know rules.
+"""Room 5, constraints: which rivals a row is learnt from, in which order; must not know rules.
 
-Two classes have one rival. With more, each row gives one constraint for every wrong label: the
-right one must be ahead of it. A scheme says from how many of them is learnt, best rivals first, and
-how.
+With two classes there is one rival. With more, each row gives one constraint for every wrong label:
+the score of the right label must exceed that of the wrong one. A scheme decides how many of these
+constraints are used, best rivals first, and how.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Constraints:
-    """What all schemes share. A subclass states its name and its parameters."""
+    """Base class of all schemes. A subclass has a name and parameters."""
 
     name: ClassVar[str]
 
@@ -41,7 +41,7 @@ class Constraints:
         return _core.Scheme(self.name)
 
     def check_rivals(self, n_rivals: int) -> None:
-        """Refuse to ask for more rivals than there are."""
+        """Raise if the scheme needs more rivals than there are."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Single(Constraints):
 
 @dataclass(frozen=True)
 class _Many(Constraints):
-    """Schemes that learn from the `k` best wrong labels, ranked at the start of the round."""
+    """Schemes that learn from the `k` best wrong labels, ranked before the first step."""
 
     k: int | None = None
 
@@ -76,13 +76,13 @@ class _Many(Constraints):
 class Sequential(_Many):
     """Learn from the `k` best wrong labels, one after the other.
 
-    Each step starts from the weights that the one before has left. The order is that of the mean
-    scores at the start of the round, equals by the order of the classes.
+    Each step starts from the weights after the previous one. The order is that of the mean scores
+    before the first step; ties follow the order of the classes.
 
     Parameters
     ----------
     k : int or None, default None
-        How many rivals; None: all. `fit` refuses more than there are; `partial_fit` uses those
+        Number of rivals; None means all. `fit` raises if there are fewer; `partial_fit` uses those
         there are.
 
     References
@@ -102,18 +102,18 @@ class Sequential(_Many):
 class Parallel(_Many):
     r"""Learn from the `k` best wrong labels at once.
 
-    Every step is found from the weights at the start of the round; means and precisions of the
-    models that each alone would give are then averaged,
+    Every step is computed from the weights before the first step. The means and precisions of the
+    models that each step alone would give are then averaged,
 
     .. math:: \mu = \sum_j \lambda_j \mu_j, \qquad \Sigma^{-1} = \sum_j \lambda_j \Sigma_j^{-1}
 
     Parameters
     ----------
     k : int or None, default None
-        How many rivals; None: all.
+        Number of rivals; None means all.
     mixing : sequence of float, optional
-        The weights lambda, best rival first, not negative; they are scaled to sum to one. Default
-        ``1 / k`` each. With fewer rivals than weights the first ones share the whole.
+        The weights lambda, best rival first, not negative; they are scaled to sum to one. The
+        default is ``1 / k`` each. With fewer rivals than weights, the first weights are rescaled.
 
     References
     ----------
@@ -143,22 +143,22 @@ class Parallel(_Many):
 
 
 class Exact(_Many):
-    r"""Meet the constraints of the `k` best wrong labels all at once.
+    r"""Satisfy the constraints of the `k` best wrong labels all at once.
 
-    For `Variance` and `Stdev` it is the KL projection
+    For `Variance` and `Stdev` this is the KL projection
 
     .. math:: \min_{\mu, \Sigma} D_{KL}(N(\mu, \Sigma) \| N(\mu_i, \Sigma_i))
         \quad\text{s.t.}\quad \mu \cdot g_r \ge \phi\, g_r^\top \Sigma g_r
         \quad\text{(Stdev: } \phi \sqrt{g_r^\top \Sigma g_r}\text{)}, \quad r = 1..k
 
-    among Gaussians of the model's own kind: with diagonal covariance it is the best diagonal one,
-    whatever `projection` says. For `PA`, `PA1` and `PA2` it is k-best PA. Two classes have one
-    constraint; with `Variance` that is `VarianceExact`.
+    among Gaussians with the covariance of the model: with a diagonal one it is the best diagonal
+    Gaussian, and `projection` has no effect. For `PA`, `PA1` and `PA2` it is k-best PA. Two classes
+    have one constraint; with `Variance` this is `VarianceExact`.
 
     Parameters
     ----------
     k : int or None, default None
-        How many rivals; None: all.
+        Number of rivals; None means all.
 
     References
     ----------
@@ -168,14 +168,14 @@ class Exact(_Many):
     name = "exact"
 
 
-#: Every scheme by its name.
+#: Every scheme by name.
 SCHEMES: dict[str, type[Constraints]] = {
     scheme.name: scheme for scheme in (Single, Sequential, Parallel, Exact)
 }
 
 
 def get(constraints: str | Constraints) -> Constraints:
-    """The scheme itself, or the one of that name with its default parameters.
+    """The scheme for a scheme or a name (with default parameters).
 
     >>> get("single")
     Single()
@@ -190,12 +190,12 @@ def get(constraints: str | Constraints) -> Constraints:
 
 
 def outer_eta(eta: float, n_classes: int) -> float:
-    r"""What each single constraint must ask for so that all hold together with probability `eta`.
+    r"""The `eta` of each single constraint for which all hold together with probability `eta`.
 
     .. math:: \eta_{out} = 1 - \frac{1 - \eta_{in}}{K - 1}
 
-    That the right label beats every one of K - 1 rivals with probability `eta` follows if it beats
-    each of them with probability `outer_eta(eta, K)` (the union bound).
+    By the union bound, the right label beats all K - 1 rivals with probability `eta` if it beats
+    each of them with probability `outer_eta(eta, K)`.
 
     Parameters
     ----------
@@ -214,5 +214,5 @@ def outer_eta(eta: float, n_classes: int) -> float:
     """
     eta = _check.number("eta", eta, "[0.5, 1)", low=0.5, high=1.0)
     rivals = _check.count("n_classes", n_classes, least=2) - 1
-    # Rounding may not take it to 1, which no rule can ask for.
+    # Rounding must not give 1, which no rule accepts.
     return min(1.0 - (1.0 - eta) / rivals, math.nextafter(1.0, 0.0))

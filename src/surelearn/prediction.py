@@ -1,4 +1,4 @@
-"""Labels for what does not fit in memory: batches in, predictions out; must not know a format."""
+"""Predictions for files of any size: batches in, predictions out; must not know file formats."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ __all__ = ["Prediction", "Tagged", "predict", "predict_tags"]
 
 
 class Prediction(NamedTuple):
-    """What a model says of one batch of rows.
+    """The predictions for one batch of rows.
 
     Attributes
     ----------
     label : ndarray of shape (n,)
+        The predicted labels.
     probability : ndarray of shape (n,) or None
-        Of that label. None where the model has no probabilities, as with first-order rules.
+        Probabilities of these labels. None if the model has none, as with first-order rules.
     sureness : ndarray of shape (n,) or None
-        Margin between that label and the next best one, in its standard deviations; for two classes
-        the probability is ``normal_cdf(sureness)``. None where the model has no variances.
+        Margin between the label and the next best one, in standard deviations. With two classes,
+        the probability is ``normal_cdf(sureness)``. None if the model has no variances.
     probabilities : ndarray of shape (n, n_classes) or None
-        Of all labels, in the order of ``classes_``.
+        Probabilities of all labels, in the order of ``classes_``.
     kept : ndarray of shape (n,), dict of {str: ndarray} or None
-        The column that was asked to be carried along; by its name if a list of them was.
+        The column of `keep`, or a dict of columns if `keep` is a list.
     n_bytes, n_bad : int
-        Bytes of the source that went into the batch, and rows left out since they cannot be read.
+        Number of bytes of the source in this batch, and of rows skipped because they could not be
+        parsed.
     """
 
     label: NDArray[Any]
@@ -59,26 +61,26 @@ def predict(
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Iterator[Prediction]:
-    """Label every row of a file, batch by batch, in constant memory.
+    """Predict the label of every row of a file, batch by batch, in constant memory.
 
     Parameters
     ----------
     model : fitted classifier
     source : path, list of paths, glob, folder, frame, table or `read.Source`
-        As `read.batches` takes it.
+        As in `read.batches`.
     keep : str or list of str, optional
-        A column to carry along, such as one of names or numbers of rows, or several. Those that are
-        read, such as the text, can be kept as well.
+        One or more columns to return unchanged, such as ids of the rows. Columns that are read,
+        such as the text, may be named as well.
     progress : callable, optional
-        Called with an `estimators.StreamProgress` before each batch is given.
+        Called with an `estimators.StreamProgress` before each batch.
     **reading
-        Further keywords of `read.batches`, such as `text` and `format`. The columns are those that
-        were learnt, if the model knows their names, where nothing else is said.
+        Further keywords of `read.batches`, such as `text` and `format`. By default the columns are
+        those of training, if the model knows their names.
 
     Yields
     ------
     Prediction
-        Of each batch, in the order of the source.
+        One for each batch, in the order of the source.
 
     Examples
     --------
@@ -115,14 +117,14 @@ def _predictions(
 def _kept(
     batch: Batch, keep: str | Sequence[str] | None
 ) -> NDArray[Any] | Mapping[str, NDArray[Any]] | None:
-    """What is carried along, in the way it was asked for."""
+    """The kept columns: an array for a single name, a dict for a list of names."""
     if keep is None:
         return None
     return batch.kept[keep] if isinstance(keep, str) else batch.kept
 
 
 class Tagged(NamedTuple):
-    """What a tagger says of one batch of sentences.
+    """The predictions for one batch of sentences.
 
     Attributes
     ----------
@@ -130,13 +132,13 @@ class Tagged(NamedTuple):
         The sentences.
     tags : list of lists of labels
     confidence : list of lists of float or None
-        How sure each tag is, from 0.5 to 1; None where nobody asked.
+        Confidence of each tag, from 0.5 to 1; None without ``confidence=True``.
     text : str
-        The lines of the source with tags, and confidence, written to them: the last columns of
-        CoNLL, the columns of the label and misc in CoNLL-U.
+        The lines of the source with tags and confidence: in the last columns of CoNLL, in the
+        columns of the label and misc of CoNLL-U.
     n_bytes, n_bad : int
-        Bytes of the source that went into the batch, and sentences left out since they cannot be
-        read.
+        Number of bytes of the source in this batch, and of sentences skipped because they could not
+        be parsed.
     """
 
     X: list[Any]
@@ -161,19 +163,19 @@ def predict_tags(
     ----------
     tagger : fitted tagger
     source : path, list of paths, glob, folder or `read.Source`
-        As `read.sentences` takes it.
+        As in `read.sentences`.
     confidence : bool, default False
-        Whether to tell how sure each tag is; second-order rules only.
+        Whether to return the confidence of each tag; second-order rules only.
     progress : callable, optional
-        Called with an `estimators.StreamProgress` of sentences before each batch is given.
+        Called with an `estimators.StreamProgress`, which counts sentences, before each batch.
     **reading
-        Further keywords of `read.sentences`. The columns are those that were learnt, where nothing
-        else is said; a column of labels need not be there.
+        Further keywords of `read.sentences`. By default the columns are those of training; the
+        column of tags may be missing.
 
     Yields
     ------
     Tagged
-        Of each batch, in the order of the source.
+        One for each batch, in the order of the source.
     """
     check_fitted_tagger("tagger", tagger)
     if _check.flag("confidence", confidence) and not hasattr(tagger, "confidence"):
@@ -205,7 +207,7 @@ T = TypeVar("T", Prediction, Tagged)
 def _reporting(
     batches: Iterator[T], source: Source, progress: Callable[[StreamProgress], object] | None
 ) -> Iterator[T]:
-    """The same, with a report of how far they have come before each."""
+    """The same batches, with a progress report before each."""
     rows = n_bytes = n_bad = 0
     for batch in batches:
         rows += len(batch.label if isinstance(batch, Prediction) else batch.tags)
@@ -217,7 +219,7 @@ def _reporting(
 
 
 def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
-    """The probability of the label that was predicted."""
+    """The probability of each predicted label."""
     p = judged.probabilities
     if p is None:
         return None
@@ -227,7 +229,7 @@ def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
 
 
 class Judged(NamedTuple):
-    """A batch with what each model says of it."""
+    """A batch with the predictions of each model."""
 
     batch: Batch
     n_bytes: int
@@ -235,9 +237,9 @@ class Judged(NamedTuple):
 
 
 def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
-    """The batches of a source with what the models say of them.
+    """The batches of a source with the predictions of the models.
 
-    Threads (`n_jobs` of the first, None: as many as there are cores) read and judge ahead.
+    Threads read and predict ahead: `n_jobs` of the first model, None means one for each core.
     """
 
     def work(block: Any) -> Judged:
@@ -256,12 +258,12 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
 
 
 def _nothing(model: Any, X: Any) -> Judgement:
-    """What is said of a batch in which nothing could be read."""
+    """The predictions for a batch without rows."""
     return Judgement(model.classes_[:0], None, None)
 
 
 def _nameless(model: Any) -> Any:
-    """A twin that does not miss the names of columns, which are read by name already."""
+    """A copy that does not warn about missing feature names: the source reads columns by name."""
     twin = copy.copy(model)
     vars(twin).pop("feature_names_in_", None)
     return twin

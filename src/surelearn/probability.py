@@ -31,7 +31,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-#: Normal numbers drawn at a time: 16 MB of them.
+#: Number of normal deviates drawn at a time: 16 MB.
 _BLOCK = 1 << 21
 
 
@@ -47,23 +47,23 @@ def label_probabilities(mean: ArrayLike, variance: ArrayLike, *, log: bool = Fal
     Parameters
     ----------
     mean : array-like of shape (n, K) or (n,)
-        Means :math:`s` of the scores. One-dimensional: means of the one margin of two classes,
-        positive for the second.
+        Means :math:`s` of the scores. If one-dimensional, means of the margin of two classes, which
+        is positive for the second.
     variance : array-like of the same shape
-        Their variances :math:`v`. A score of variance 0 does not vary; equal ones share.
+        Variances :math:`v` of the scores. Equal scores of variance 0 share the probability.
     log : bool, default False
-        Whether to return logarithms, which do not underflow. Takes longer: every label that is
-        unlikely gets an integral of its own.
+        Whether to return logarithms, which do not underflow. This is slower: every unlikely label
+        needs a separate integral.
 
     Returns
     -------
     p : ndarray of shape (n, K) or (n, 2)
-        Probabilities to 1e-9 with rows that sum to one, or logarithms to 1e-6 of themselves.
+        Probabilities to 1e-9, in rows that sum to one; or logarithms to a relative 1e-6.
 
     References
     ----------
     Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 4, who
-    sample. The integral is exact where scores are independent.
+    sample. The integral is exact for independent scores.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def label_probabilities(mean: ArrayLike, variance: ArrayLike, *, log: bool = Fal
 
 
 def _columns(m: Array, v: Array) -> tuple[Array, Array]:
-    """One margin becomes the two scores 0 and m, of which only the second varies."""
+    """The moments of one margin as those of two scores: the constant 0, and the margin."""
     if m.ndim == 2:
         return m, v
     zero = np.zeros_like(m)
@@ -94,21 +94,21 @@ def sample_probabilities(
 ) -> Array:
     r"""Share of random draws of the scores in which each label wins.
 
-    Needed where scores depend on each other; `label_probabilities` is exact and faster where they
-    do not. The standard error of a probability p is :math:`\sqrt{p (1 - p) / n}`. The draws are the
-    same for every row, so that what a row gets does not depend on its neighbours.
+    Use it for dependent scores; for independent ones `label_probabilities` is exact and faster. The
+    standard error of a probability p is :math:`\sqrt{p (1 - p) / n}`. All rows share the same
+    draws, so the result of a row does not depend on the other rows.
 
     Parameters
     ----------
     mean : array-like of shape (n, K)
         Means of the scores.
     covariance : array-like of shape (n, K) or (n, K, K)
-        Variances of independent scores, or the whole covariance matrix of each row, which may be
+        Variances of independent scores, or the full covariance matrix of each row, which may be
         singular.
     n_samples : int
-        Draws for each row.
+        Number of draws.
     random : numpy.random.Generator
-        Where the draws come from.
+        Source of the draws.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def sample_probabilities(
 
 
 def _sampled(m: Array, roots: Array, n_samples: int, random: np.random.Generator) -> Array:
-    """Draws in blocks, so that memory stays small, and the same ones for every row."""
+    """Sample in blocks to save memory, with the same draws for every row."""
     n, n_classes = m.shape
     wins = np.zeros(m.shape)
     draws = max(1, min(n_samples, _BLOCK // n_classes))
@@ -149,31 +149,31 @@ def _sampled(m: Array, roots: Array, n_samples: int, random: np.random.Generator
 
 
 def _roots(c: Array) -> Array:
-    """Standard deviations, or a square root of each covariance matrix."""
+    """The standard deviations, or a square root of each covariance matrix."""
     if c.ndim == 2:
         return np.sqrt(c)
-    # Not Cholesky's factor: it does not exist where scores are tied to each other.
+    # Not the Cholesky factor, which does not exist for a singular covariance.
     values, vectors = np.linalg.eigh(c)
     roots: Array = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
     return roots
 
 
 def _spread(normal: Array, roots: Array) -> Array:
-    """Standard normals, as (draw, class) or (row, draw, class), given each row's covariance."""
+    """Give standard normals, (draw, class) or (row, draw, class), the covariance of each row."""
     apart = roots.ndim == 2
     spread: Array = normal * roots[:, None] if apart else normal @ roots.transpose(0, 2, 1)
     return spread
 
 
 def _wins(scores: Array) -> Array:
-    """How many of the draws each label wins; equals share a draw."""
+    """The number of draws that each label wins; ties share a draw."""
     best = scores == scores.max(axis=2, keepdims=True)
     wins: Array = (best / best.sum(axis=2, keepdims=True)).sum(axis=1)
     return wins
 
 
 def entropy(p: ArrayLike) -> Array:
-    r"""Normalised entropy of each row: 0 for a sure label, 1 when all are equally likely.
+    r"""Normalised entropy of each row: 0 for a certain label, 1 if all are equally likely.
 
     .. math:: H = -\frac{1}{\log K} \sum_z p_z \log p_z, \qquad 0 \log 0 = 0
 
@@ -198,28 +198,28 @@ def entropy(p: ArrayLike) -> Array:
     rows = _check.probabilities(p)
     terms = rows * np.log(np.where(rows > 0, rows, 1.0))
     share: Array = terms.sum(axis=1) / np.log(rows.shape[1])
-    return np.clip(0.0 - share, 0.0, 1.0)
+    return np.clip(0.0 - share, 0.0, 1.0)  # 0.0 - x, unlike -x, is never -0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """How far the probabilities of predictions can be trusted; made by `reliability`.
+    """How well probabilities match errors, as returned by `reliability`.
 
     Attributes
     ----------
     edges : ndarray of shape (bins + 1,)
-        Bin b holds predictions of probability in ``[edges[b], edges[b + 1])``; the last one has
-        1 too.
+        Bin b holds predictions of probability in ``[edges[b], edges[b + 1])``; the last bin
+        includes 1.
     count : ndarray of shape (bins,)
-        Predictions in each bin.
+        Number of predictions in each bin.
     mean_probability : ndarray of shape (bins,)
         Their mean probability; NaN in an empty bin.
     error_share : ndarray of shape (bins,)
         Wrong predictions in the bin / all rows. Sums to the error.
     conditional_error : ndarray of shape (bins,)
-        Wrong predictions in the bin / predictions in the bin; NaN in an empty one. Falls from bin
-        to bin where probabilities mean something; equals one minus `mean_probability` where they
-        can be taken at their word.
+        Wrong predictions in the bin / predictions in the bin; NaN in an empty bin. It falls from
+        bin to bin if probabilities are informative, and equals one minus `mean_probability` if they
+        are calibrated.
     right_probability, wrong_probability : float
         Mean probability of right and of wrong predictions; NaN if there are none.
     entropy : float
@@ -227,8 +227,8 @@ class Reliability:
     error : float
         Wrong predictions / all rows.
     calibration_error : float
-        Mean distance between the probability of predictions and how often they are right, over the
-        bins as they are filled: 0 where probabilities can be taken at their word.
+        Mean distance between the probability of predictions and the share of right ones, weighted
+        by the counts of the bins; 0 for calibrated probabilities.
 
     References
     ----------
@@ -281,7 +281,7 @@ def reliability(
     bins: int = 10,
     y_pred: ArrayLike | None = None,
 ) -> Reliability:
-    """Compare the probabilities of predictions with how often they are right.
+    """Compare the probabilities of predictions with the share of right ones.
 
     Parameters
     ----------
@@ -292,9 +292,9 @@ def reliability(
     classes : array-like of shape (K,)
         The label of each column, sorted, as in ``classes_`` of an estimator.
     bins : int, default 10
-        Equal parts of [0, 1].
+        Number of equal parts of [0, 1].
     y_pred : array-like of shape (n,), optional
-        Predicted labels; the most probable ones if not given.
+        Predicted labels. The default is the most probable ones.
 
     Returns
     -------
@@ -325,7 +325,7 @@ def reliability(
 
 
 class Bins:
-    """What a `Reliability` is made of, summed over batches of predictions.
+    """The sums behind a `Reliability`, over batches of predictions.
 
     >>> bins = Bins(2)
     >>> bins.add(np.array([0.9, 0.8]), np.array([False, True]), np.array([0.5, 0.7]))
@@ -335,13 +335,13 @@ class Bins:
 
     def __init__(self, bins: int) -> None:
         self._edges = np.arange(bins + 1) / bins
-        # For right and wrong predictions: how many in each bin, and their probabilities.
+        # First row: right predictions; second row: wrong ones.
         self._count = np.zeros((2, bins), dtype=np.int64)
         self._probability = np.zeros((2, bins))
         self._entropy = 0.0
 
     def add(self, confidence: Array, wrong: NDArray[np.bool_], entropy: Array) -> None:
-        """Take in the probability of each prediction, whether it is wrong, each row's entropy."""
+        """Add a batch: the probability of each prediction, whether it is wrong, its entropy."""
         bins = len(self._edges) - 1
         bin_of = np.minimum(np.searchsorted(self._edges, confidence, side="right") - 1, bins - 1)
         for side, rows in enumerate((~wrong, wrong)):
@@ -373,7 +373,7 @@ def _ratio(total: float, number: int) -> float:
 
 
 def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float:
-    r"""The factor of the standard deviations that makes held-out labels most likely.
+    r"""The factor of the standard deviations that maximises the likelihood of held-out labels.
 
     .. math:: \tau = \arg\min_\tau -\frac1n \sum_i \log \Pr[y_i; s_i, \tau^2 v_i],
         \qquad 10^{-4} \le \tau \le 10^4
@@ -381,7 +381,7 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
     Parameters
     ----------
     mean, variance : array-like of shape (n, K) or (n,)
-        As in `label_probabilities`. Where `variance` has shape (n, K, K), as in
+        As in `label_probabilities`. If `variance` has shape (n, K, K), as in
         `sample_probabilities`, probabilities are estimated from 500 draws.
     y : array-like of shape (n,)
         The column of the true label of each row; 0 or 1 for the margins of two classes.
@@ -389,13 +389,13 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
     Returns
     -------
     tau : float
-        Multiply variances by ``tau ** 2``. Where every label is predicted right the loss only
-        falls as tau does, and where scores tell nothing it only rises: then a value near a bound.
+        Multiply variances by ``tau ** 2``. It is near a bound if every label is predicted right,
+        or if the scores are uninformative.
 
     Notes
     -----
     :math:`\Pr[y]` is log-concave in the means, so the loss is convex in :math:`1 / \tau` and has
-    one minimum. Rows whose label is impossible at every tau are left out.
+    one minimum. Rows whose label is impossible for every tau are ignored.
 
     Examples
     --------
@@ -415,17 +415,17 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
 
 
 def best_temperature(log_probabilities: Callable[[float], Array]) -> float:
-    """The factor of the standard deviations that makes labels most likely, for any model of them.
+    """As `fit_temperature`, for any model of the labels.
 
     Parameters
     ----------
     log_probabilities : callable
-        Of tau; gives the logarithm of each right label's probability.
+        A function of tau that returns the log-probability of each true label.
 
     Returns
     -------
     tau : float
-        As of `fit_temperature`, within the same bounds.
+        Within the bounds of `fit_temperature`.
     """
     if not len(log_probabilities(1.0)):
         return 1.0
@@ -435,7 +435,7 @@ def best_temperature(log_probabilities: Callable[[float], Array]) -> float:
 
 
 def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike) -> float:
-    """The same for scores that depend on each other, with one set of draws for every tau."""
+    """The same for dependent scores, with the same draws for every tau."""
     roots = _roots(_check.covariance(covariance, (m.shape[0], m.shape[1])))
     places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
 
@@ -443,13 +443,13 @@ def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike) -> float:
         p = _own_share(m, roots * np.exp(log_tau), places)
         return float(-np.log(np.maximum(p, 0.5 / _DRAWS)).mean())
 
-    # A finer answer would be that of the draws.
+    # More digits would only fit the noise of the draws.
     return float(np.exp(_minimum(loss, near=1e-3))) if len(m) else 1.0
 
 
 def _own_share(m: Array, roots: Array, places: NDArray[np.int64]) -> Array:
-    """Share of draws that the right label wins. Each row has draws of its own: what they miss on
-    one they find on another. They are the same at every call."""
+    """Share of draws that the true label wins. Each row has separate draws, so that their errors
+    average out. They are the same at every call."""
     random = np.random.default_rng(0)
     share = np.zeros(len(m))
     step = max(1, _BLOCK // (m.shape[1] * _DRAWS))
@@ -461,10 +461,10 @@ def _own_share(m: Array, roots: Array, places: NDArray[np.int64]) -> Array:
     return share
 
 
-#: Draws of a row for the temperature of dependent scores.
+#: Number of draws a row, for the temperature of dependent scores.
 _DRAWS = 500
 
-#: Bounds of log tau, and the step of the first look at the loss.
+#: The bound of log tau, and the step of the first grid.
 _LARGEST = float(np.log(1e4))
 _STEP = _LARGEST / 8
 
@@ -477,7 +477,7 @@ def _log_probability(m: Array, v: Array, places: NDArray[np.int64], log_tau: flo
 
 
 def _minimum(loss: Callable[[float], Any], near: float = 1e-6) -> float:
-    """The log tau of least loss, by golden section; of several the one nearest to 0."""
+    """The log tau with the smallest loss, by golden section; ties go to the one nearest to 0."""
     grid = _STEP * np.arange(-8, 9)
     losses = [loss(x) for x in grid]
     best = min(range(len(grid)), key=lambda i: (losses[i], abs(grid[i])))

@@ -1,4 +1,4 @@
-"""Room 1, rows: matrices and dicts as the core reads them; must not know who learns from them."""
+"""Room 1, rows: matrices and dicts as the core reads them; must not know models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["in_order", "rows_of", "rows_of_dict"]
 def rows_of(X: Any) -> _core.Rows:
     """Rows of a CSR matrix or a 2-D array of float32 or float64.
 
-    Read in place where they are in C order and aligned, as nearly all are.
+    Arrays in C order and aligned, as nearly all are, are read without a copy.
     """
     if isinstance(X, np.ndarray):
         return _core.Rows.dense(in_order(X))
@@ -27,7 +27,7 @@ def rows_of(X: Any) -> _core.Rows:
 
 
 def in_order(array: NDArray[Any]) -> NDArray[Any]:
-    """The array itself where it is in C order and aligned, otherwise a copy that is."""
+    """The array itself if it is in C order and aligned, otherwise a copy that is."""
     flags = array.flags
     if flags.c_contiguous and flags.aligned:
         return array
@@ -35,5 +35,5 @@ def in_order(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
-    """One row from ``{feature: value}``; TypeError or OverflowError for what is neither."""
+    """One row from ``{feature: value}``; raises TypeError or OverflowError for other types."""
     return _core.Rows.from_dict(x if type(x) is dict else dict(x), n_features)

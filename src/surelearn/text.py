@@ -1,4 +1,4 @@
-r"""Room 1, text: `HashingVectorizer`, scikit-learn's to the bit and native where it can be."""
+r"""Room 1, text: a fast `HashingVectorizer`, equal to scikit-learn's; must not know labels."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ except ImportError:  # scikit-learn 1.8 has one kind of sparse matrix
 
 __all__ = ["HashingVectorizer"]
 
-#: Held while a vectorizer makes what it keeps: threads may share one from its first text on.
+#: Held while a vectorizer creates its native hasher: threads may share one from the first text on.
 _MAKING = RLock()
 
 
 def _renew_lock() -> None:
-    """In the child of a fork, which does not have the thread that may hold it."""
+    """In the child of a fork, the thread that may hold the lock does not exist."""
     global _MAKING
     _MAKING = RLock()
 
@@ -44,30 +44,30 @@ if hasattr(os, "register_at_fork"):
 
 _UNITS = {"word": 0, "char": 1, "char_wb": 2}
 _NORMS = {None: 0, "l1": 1, "l2": 2}
-#: The only pattern that is native: runs of two or more characters of words.
+#: The only native pattern: runs of two or more word characters.
 _PATTERN = r"(?u)\b\w\w+\b"
-#: Offsets in a text are 32 bits, and a character takes at most four bytes and two blanks.
+#: Longer texts go to scikit-learn: offsets have 32 bits, and a character takes up to six bytes.
 _LONGEST = 2**28
 
 
 class HashingVectorizer(_ScikitLearns, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
-    r"""Texts to sparse rows of hashed n-gram counts: scikit-learn's, some twenty times as fast.
+    r"""Hashed n-gram counts of texts, as in scikit-learn but about twenty times as fast.
 
     .. math:: x_j = \sum_{\text{n-grams } g:\; |h(g)| \bmod d \,=\, j} \operatorname{sign} h(g)
 
-    with h MurmurHash3. Output is that of scikit-learn's class of the same name on the same
-    interpreter, bit for bit. Words, characters and characters within words are native; a callable
-    `analyzer`, `preprocessor` or `tokenizer`, another `token_pattern` or a `dtype` that is neither
-    float32 nor float64 goes scikit-learn's own way, and takes its time.
+    where h is MurmurHash3. The output equals that of scikit-learn's class of the same name, bit for
+    bit, on the same interpreter. Words, characters and characters within words are native. With a
+    callable `analyzer`, `preprocessor` or `tokenizer`, another `token_pattern`, or a `dtype` other
+    than float32 and float64, scikit-learn's code runs, at its speed.
 
     Parameters
     ----------
     log_counts : bool, default False
         Whether a count c becomes ``sign(c) (1 + log |c|)`` before it is normalised.
     keep_names : bool, default False
-        Whether to remember the first n-gram met in each feature, see `names`. Native ways only.
+        Whether to store the first n-gram of each feature, see `names`. Native settings only.
     n_jobs : int or None, default None
-        Threads; None: one, -1: as many as there are cores. Never changes the result.
+        Number of threads: None means one, -1 one for each core. Does not change the result.
     input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
 token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype
         As in scikit-learn.
@@ -139,12 +139,12 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         self.n_jobs = n_jobs
 
     def transform(self, X: Any) -> Any:
-        """Rows of hashed n-grams.
+        """Turn texts into rows of hashed n-grams.
 
         Parameters
         ----------
         X : iterable of str or bytes, column of pandas or polars, Arrow array of strings
-            Arrow's buffers are read where they are. With ``input="file"`` or ``"filename"`` open
+            Arrow buffers are read without a copy. With ``input="file"`` or ``"filename"``, open
             files or paths.
 
         Returns
@@ -166,10 +166,10 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
 
     def transform_apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
-        """Rows in float32 as (starts, features, values), and the names met in them.
+        """Rows in float32 as (starts, features, values), and the names in them.
 
-        They are kept when `meet_names` is handed them: threads may read ahead in any order. For
-        settings that have been checked.
+        Pass the names to `meet_names` in the order of the texts: threads may run ahead in any
+        order. The settings must have been checked.
         """
         texts = _sources(X)
         hasher = self._hasher()
@@ -182,13 +182,13 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return (_narrow(starts), features, values), names
 
     def meet_names(self, names: _core.Names) -> None:
-        """Keep the names that `transform_apart` has met, where a feature has none yet."""
+        """Store names of `transform_apart`, for features that have none yet."""
         self._naming().meet(names)
 
     def transform_one(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """One text the shortest way: its row as (start and end, features, values).
+        """The row of one text, quickly, as (start and end, features, values).
 
-        For settings that have been used and are not changed any more.
+        The settings must have been used before, and must not change any more.
         """
         hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
         plain = text.isascii() and len(text) <= _LONGEST and not callable(self.strip_accents)
@@ -207,17 +207,17 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return _narrow(starts), features, values
 
     def _refuse_surrogates(self, sources: Any, failed: int) -> None:
-        if failed >= 0:  # scikit-learn has words for it
+        if failed >= 0:  # scikit-learn raises its usual error
             self._by_scikit_learn([sources[failed]])
             raise ValueError(f"text {failed} must have no lone surrogate, got one.")
 
     def features_of(self, ngrams: Sequence[str]) -> list[int]:
-        """The feature that each of these n-grams is hashed to."""
+        """The features that these n-grams are hashed to."""
         hashed = self._get_hasher().transform([ngram] for ngram in ngrams) if ngrams else None
         return [] if hashed is None else list(map(int, hashed.indices))
 
     def names(self, features: Iterable[int]) -> list[str | None]:
-        """The first n-gram met in each of these features; None where there was none.
+        """The first n-gram of each of these features; None if there was none.
 
         Needs ``keep_names=True``.
         """
@@ -226,19 +226,19 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return found
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """For pipelines that set the output of all their steps: rows stay a sparse matrix.
+        """For pipelines that set the output of all steps; the output is always sparse.
 
         Parameters
         ----------
         transform : {"default"} or None
-            ValueError for ``"pandas"`` and ``"polars"``: their frames hold no sparse rows.
+            ``"pandas"`` and ``"polars"`` raise a ValueError: their frames hold no sparse rows.
         """
         _check.sparse_output(transform)
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """What to call the columns: the first n-gram met in each with ``keep_names=True``, and
-        ``hashingvectorizer0``, ``hashingvectorizer1``, ... where there is none.
+        """Names of the columns: with ``keep_names=True`` the first n-gram of each column, and
+        ``hashingvectorizer0``, ``hashingvectorizer1``, ... for those without one.
 
         Parameters
         ----------
@@ -252,8 +252,8 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return names
 
     def names_met(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
-        """All names: features in the order they were met, ends of their words, the words in UTF-8,
-        and in which another one was met."""
+        """All names: features in order of appearance, the ends of their n-grams, the n-grams in
+        UTF-8, and which features another n-gram shares."""
         features, ends, words, shared = self._naming().names()
         return features, ends, words, shared
 
@@ -264,36 +264,36 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         words: NDArray[np.uint8],
         shared: NDArray[np.uint8],
     ) -> None:
-        """Take over what `names_met` gave of another one with the same settings."""
+        """Restore what `names_met` returned for another object with the same settings."""
         self._naming().restore_names(*Words.of(features, ends, words, shared))
 
     @property
     def n_names_(self) -> int:
-        """How many features have been met."""
+        """The number of features that have a name."""
         return self._counted().n_names
 
     @property
     def n_clashes_(self) -> int:
-        """In how many of them another n-gram was met after the first."""
+        """The number of features that two or more n-grams share."""
         return self._counted().clashes
 
     def _counted(self) -> _core.Hasher:
-        if not self.keep_names:  # an attribute that is not there
+        if not self.keep_names:  # so that hasattr is False
             raise AttributeError(f"keep_names must be True for this, got {self.keep_names!r}.")
         return self._naming()
 
     # ---------------------------------------------------------------- internals
 
     def check_settings(self, X: Any) -> None:
-        """Refuse parameters that do not fit together, and what is no iterable of texts."""
+        """Refuse parameters that do not fit together, and anything but an iterable of texts."""
         _check.texts(X)
         self._validate_params()
         _check.ngram_range(self.ngram_range)
         self._validate_ngram_range()
         if self.keep_names and not self._is_native():
             raise ValueError(
-                "keep_names must be False where n-grams are made in Python, got True with a "
-                "callable, a token_pattern or a dtype that is not native."
+                "keep_names must be False if Python makes the n-grams, got True with a callable, a "
+                "token_pattern or a dtype that is not native."
             )
 
     def _is_native(self) -> bool:
@@ -309,11 +309,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         )
 
     def _hasher(self) -> _core.Hasher | None:
-        """The core's own object for these settings, made anew when they change."""
+        """The native hasher for these settings, created again when they change."""
         if not self._is_native():
             return None
         stop = self.get_stop_words() if self.analyzer == "word" else None
-        # A word with a lone surrogate is never met.
+        # No text has a stop word with a lone surrogate: such texts are refused.
         met = (word for word in stop or () if isinstance(word, str) and _check.is_utf8(word))
         settings = (
             _UNITS[self.analyzer],
@@ -334,7 +334,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return kept[1]
 
     def _new_hasher(self, settings: tuple[Any, ...], stop: Iterable[str] | None) -> _core.Hasher:
-        if stop is not None:  # with scikit-learn's warning if they do not survive the tokenizer
+        if stop is not None:  # scikit-learn warns about stop words that the tokenizer changes
             self.build_analyzer()
         unit, least, most, words, *rest, keep_names = settings
         hasher = _core.Hasher(unit, least, most, list(words), *rest)
@@ -351,7 +351,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return hasher
 
     def _texts(self, sources: Any) -> _core.Texts | None:
-        """The texts as the core reads them; None: one is too long for it."""
+        """The texts as the core reads them; None if one is too long."""
         clean = self.build_preprocessor()
         by_hand = callable(self.strip_accents)
         if isinstance(sources, _Arrow) and not by_hand:
@@ -361,7 +361,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
                 sources = [self._decoded(i, source) for i, source in enumerate(sources)]
             sources = [clean(text) for text in sources] if by_hand else sources
             made = _core.texts_of(sources, bool(self.lowercase) and not by_hand)
-        others = made.others()
+        others = made.others()  # texts that are not ASCII: Python lowers and strips accents
         for i in others if not by_hand else ():
             made.replace(i, clean(sources[i]))
         if others:
@@ -369,7 +369,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return made if made.longest <= _LONGEST else None
 
     def _decoded(self, i: int, source: Any) -> str:
-        """A text from whatever `input` says it is in."""
+        """The text of a str, bytes, an open file or a path, as `input` says."""
         if self.input == "content" and not isinstance(source, bytes):
             return _check.text(source, i)
         try:
@@ -380,7 +380,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return _check.text(text, i)
 
     def _by_scikit_learn(self, sources: Any) -> Any:
-        """The slow way, for what is not native."""
+        """Use scikit-learn's code, for settings that are not native."""
         if not callable(self.analyzer) and not isinstance(sources, _Arrow):
             _check.no_missing_texts(sources)
         analyze = self.build_analyzer()
@@ -395,7 +395,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         return _align_api_if_sparse(X)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the core's object; the names it has met are kept."""
+        """The state without the native hasher, but with its names."""
         state: dict[str, Any] = dict(super().__getstate__())
         kept = state.pop("_kept", None)
         if kept is not None and self.keep_names:
@@ -412,7 +412,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
 
 class _Arrow:
-    """An Arrow array of strings, in one piece or in several."""
+    """An Arrow array of strings, chunked or not."""
 
     def __init__(self, array: Any) -> None:
         import pyarrow
@@ -429,7 +429,7 @@ class _Arrow:
         return text
 
     def texts(self, *, lower: bool) -> _core.Texts:
-        """Read where they are."""
+        """The texts for the core, without a copy."""
         _, offsets, data = self._array.buffers()
         wide = str(self._array.type) == "large_string"
         starts: Any = np.frombuffer(offsets, dtype=np.int64 if wide else np.int32)
@@ -439,7 +439,7 @@ class _Arrow:
 
 
 def _sources(X: Any) -> Any:
-    """Texts that have a number and a place: a list, or an Arrow array."""
+    """The texts as a list or an Arrow array."""
     if isinstance(X, list):
         return list(X)  # another thread may change it
     if isinstance(X, np.ndarray):
@@ -463,7 +463,7 @@ def _sources(X: Any) -> Any:
 
 
 def _narrow(starts: NDArray[np.int64]) -> NDArray[Any]:
-    """In the type of the features, which most matrices are small enough for."""
+    """The starts as int32 if they fit, the type of the features."""
     return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts
 
 
@@ -479,7 +479,7 @@ def _use_alphabets(hasher: _core.Hasher | None) -> None:
 
 @cache
 def _alphabets() -> tuple[NDArray[np.int64], ...]:
-    r"""Runs of characters that are ``\w`` and ``\s`` to the running interpreter."""
+    r"""The ranges of characters that match ``\w`` and ``\s`` in this version of Python."""
     every = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     runs = []
     for pattern in (r"\w+", r"\s+"):

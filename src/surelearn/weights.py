@@ -1,7 +1,7 @@
 """Rooms 3 and 6, weights: the Gaussian over the weights as a plain object; must not know labels.
 
-`Diagonal` and `Full` wrap the core's own classes, so that a model can be copied, pickled, widened
-by a class and turned into plain arrays and back.
+`Diagonal` and `Full` wrap classes of the core, so that weights can be copied, pickled, extended by
+a class and converted to plain arrays and back.
 """
 
 from __future__ import annotations
@@ -37,38 +37,38 @@ __all__ = [
 ]
 
 
-#: Largest covariance matrix in bytes. Larger ones are refused; change it where there is memory.
+#: The largest covariance matrix in bytes; raise it if there is enough memory.
 FULL_LIMIT = 4 * 2**30
 
-#: Bytes that weights may still take; None: those that are available when they are made.
+#: The most bytes that new weights may take; None means the memory available at that time.
 MEMORY_LIMIT: int | None = None
 
-#: Learners that share a table in `Diagonal.race`.
+#: Number of learners that share a table in `Diagonal.race`.
 LANES = 8
 
 
 class Method(NamedTuple):
-    """How rows are learnt."""
+    """How to learn rows."""
 
     rule: _core.Rule
     scheme: _core.Scheme
-    covariance: bool  # the projection drops what lies off the diagonal of the covariance
+    covariance: bool  # whether to project the covariance, not the precision, on the diagonal
 
 
 class Targets(NamedTuple):
-    """The labels' side of a pass over rows."""
+    """Labels, weights and order of a pass over rows."""
 
-    y: NDArray[np.int32]  # column of each row's label; two classes: 0 or 1
-    weight: NDArray[np.float64] | None  # of each row, all > 0
-    order: NDArray[np.int64] | None  # rows in the order they are learnt
-    known: NDArray[np.uint8]  # for each class: may it be a rival yet?
-    cost: NDArray[np.float64] | None = None  # row after row: [right, wrong]
-    code: NDArray[np.int8] | None = None  # row after row: [class, problem]; None: no reduction
-    missed: NDArray[np.uint8] | None = None  # set for each row: would `predict` have been wrong?
+    y: NDArray[np.int32]  # column of the label of each row; 0 or 1 for two classes
+    weight: NDArray[np.float64] | None  # sample weights, all > 0
+    order: NDArray[np.int64] | None  # the order in which rows are learnt
+    known: NDArray[np.uint8]  # for each class: whether it has appeared, and may be a rival
+    cost: NDArray[np.float64] | None = None  # in C order: [right, wrong]
+    code: NDArray[np.int8] | None = None  # in C order: [class, problem]; None: no reduction
+    missed: NDArray[np.uint8] | None = None  # output: whether `predict` was wrong before the row
 
 
 class Tally(NamedTuple):
-    """What a stretch of learning did."""
+    """Counts of a part of a pass."""
 
     rows: int
     mistakes: int
@@ -86,22 +86,22 @@ class Leads(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """What is kept for each feature; it cannot change while a model lives.
+    """What is stored for each feature; fixed for the life of a model.
 
     Parameters
     ----------
     n_features : int
-        Without the intercept.
+        Number of features without the intercept.
     intercept : bool
-        Whether a last feature is 1 in every row.
+        Whether there is a last feature that is 1 in every row.
     second_order : bool
-        Whether variances are kept beside the means.
+        Whether to store variances besides means.
     averaged : bool
-        Whether sums for the average of all means are kept too.
+        Whether to store sums for averaged weights.
     dtype : str
         ``"float32"`` or ``"float64"``.
     covariance : str
-        ``"diagonal"``: a variance for each weight. ``"full"``: a covariance for each pair.
+        ``"diagonal"`` for a variance of each weight, ``"full"`` for a covariance of each pair.
     """
 
     n_features: int
@@ -113,16 +113,16 @@ class Layout:
 
     @property
     def n_rows(self) -> int:
-        """Features with the intercept."""
+        """Number of features including the intercept."""
         return self.n_features + self.intercept
 
     @property
     def parts(self) -> int:
-        """Numbers for each feature and column of diagonal weights."""
+        """How many numbers diagonal weights store for each feature and column."""
         return 1 + self.second_order + self.averaged
 
     def nbytes(self, n_columns: int) -> int:
-        """Bytes that the weights of so many columns take."""
+        """Size of the weights of `n_columns` columns."""
         size = self.n_rows * n_columns
         full = self.covariance == "full"
         numbers = size * (size + 1 + self.averaged) if full else size * self.parts
@@ -130,16 +130,16 @@ class Layout:
 
 
 class Weights:
-    """What all weights share: the core's own object and the ways to it.
+    """Base class of weights: wraps an object of the core.
 
-    Two classes share one column; more have a column each.
+    Two classes share one column; with more, each has a column.
 
     Parameters
     ----------
     layout : Layout
     n_columns : int
     prior : float
-        Variance of an untouched weight.
+        Variance of an untrained weight.
     """
 
     _kinds: ClassVar[dict[str, Any]]
@@ -159,7 +159,7 @@ class Weights:
 
     @property
     def core(self) -> Any:
-        """The object of the core, for its functions over more than weights."""
+        """The object of the core, for functions of the core that take weights."""
         return self._core
 
     @property
@@ -174,8 +174,8 @@ class Weights:
 
     @property
     def means(self) -> NDArray[Any]:
-        """Means of shape (n_columns, features with intercept last): a read-only view, or the
-        averages, which are computed."""
+        """Means of shape (n_columns, n_rows), the intercept last: a read-only view, or the computed
+        averages."""
         means: NDArray[Any] = self._core.averages() if self.layout.averaged else self._own_means()
         return means
 
@@ -184,11 +184,11 @@ class Weights:
 
     @property
     def variances(self) -> NDArray[Any]:
-        """How sure the means are: a read-only view (second order only)."""
+        """Variances or covariances: a read-only view (second order only)."""
         raise NotImplementedError
 
     def use_threads(self, threads: int) -> None:
-        """How many threads one update may use, where it is large enough to gain from it."""
+        """Set how many threads one update may use, if it is large enough to profit."""
 
     def learn(
         self,
@@ -199,11 +199,11 @@ class Weights:
         span: tuple[int, int],
         done: NDArray[np.uint64],
     ) -> bool:
-        """Learn the rows of `span` in their order, each once. Releases the interpreter's lock.
+        """Learn the rows of `span` in order, each once. Releases the GIL.
 
-        Adds (rows, mistakes, updates) to `done`, also when Ctrl-C ends it. Tells whether a row was
-        refused, which then is the next after those done. What a rule's function raised comes out
-        as it is.
+        Adds (rows, mistakes, updates) to `done`, even if Ctrl-C stops it. Returns whether a row was
+        refused; it is the one after those done. Exceptions of a custom rule's function are raised
+        unchanged.
         """
         refused: bool = self._core.learn(*method, rows, *targets, *span, done)
         return refused and _by_itself(method.rule)
@@ -211,12 +211,12 @@ class Weights:
     def learn_row(
         self, method: Method, row: _core.Rows, y: int, weight: float
     ) -> tuple[Tally, bool]:
-        """Learn one row of a class among those known, the shortest way; and was it refused?"""
+        """Learn one row of a known class, quickly; also returns whether it was refused."""
         mistakes, updates, refused = self._core.learn_row(*method, row, y, weight)
         return Tally(1 - refused, mistakes, updates), refused and _by_itself(method.rule)
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
-        """Place of the class with the largest mean score of every row; the first of equals."""
+        """Index of the class with the largest mean score of every row; the first of equals."""
         places: NDArray[np.int64] = self._core.winners(rows)
         return places
 
@@ -235,7 +235,7 @@ class Weights:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance of the score of every row and column (second order only).
 
-        Of the rows of these `numbers`, where there are some.
+        If `numbers` is given, of these rows only.
         """
         mean, variance = self._core.margin(rows, numbers)
         return mean, variance
@@ -243,9 +243,9 @@ class Weights:
     def leads(
         self, rows: _core.Rows, numbers: NDArray[np.int64] | None = None, *, threads: int = 1
     ) -> Leads:
-        """How far the best label of every row lies before the next best one.
+        """The margin between the two best labels of every row.
 
-        Of the rows of these `numbers`, where there are some. The threads do not change a bit.
+        If `numbers` is given, of these rows only. The number of threads does not change the result.
         """
         return Leads(*self._core.leads(rows, numbers, threads))
 
@@ -258,10 +258,10 @@ class Weights:
         *,
         covariance: bool,
     ) -> None:
-        """Shrink the variances as if this row had been learnt, the means unmoved.
+        """Shrink the variances as if this row had been learnt; the means do not change.
 
-        With the gain of a margin of mean 0 between two columns, or of one. A row that would leave
-        no variance changes nothing.
+        The gain is that of a margin of mean 0 between two columns, or of one column. A row that
+        would leave no variance changes nothing.
         """
         if not self._core.suppose(rule, covariance, rows, number, columns):
             _by_itself(rule)
@@ -272,19 +272,19 @@ class Weights:
             return self._with_core(self._core.split())
 
     def with_columns(self, columns: Sequence[int]) -> Self:
-        """The same weights under other columns; -1 stands for a new one at its prior."""
+        """The same weights with columns rearranged; -1 means a new column at the prior."""
         with _made(self.layout, len(columns)):
             return self._with_core(self._core.with_columns(list(columns)))
 
     @property
     def capacity(self) -> int:
-        """Columns that there is memory for."""
+        """Number of columns that fit in the allocated memory."""
         return self.n_columns
 
     def grown(self, columns: Sequence[int]) -> Self:
-        """As `with_columns`, but cheap for new columns that come again and again.
+        """As `with_columns`, but cheap if new columns are added repeatedly.
 
-        The result may lie in the memory of these weights, which must not learn any more.
+        The result may share the memory of these weights, which must not be trained any more.
         """
         return self.with_columns(columns)
 
@@ -297,7 +297,7 @@ class Weights:
     def state(self) -> dict[str, Any]:
         """Plain numbers and arrays that `from_state` turns back into the same weights.
 
-        All of one moment, also while another thread is learning.
+        A consistent snapshot, even while another thread trains the weights.
         """
         *arrays, prior, rounds = self._core.snapshot()
         return {
@@ -308,12 +308,12 @@ class Weights:
             **dict(zip(self.arrays, arrays, strict=True)),
         }
 
-    #: Names of the arrays in a state, in the order of the core.
+    #: Names of the arrays of a state, in the order of the core.
     arrays: ClassVar[tuple[str, str]]
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The weights that `state` describes; trusts its caller."""
+        """The weights of a `state`, which is not checked."""
         weights = cls(Layout(**state["layout"]), state["n_columns"], state["prior"])
         weights._core.restore(*(state[name] for name in cls.arrays), state["rounds"])
         return weights
@@ -328,7 +328,7 @@ class Weights:
 class Diagonal(Weights):
     """One mean and one variance for each feature and column.
 
-    Its state holds only features that differ from the start.
+    Its state holds only features that have been updated.
 
     Examples
     --------
@@ -343,10 +343,10 @@ class Diagonal(Weights):
     arrays = ("features", "cells")
 
     def grown(self, columns: Sequence[int]) -> Self:
-        """As `with_columns`, in the memory of these weights where it has room for new columns.
+        """As `with_columns`, in the memory of these weights if it has room for new columns.
 
-        Where it has none, half as much again is taken. These weights can still be read, of one
-        moment with the others, but must not learn any more.
+        Otherwise the result gets half as much memory again. These weights can still be read, but
+        must not be trained any more.
         """
         if len(columns) <= self.n_columns:
             return self.with_columns(columns)
@@ -357,7 +357,7 @@ class Diagonal(Weights):
         try:
             with _made(self.layout, room):
                 return self._with_core(self._core.with_columns(list(columns), room=room))
-        except MemoryError:  # none to spare
+        except MemoryError:  # not enough for spare columns
             return self.with_columns(columns)
 
     def moved(self, state: Mapping[str, Any]) -> Self:
@@ -367,12 +367,12 @@ class Diagonal(Weights):
 
     @property
     def capacity(self) -> int:
-        """Columns that there is memory for; some are taken in advance."""
+        """Number of columns that fit in the allocated memory, including spare ones."""
         capacity: int = self._core.capacity
         return capacity
 
     def mirrored(self) -> Self:
-        """The one column of two classes as each of them sees it: mean -mu and +mu, sigma both."""
+        """The one column of two classes as two: mean -mu and +mu, sigma each."""
         with _made(self.layout, 2):
             return self._with_core(self._core.mirrored())
 
@@ -387,7 +387,7 @@ class Diagonal(Weights):
 
     @classmethod
     def lanes(cls, layout: Layout, prior: float) -> Self:
-        """A table for `race`: eight columns, with variances whatever the layout says."""
+        """A table for `race`: eight columns, always with variances."""
         return cls(replace(layout, second_order=True), LANES, prior)
 
     def race(
@@ -399,17 +399,17 @@ class Diagonal(Weights):
         span: tuple[int, int],
         tally: NDArray[np.uint64],
     ) -> None:
-        """Learn the rows of `span` into each of the first columns by its own method: two classes.
+        """Learn the rows of `span` into each of the first columns, each with another method.
 
-        Adds (mistakes, updates) to `tally`, column after column, and sets a third number where a
-        row must be learnt alone; `targets.missed` has the rows of one column after the other.
+        For two classes. Adds (mistakes, updates) of each column to `tally`, and sets its third
+        number if a row must be learnt alone. `targets.missed` holds one column after the other.
         """
         y, weight, order, _, cost, _, missed = targets
         how = [runner.rule for runner in runners], [runner.covariance for runner in runners]
         self._core.race(*how, rows, y, weight, order, cost, missed, tally, *span)
 
     def lane(self, column: int, layout: Layout, prior: float) -> Diagonal:
-        """What `race` has learnt into one column, as weights of their own."""
+        """One column of `race`, as separate weights."""
         other = self._with_core(self._core.lane(column, layout.second_order, prior))
         other.layout = layout
         return other
@@ -423,7 +423,7 @@ class Diagonal(Weights):
         span: tuple[int, int],
         done: NDArray[np.uint64],
     ) -> bool:
-        """As `learn`, for sequences: tokens, pairs, bounds, y and weight of a batch."""
+        """As `learn`, for the sequences of a batch."""
         refused: bool = _core.learn_sequences(
             self._core, *method, batch.tokens, batch.pairs, batch.bounds, batch.y, batch.weight,
             order, *span, done,
@@ -431,7 +431,7 @@ class Diagonal(Weights):
         return refused and _by_itself(method[0])
 
     def with_features(self, features: NDArray[np.int64]) -> Diagonal:
-        """The same weights under other features; -1 stands for a new one at its prior."""
+        """The same weights with features rearranged; -1 means a new feature at the prior."""
         layout = replace(self.layout, n_features=len(features))
         with _made(layout, self.n_columns):
             other = self._with_core(_core.with_features(self._core, features))
@@ -440,9 +440,9 @@ class Diagonal(Weights):
 
 
 class Full(Weights):
-    """One mean for each feature and column, one covariance for each pair of them.
+    """One mean for each feature and column, and one covariance for each pair of weights.
 
-    All weights are one vector, column after column, the intercept last in each.
+    All weights form one vector: column after column, with the intercept last in each.
     """
 
     _kinds: ClassVar = {"float32": _core.Full32, "float64": _core.Full64}
@@ -453,7 +453,7 @@ class Full(Weights):
 
     @property
     def variances(self) -> NDArray[Any]:
-        """The whole covariance matrix: a read-only view."""
+        """The full covariance matrix: a read-only view."""
         sigma: NDArray[Any] = self._core.sigma()
         return sigma
 
@@ -461,13 +461,13 @@ class Full(Weights):
         self._core.set_threads(threads)
 
     def joint_moments(self, rows: _core.Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Means of the scores, and the covariance of every two as (rows, n_columns, n_columns)."""
+        """Means of the scores, and their covariances of shape (rows, n_columns, n_columns)."""
         mean, covariance = self._core.joint_moments(rows)
         return mean, covariance
 
 
 def fits(layout: Layout, n_columns: int, **kind: Any) -> None:
-    """Refuse weights that there is no memory for, and covariance matrices that are too large.
+    """Raise if weights do not fit in memory, or a covariance matrix exceeds its limit.
 
     Keywords are those of `_check.WeightsMemory`.
     """
@@ -478,19 +478,19 @@ def fits(layout: Layout, n_columns: int, **kind: Any) -> None:
 
 
 def _made(layout: Layout, n_columns: int) -> AbstractContextManager[None]:
-    """While weights are made: those that there is no memory for are refused in one wording."""
+    """Allocate weights inside this context: it raises a clear error if they do not fit."""
     return _check.WeightsMemory(layout, n_columns).made(MEMORY_LIMIT)
 
 
 def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:
-    """Untrained weights of the kind that the layout names."""
+    """Untrained weights, diagonal or full as the layout says."""
     fits(layout, n_columns)
     kind = Full if layout.covariance == "full" else Diagonal
     return kind(layout, n_columns, prior)
 
 
 def _by_itself(rule: _core.Rule) -> bool:
-    """For a row that was refused: True, but raises what the rule's function raised."""
+    """Raise the exception of a custom rule's function, if there is one; else return True."""
     error = rule.take_error()
     if error is not None:
         raise error

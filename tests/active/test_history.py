@@ -223,7 +223,7 @@ def test_rows_must_be_those_that_were_answered():
     X, y = texts()
     pool = Pool(SureTextClassifier(), X, random_state=0)
     teach(pool, y, 5)
-    wrong = r"row \d+ of X must be what was answered before, got another"
+    wrong = r"row \d+ of X must be the row that was answered before, got another"
     with pytest.raises(ValueError, match=wrong):
         Pool(SureTextClassifier(), X[::-1], history=pool.history)
     for same in (pd.Series(X), np.array(X), [*X, "more texts", "have come"]):
@@ -238,7 +238,7 @@ def test_rows_of_numbers_are_known_again(as_rows):
     pool = Pool(SureClassifier(), as_rows(X), random_state=0)
     teach(pool, y, 5)
     Pool(SureClassifier(), as_rows(X), history=pool.history)
-    with pytest.raises(ValueError, match=r"row \d+ of X must be what was answered before"):
+    with pytest.raises(ValueError, match=r"row \d+ of X must be the row that was answered before"):
         Pool(SureClassifier(), as_rows(X + 1), history=pool.history)
 
 
@@ -271,7 +271,7 @@ def test_a_history_is_plain_and_small():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (lambda h: "day 1", TypeError, "history must be a dict as Pool.history is, got 'day 1'"),
+        (lambda h: "day 1", TypeError, "history must be a dict like Pool.history, got 'day 1'"),
         (lambda h: {}, ValueError, r"history\['random_state'\] must be an int, got None"),
         (lambda h: {**h, "steps": {}}, ValueError, r"history\['steps'\] must be a list, got {}"),
         (lambda h: {**h, "steps": [3]}, TypeError, r"history\['steps'\]\[0\] must be a dict"),
@@ -309,7 +309,7 @@ def test_what_a_history_says_is_not_said_again():
     X, y = digits(2)
     pool = Pool(SureClassifier(), X, random_state=7)
     teach(pool, y, 2)
-    with pytest.raises(ValueError, match=r"labels must be None with history, which has those of"):
+    with pytest.raises(ValueError, match=r"labels must be None with history, which holds"):
         Pool(SureClassifier(), X, history=pool.history, labels={5: 1})
     with pytest.raises(ValueError, match=r"random_state must be None or 7 with history, got 8"):
         Pool(SureClassifier(), X, history=pool.history, random_state=8)

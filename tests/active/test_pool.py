@@ -238,7 +238,7 @@ def test_undo_of_a_skip_of_nothing_takes_nothing_back():
 
 def test_labels_of_two_kinds_are_refused_before_any_is_learnt():
     pool = Pool(SureClassifier(), digits(2)[0])
-    with pytest.raises(TypeError, match="labels must hold labels of one kind, got int and str"):
+    with pytest.raises(TypeError, match="labels must hold labels of one type, got int and str"):
         pool.tell([0, 1], ["a", 1])
     assert pool.answers == []
 

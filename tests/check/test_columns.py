@@ -19,7 +19,7 @@ def test_texts_that_nobody_has_chosen_are_not_passed_over(kind: str, tmp_path: P
     source = stored(kind, tmp_path, rows)
     message = (
         r"(frame|t\.\w+).* must have a column 'text', got texts in 'body'.* such as text='body', "
-        r"or the numbers by features=\['id', 'votes'\]\."
+        r"or the numeric columns: features=\['id', 'votes'\]\."
     )
     model = numbers().fit([[0.0, 1.0], [1.0, 0.0]], [1, 5])
     for go in (
@@ -52,7 +52,7 @@ def test_a_column_with_one_value_that_is_no_number_is_shown(tmp_path: Path) -> N
 def test_of_many_columns_all_are_proposed() -> None:
     frame = pandas.DataFrame({f"x{i}": [1.0, 2.0] for i in range(20)})
     frame["name"], frame["label"] = ["a", "b"], [0, 1]
-    with pytest.raises(read.BadInput, match=r"or the numbers by features=\['\*'\]\."):
+    with pytest.raises(read.BadInput, match=r"or the numeric columns: features=\['\*'\]\."):
         numbers().fit_stream(frame)
     assert numbers().fit_stream(frame, features=["*"]).n_features_in_ == 20
     with pytest.raises(read.BadInput, match=r"Name the one to learn from, such as text='name'\.$"):

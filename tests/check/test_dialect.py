@@ -57,12 +57,14 @@ def test_utf8_is_not_taken_for_another_encoding(tmp_path, encoding):
 def test_another_delimiter_is_named(tmp_path, mark):
     path = tmp_path / "a.csv"
     path.write_text(f"text{mark}label\na{mark}x\n")
-    with pytest.raises(read.BadInput, match=r"a.csv must have columns between ',', got") as caught:
+    with pytest.raises(
+        read.BadInput, match=r"a.csv must have columns separated by ',', got"
+    ) as caught:
         rows(path)
     assert str(caught.value).endswith(f"Use delimiter={mark!r}.")
     assert rows(path, delimiter=mark) == ([("a", "x")], 0)
     (tmp_path / "b.csv").write_text("text,label\na,x\n")
-    with pytest.raises(read.BadInput, match=r"a.csv must have columns between ','"):
+    with pytest.raises(read.BadInput, match=r"a.csv must have columns separated by ','"):
         rows([tmp_path / "b.csv", path])
     (batch,) = read.batches(path, text=f"text{mark}label")
     assert batch.X.to_pylist() == [f"a{mark}x"]
@@ -87,13 +89,13 @@ def test_json_that_is_not_in_lines_is_named(tmp_path, text, match, skip_bad):
 @pytest.mark.parametrize(
     ("name", "options", "error", "match"),
     [
-        ("a.csv", {"delimiter": ""}, ValueError, "delimiter must be one letter of ASCII"),
-        ("a.csv", {"delimiter": ";;"}, ValueError, "delimiter must be one letter of ASCII"),
-        ("a.csv", {"delimiter": "é"}, ValueError, "delimiter must be one letter of ASCII"),
-        ("a.csv", {"delimiter": "\n"}, ValueError, "delimiter must be one letter of ASCII"),
+        ("a.csv", {"delimiter": ""}, ValueError, "delimiter must be one ASCII character"),
+        ("a.csv", {"delimiter": ";;"}, ValueError, "delimiter must be one ASCII character"),
+        ("a.csv", {"delimiter": "é"}, ValueError, "delimiter must be one ASCII character"),
+        ("a.csv", {"delimiter": "\n"}, ValueError, "delimiter must be one ASCII character"),
         ("a.csv", {"delimiter": 5}, TypeError, "delimiter must be a str, got 5"),
         ("a.csv", {"delimiter": '"'}, ValueError, "delimiter and quote must differ"),
-        ("a.csv", {"quote": "<<"}, ValueError, "quote must be one letter of ASCII, or '' for none"),
+        ("a.csv", {"quote": "<<"}, ValueError, "quote must be one ASCII character, or '' for none"),
         ("a.csv", {"quote": False}, TypeError, "quote must be a str, got False"),
         ("a.csv", {"encoding": "klingon"}, ValueError, "encoding must be one that Python knows"),
         ("a.csv", {"encoding": "base64"}, ValueError, "encoding must be one that Python knows"),

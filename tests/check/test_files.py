@@ -41,8 +41,8 @@ def closed(file):
             TypeError,
             "path must be a file opened with mode 'rb', got",
         ),
-        (lambda p: p.open(), TypeError, r"mode 'rb', got one of text: <_io\.TextIOWrapper"),
-        (lambda p: Texts(), TypeError, "path must be a binary file, got one that gives str"),
+        (lambda p: p.open(), TypeError, r"mode 'rb', got a text file: <_io\.TextIOWrapper"),
+        (lambda p: Texts(), TypeError, "path must be a binary file, got one that returns str"),
         (lambda p: closed(io.BytesIO(WHOLE)), ValueError, "must be an open file, got a closed one"),
         (lambda p: closed(p.open("rb")), ValueError, "path must be an open file, got a closed"),
         (lambda p: p.open("ab"), ValueError, "path must be a file opened for reading, got <_io."),
@@ -64,8 +64,16 @@ def test_what_cannot_be_read_from(tmp_path, file, error, message):
     [
         (lambda p: b"m.sure", TypeError, "path must be a path or an open binary file, got bytes"),
         (lambda p: None, TypeError, "path must be a path or an open binary file, got NoneType"),
-        (lambda p: sys.__stdout__, TypeError, "path must be a file opened with mode 'wb', got one"),
-        (lambda p: io.StringIO(), TypeError, "path must be a file opened with mode 'wb', got one"),
+        (
+            lambda p: sys.__stdout__,
+            TypeError,
+            "path must be a file opened with mode 'wb', got a text file",
+        ),
+        (
+            lambda p: io.StringIO(),
+            TypeError,
+            "path must be a file opened with mode 'wb', got a text file",
+        ),
         (lambda p: closed(io.BytesIO()), ValueError, "path must be an open file, got a closed one"),
         (
             lambda p: p.open("rb"),

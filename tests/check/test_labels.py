@@ -85,7 +85,7 @@ def test_unsigned_labels_come_back_from_a_file(tmp_path):
 
 def test_large_numbers_that_are_floats_are_labels():
     assert SureClassifier().fit(X4, [1e30, 1.0, 1e30, 1.0]).classes_.tolist() == [1.0, 1e30]
-    with pytest.raises(TypeError, match="y must hold labels of one kind, got float and int"):
+    with pytest.raises(TypeError, match="y must hold labels of one type, got float and int"):
         SureClassifier().fit(X4, [2**63, 1.0, 2**63, 1.0])
 
 

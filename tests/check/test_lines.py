@@ -41,7 +41,8 @@ def test_what_was_learnt_before_a_bad_record():
         "The 12,345 sentences before it were learnt."
     )
     assert _check.learnt_before_bad(error, 2, "m.sure") == (
-        "The 2 sentences before it were learnt; m.sure has them, and resume=True goes on."
+        "The 2 sentences before it were learnt; the model is saved in m.sure, and resume=True "
+        "continues."
     )
 
 

@@ -132,20 +132,20 @@ SMALL = Layout(9, intercept=False, second_order=True, averaged=True, dtype="floa
     [
         (
             WeightsMemory(WIDE, 10_000, "classes"),
-            "weights must fit in memory, of which 8.1 GB can be had, got 262,145 features x 10,000 "
-            "classes, which need 21.0 GB. Use fewer features (n_features where they are hashed) or "
+            "weights must fit in memory (8.1 GB available), got 262,145 features x 10,000 "
+            "classes, which need 21.0 GB. Use fewer features (n_features if they are hashed) or "
             "fewer classes.",
         ),
         (
             WeightsMemory(SMALL, 9, "problems", more=2 * 10**12),
-            "weights must fit in memory, of which 8.1 GB can be had, got 9 features x 9 problems, "
-            "which need 2,000.0 GB. Use multiclass='joint', fewer features (n_features where they "
+            "weights must fit in memory (8.1 GB available), got 9 features x 9 problems, "
+            "which need 2,000.0 GB. Use multiclass='joint', fewer features (n_features if they "
             "are hashed), fewer classes, dtype='float32' or average=False.",
         ),
         (
             WeightsMemory(WIDE, 1),
-            "weights must fit in memory, of which 8.1 GB can be had, got 262,145 features, which "
-            "need 2.1 MB. Use fewer features (n_features where they are hashed).",
+            "weights must fit in memory (8.1 GB available), got 262,145 features, which "
+            "need 2.1 MB. Use fewer features (n_features if they are hashed).",
         ),
     ],
 )
@@ -153,7 +153,7 @@ def test_what_is_said_of_weights(weights, message):
     assert weights.said(8_100_000_000) == message
     assert ", of which" not in weights.said()
     options = weights.said().spelled(lambda keyword: f"--{keyword.name}")
-    assert "fewer features (--n_features where they are hashed)" in options
+    assert "fewer features (--n_features if they are hashed)" in options
 
 
 def test_a_full_covariance_has_another_remedy():

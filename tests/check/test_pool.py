@@ -24,7 +24,7 @@ def test_a_history_may_leave_out_what_pools_did_not_write_at_first(more):
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
-        ([GOOD], TypeError, "history must be a dict as Pool.history is, got [{'random_state': 3"),
+        ([GOOD], TypeError, "history must be a dict like Pool.history, got [{'random_state': 3"),
         ({"steps": []}, ValueError, "history['random_state'] must be an int, got None."),
         ({**GOOD, "steps": {}}, ValueError, "history['steps'] must be a list, got {}."),
         ({**GOOD, "drawn": None}, ValueError, "history['drawn'] must be a list, got None."),
@@ -58,7 +58,9 @@ def test_the_seed_of_a_history_may_be_given_again():
 def test_a_row_without_a_fingerprint_is_taken_for_the_same():
     _check.same_row(4, None, 17)
     _check.same_row(4, 17, 17)
-    with pytest.raises(ValueError, match="row 4 of X must be what was answered before, got anot"):
+    with pytest.raises(
+        ValueError, match="row 4 of X must be the row that was answered before, got anot"
+    ):
         _check.same_row(4, 17, 18)
 
 

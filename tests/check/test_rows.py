@@ -23,9 +23,9 @@ def test_rows_and_sources_are_told_apart(tmp_path):
         with pytest.raises(TypeError, match="y must be given for rows in memory, got None"):
             evaluate(clf, rows)
     for path in ("test.jsonl", tmp_path / "test.jsonl"):
-        with pytest.raises(TypeError, match=r"X must be rows where y is given, got .*test.jsonl"):
+        with pytest.raises(TypeError, match=r"X must be rows if y is given, got .*test.jsonl"):
             evaluate(clf, path, Y4)
-    with pytest.raises(TypeError, match=r"y must be an array of labels, got 'label'\. A column"):
+    with pytest.raises(TypeError, match=r"y must be an array of labels, got 'label'\. Use label="):
         evaluate(clf, X4, "label")
 
 
@@ -33,7 +33,7 @@ def test_rows_and_sources_are_told_apart(tmp_path):
     ("fault", "message"),
     [
         (("not finite", 3), "Z must be finite, got NaN or infinity in row 3."),
-        (("bad index", 0), "Z must have indices of its own columns, got another in row 0."),
+        (("bad index", 0), "Z must have indices below its width, got another in row 0."),
         (("bad indptr", 7), "Z must be a valid CSR matrix, got a bad indptr at row 7."),
     ],
 )
@@ -49,7 +49,7 @@ def test_only_another_order_of_the_same_columns_is_refused(known, random):
     if given_ == known:
         _check.features_in_order(known, given_)
     else:
-        with pytest.raises(ValueError, match="features must be in the order in which they were"):
+        with pytest.raises(ValueError, match="features must be in the order of training"):
             _check.features_in_order(known, given_)
     _check.features_in_order(known, [*given_, "one more"])
 
@@ -92,7 +92,7 @@ def test_what_is_no_collection_of_texts(X, message):
 
 @pytest.mark.parametrize("missing", [None, math.nan, pandas.NA])
 def test_a_missing_text_is_named_with_its_row_and_a_remedy(missing):
-    message = rf"text 1 must be str or bytes, got {missing!r}\. Leave out rows without a text"
+    message = rf"text 1 must be str or bytes, got {missing!r}\. Drop rows without a text"
     with pytest.raises(TypeError, match=message):
         _check.no_missing_texts(["a", missing])
     with pytest.raises(TypeError, match=message):

@@ -113,7 +113,7 @@ def test_lists_of_something_else_are_refused():
 def test_kinds_are_not_mixed_over_calls():
     features = TokenFeatures()
     features.learn([["a"]])
-    with pytest.raises(TypeError, match="tokens must be a str or a tuple of str, as learnt before"):
+    with pytest.raises(TypeError, match="tokens must be a str or a tuple of str as in training"):
         features.transform([[{"a": 1}]])
     with pytest.raises(ValueError, match=r"must have 1 column \(w\), got 2"):
         features.learn([[("a", "b")]])
@@ -121,5 +121,5 @@ def test_kinds_are_not_mixed_over_calls():
 
 @pytest.mark.parametrize("token", [{"a": 1}, ["a"]])
 def test_templates_are_for_words(token):
-    with pytest.raises(ValueError, match=r"templates must be None where tokens are .*, got \['w"):
+    with pytest.raises(ValueError, match=r"templates must be None if tokens are .*, got \['w"):
         TokenFeatures(templates=["w[0]"]).learn([[token]])

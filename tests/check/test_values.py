@@ -161,11 +161,13 @@ def test_threads_are_those_of_the_machine_where_none_are_named(monkeypatch):
     "got", [None, 1.0, (1.0,), (1.0, 2.0, 3.0), (True, 1.0), ("1", 1.0), (math.nan, 0.0), (-1, 0)]
 )
 def test_a_step_is_two_numbers_that_keep_the_laws(got):
-    with pytest.raises(ValueError, match=r"f must give two finite numbers .* for m=1\.0, v=2\.0"):
+    with pytest.raises(ValueError, match=r"f must return two finite numbers .* for m=1\.0, v=2\.0"):
         _check.step("f", got, m=1.0, v=2.0, first_order=False)
 
 
 def test_steps_of_first_order_gain_nothing():
     assert _check.step("f", (1, np.float32(0)), m=1.0, v=2.0, first_order=True) == (1.0, 0.0)
-    with pytest.raises(ValueError, match=r"f must give gain 0 with first_order=True, got \(1, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"f must return gain 0 with first_order=True, got \(1, 2\)"
+    ):
         _check.step("f", (1, 2), m=1.0, v=2.0, first_order=True)

@@ -80,7 +80,7 @@ def test_demo_confidence_wins(story: Any) -> None:
 
 
 def test_demo_is_more_often_right_when_surer(story: Any) -> None:
-    surer, other = re.findall(r"([\d.]+)% of the (?:surer half|other)", story.output)
+    surer, other = re.findall(r"([\d.]+)% on the (?:surer half|other)", story.output)
     assert float(surer) > 95 > float(other)
 
 

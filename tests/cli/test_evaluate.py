@@ -55,7 +55,7 @@ def test_columns_and_bad_lines() -> None:
     result = run("evaluate", "two.sure", "test.jsonl", "--text", "text", "--label", "kind")
     assert result.stdout == f"{expected()}\n"
     result = run("evaluate", "two.sure", "bad.jsonl", "--skip-bad")
-    assert result.stdout.startswith("4 rows, 1 left out as bad, 2 classes\n")
+    assert result.stdout.startswith("4 rows, 1 skipped as bad, 2 classes\n")
 
 
 def test_columns_that_were_learnt(tmp_path: Path) -> None:
@@ -72,8 +72,7 @@ def test_columns_that_were_learnt(tmp_path: Path) -> None:
     assert again.stdout.startswith("4 rows, 3 classes\n")
     shown = run("info", tmp_path / "m.sure").stdout
     assert (
-        f"stream                   {tmp_path / 'named.jsonl'}, at the end of pass 10 of 10\n"
-        in shown
+        f"stream                {tmp_path / 'named.jsonl'}, at the end of pass 10 of 10\n" in shown
     )
 
 
@@ -100,7 +99,11 @@ def test_a_picture(tmp_path: Path) -> None:
             1,
             "unlabelled.jsonl must have labels, got none. Name their column by --label.",
         ),
-        (("two.sure", "counted.jsonl"), 1, "labels of the kind known so far, such as 'bad', got 3"),
+        (
+            ("two.sure", "counted.jsonl"),
+            1,
+            "labels of the same type as before, such as 'bad', got 3",
+        ),
     ],
 )
 def test_what_evaluate_refuses(

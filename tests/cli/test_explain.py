@@ -76,5 +76,5 @@ def test_what_explain_refuses() -> None:
     assert result.stderr == "surelearn: label must be one of 'bad', 'good', got 'odd'.\n"
     result = run("explain", "numbers.sure", "--text", "dull")
     assert result.exit_code == 2
-    assert "text needs a model of texts, got a SureClassifier." in result.stderr
+    assert "text needs a text classifier, got a SureClassifier." in result.stderr
     assert run("explain", "two.sure", "--top", 0).exit_code == 2

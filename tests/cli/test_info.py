@@ -31,7 +31,7 @@ def test_what_is_in_a_file(models: Path) -> None:
     assert facts["mistakes by pass"] == ", ".join(map(str, model.mistakes_))
     assert facts["features"] == "262,144"
     assert facts["words known"] == str(model.vectorizer_.n_names_)
-    assert facts["places that words share"] == str(model.vectorizer_.n_clashes_)
+    assert facts["hash collisions"] == str(model.vectorizer_.n_clashes_)
     assert lines[-4:] == ["class  rows", "a         2", "b         2", "c         2"]
 
 
@@ -62,5 +62,5 @@ def test_a_place_midway() -> None:
         "ended": False,
     }  # fmt: skip
     assert info._stream(position) == (
-        "a.jsonl and 1 more, at row 1,200 of pass 1 of 3, 2 bad ones left out"
+        "a.jsonl and 1 more, at row 1,200 of pass 1 of 3, 2 bad rows skipped"
     )

@@ -123,8 +123,8 @@ def test_values_that_are_kept_are_sound_json(folder: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
-        (["id", "id"], "keep must name columns that differ, got 'id', 'id', of which each would"),
-        (["label", "kept_label"], "got 'label', 'kept_label', of which each would be 'kept_label'"),
+        (["id", "id"], "keep must name columns that differ, got 'id', 'id', all of which become"),
+        (["label", "kept_label"], "got 'label', 'kept_label', all of which become 'kept_label'"),
     ],
 )
 def test_columns_of_one_key_are_refused(keep: list[str], message: str, folder: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_is_read_is_not_overwritten(name: str, folder: Path) -> None:
     target = folder / "." / name
     result = run("predict", folder / "model.sure", folder / "rows.jsonl", "--output", target)
     assert result.exit_code == 2
-    assert "output must be a file of its own" in result.stderr
+    assert "output must not be one of the inputs" in result.stderr
     assert (folder / name).read_bytes() == before
 
 
@@ -206,7 +206,7 @@ def test_bad_rows_are_left_out_on_request(folder: Path) -> None:
     )
     result = run("predict", folder / "model.sure", folder / "bad.jsonl", "--skip-bad")
     assert (result.exit_code, len(lines(result.stdout))) == (0, 6)
-    assert result.stderr == "surelearn: 1 bad row was left out.\n"
+    assert result.stderr == "surelearn: 1 bad row was skipped.\n"
 
 
 def test_several_files(folder: Path) -> None:

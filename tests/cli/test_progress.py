@@ -49,11 +49,11 @@ def on_a_terminal(*words: str, stdout: bool = False) -> tuple[str, str]:
 
 
 BARS = {
-    "predict m.sure r.jsonl": "Labelling",
-    "predict m.sure r.jsonl --output out.jsonl": "Labelling",
-    "tag predict t.sure s.txt": "Labelling",
-    "evaluate m.sure r.jsonl": "Judging",
-    "tag evaluate t.sure s.txt": "Judging",
+    "predict m.sure r.jsonl": "Predicting",
+    "predict m.sure r.jsonl --output out.jsonl": "Predicting",
+    "tag predict t.sure s.txt": "Predicting",
+    "evaluate m.sure r.jsonl": "Evaluating",
+    "tag evaluate t.sure s.txt": "Evaluating",
     "train r.jsonl -o n.sure": "Pass 10/10",
 }
 
@@ -63,7 +63,7 @@ def test_progress_is_shown_on_a_terminal(folder: Path, words: str) -> None:
     printed, shown = on_a_terminal(*words.split())
     assert BARS[words] in shown
     assert "rows/s" in shown
-    assert ("wrong" in shown) == (BARS[words] != "Labelling")
+    assert ("wrong" in shown) == (BARS[words] != "Predicting")
     assert BARS[words] not in printed
     _, quiet = on_a_terminal(*words.split(), "--quiet")
     assert quiet == "END"

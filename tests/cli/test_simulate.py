@@ -126,7 +126,7 @@ def test_files_are_left_behind(tmp_path: Path) -> None:
 def test_bad_lines_are_counted() -> None:
     assert "bad.jsonl, line 91: expected a JSON object" in run("bad.jsonl", *SHORT).stderr
     result = run("bad.jsonl", *SHORT, "--skip-bad")
-    assert "\n\nLeft out because they could not be read: 1 rows.\n\nAsking" in result.stdout
+    assert "\n\nSkipped because they could not be parsed: 1 rows.\n\nAsking" in result.stdout
 
 
 def test_few_rows_are_told_on_standard_error() -> None:
@@ -147,7 +147,7 @@ def test_few_rows_are_told_on_standard_error() -> None:
         (("none.jsonl",), 1, "none.jsonl"),
         (("rows.jsonl", "--picture", "curves.txt"), 2, "picture must end in .png, .svg or .pdf"),
         (("rows.jsonl", "-o", "no/where.csv"), 2, "output must be in a folder that exists"),
-        (("rows.jsonl", "-o", "rows.jsonl"), 2, "output must be a file of its own"),
+        (("rows.jsonl", "-o", "rows.jsonl"), 2, "output must not be one of the inputs"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(arguments: Any, code: int, says: str) -> None:

@@ -160,7 +160,7 @@ def test_bad_input_is_one_line_and_exit_code_1(folder: Path, case: str) -> None:
     if more is not None:
         done = run("train", "r.jsonl", "-o", "m.sure", "--skip-bad")
         assert done.exit_code == 0
-        assert "Left out because they could not be read: 1 row" in done.output
+        assert "Skipped because they could not be parsed: 1 row" in done.output
 
 
 def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
@@ -169,7 +169,7 @@ def test_invalid_utf8_and_an_empty_file(folder: Path) -> None:
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert (done.exit_code, done.output) == (
         1, "surelearn: r.jsonl, line 101: expected UTF-8, got byte 0xe9 at position 13. Name the "
-        "encoding if it is another one, such as --encoding latin-1. With --skip-bad such records "
+        "encoding of the file, such as --encoding latin-1. With --skip-bad such records "
         "are left out.\n"
     )  # fmt: skip
     Path("e.jsonl").write_text("")
@@ -193,7 +193,7 @@ def test_what_is_read_is_not_overwritten(folder: Path, files: str) -> None:
     before = (folder / "r.jsonl").read_bytes()
     done = run("train", files, "-o", "r.jsonl")
     assert done.exit_code == 2
-    assert "output must be a file of its own, got 'r.jsonl'" in done.output
+    assert "output must not be one of the inputs, got 'r.jsonl'" in done.output
     assert (folder / "r.jsonl").read_bytes() == before
 
 

@@ -36,7 +36,7 @@ def test_going_on_says_that_nothing_was_new(folder: Path, passes: int) -> None:
     done = run("train", "r.jsonl", *more, "--resume")
     assert done.exit_code == 0, done.output
     first, last = done.output.splitlines()
-    assert first == "Nothing was new in r.jsonl: the model is as it was."
+    assert first == "No new rows in r.jsonl: the model is unchanged."
     assert last.startswith("The model is in m.sure (")
     assert Path("m.sure").read_bytes() == before
     report = json.loads(run("train", "r.jsonl", *more, "--resume", "--json").output)
@@ -46,7 +46,7 @@ def test_going_on_says_that_nothing_was_new(folder: Path, passes: int) -> None:
 def test_an_empty_stream_brings_nothing_new(folder: Path) -> None:
     assert run("train", "-", "-o", "m.sure", input=Path("r.jsonl").read_text()).exit_code == 0
     done = run("train", "-", "-o", "m.sure", "--resume", input="")
-    assert done.output.startswith("Nothing was new in standard input: the model is as it was.\n")
+    assert done.output.startswith("No new rows in standard input: the model is unchanged.\n")
     # As many rows as before, but others.
     for path in ("-", "/dev/stdin"):
         done = subprocess.run(
@@ -63,8 +63,8 @@ def test_bad_rows_alone_are_nothing_new(folder: Path) -> None:
         file.write("no json\n")
     done = run("train", "r.jsonl", *more, "--resume")
     assert done.output.splitlines()[:2] == [
-        "Nothing was new in r.jsonl: the model is as it was.",
-        "Left out because they could not be read: 1 rows.",
+        "No new rows in r.jsonl: the model is unchanged.",
+        "Skipped because they could not be parsed: 1 rows.",
     ]
 
 
@@ -85,8 +85,8 @@ def test_a_bad_line_of_a_stream_says_what_was_learnt_before_it(folder: Path) -> 
     done = run("train", "-", "-o", "m.sure", input=text)
     assert (done.exit_code, done.output) == (
         1, "surelearn: standard input, line 101: expected a JSON object, got 'oops'. With "
-        "--skip-bad such records are left out. The 100 records before it were learnt; m.sure has "
-        "them, and --resume goes on.\n"
+        "--skip-bad such records are left out. The 100 records before it were learnt; the model "
+        "is saved in m.sure, and --resume continues.\n"
     )  # fmt: skip
     assert surelearn.load("m.sure").stream_.rows == 100
     done = run("train", "-", "-o", "m.sure", "--resume", input=line(1) + "\n")
@@ -112,8 +112,8 @@ def test_ctrl_c_says_how_to_go_on(folder: Path, number: int) -> None:
     assert process.returncode == 128 + number
     assert out == ""
     assert errors == (
-        "surelearn: interrupted after 100 rows of pass 1. m.sure has what was learnt; --resume "
-        "goes on with it.\n"
+        "surelearn: interrupted after 100 rows of pass 1. The model so far is in m.sure; "
+        "--resume continues.\n"
     )
     assert surelearn.load("m.sure").stream_.rows == 100
 

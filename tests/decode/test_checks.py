@@ -36,7 +36,7 @@ def test_complementary_rows_are_fine():
         ([[1, 1], [-1, 1]], ValueError, "a -1 in every column, got no -1 in column 1.$"),
         ([[-1, 0], [1, -1]], ValueError, "got no \\+1 in column 1.$"),
         ([[1, 0], [0, 1]], ValueError, "no -1 in column 0. Write -1 for the negative side"),
-        ([[1, 1], [-1, -1], [1, 1]], ValueError, "apart, got equal rows 0 and 2.$"),
+        ([[1, 1], [-1, -1], [1, 1]], ValueError, "classes, got equal rows 0 and 2.$"),
         ([[1, 1], [-1, -1], [1, 0]], ValueError, "no column with opposite signs in rows 0 and 2"),
         ([[1, -1], [-1, 1], [0, 0]], ValueError, "no column with opposite signs in rows 0 and 2"),
         ([[1, -1, 1], [-1, 1, -1]], ValueError, "got complementary columns 0 and 1.$"),

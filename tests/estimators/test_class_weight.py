@@ -11,8 +11,8 @@ from classifiers import X4, Y4, fingerprint
 from surelearn import SureClassifier, SureTextClassifier, tune
 
 TEXTS = ["a fine film", "a dull film", "how fine", "how dull"]
-UNKNOWN = r"class_weight must have classes as keys, which are 'no', 'yes', got 'yess'"
-OTHER_KIND = r"class_weight must have keys of the kind of the labels, such as 'no', got 1\."
+UNKNOWN = r"class_weight must have keys among the classes 'no', 'yes', got 'yess'"
+OTHER_KIND = r"class_weight must have keys of the same type as the labels, such as 'no', got 1\."
 
 
 @pytest.mark.parametrize("n_shards", [1, 2])

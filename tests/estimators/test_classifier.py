@@ -201,7 +201,7 @@ def test_labels_may_come_in_mixed_clothes():
     for labels in ([np.str_("a"), "b"], [np.int64(1), 2], np.array([1, 2], object)):
         clf = SureClassifier().fit(X4, [*labels, *labels])
         assert clf.classes_.tolist() == sorted(map(type(clf.classes_.tolist()[0]), labels))
-    with pytest.raises(TypeError, match="labels of the kind known so far"):
+    with pytest.raises(TypeError, match="labels of the same type as before"):
         SureClassifier().fit(X4, np.array([b"a", b"b"] * 2)).partial_fit(X4, [1, 2, 1, 2])
     with pytest.raises(ValueError, match="classes must be a list of labels, got 3"):
         SureClassifier().partial_fit(X4, Y4, classes=3)

@@ -370,7 +370,7 @@ def test_bad_top(top, error, pattern):
         (np.zeros(5), ValueError, r"row must have 6 features as in fit, got 5\."),
         (np.zeros((2, 6)), ValueError, r"row must be one row of at least one feature, got shape"),
         (np.full(6, np.nan), ValueError, r"row must be finite, got NaN"),
-        ({9: 1.0}, ValueError, r"row must have indices of its own columns"),
+        ({9: 1.0}, ValueError, r"row must have indices below its width"),
         ({"a": 1.0}, TypeError, r"row must be a dict of feature numbers and values"),
         (["a"] * 6, TypeError, r"row must be a row of numbers"),
     ],

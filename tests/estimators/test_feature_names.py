@@ -176,9 +176,9 @@ def test_rows_of_weight_0_leave_no_name():
 def test_a_refused_call_leaves_no_name():
     clf = SureClassifier().partial_fit(ROWS, Y)
     before = set(clf._names._places)
-    with pytest.raises(TypeError, match="labels of the kind known so far"):
+    with pytest.raises(TypeError, match="labels of the same type as before"):
         clf.partial_fit([{"new": 1.0}], [3])
-    with pytest.raises(TypeError, match="labels of the kind known so far"):
+    with pytest.raises(TypeError, match="labels of the same type as before"):
         clf.learn_one({"new": 1.0}, 3)
     with pytest.raises(ValueError, match="x must be finite"):
         clf.learn_one({"new": np.inf}, "good")

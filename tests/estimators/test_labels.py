@@ -22,7 +22,7 @@ def test_labels_come_in_anything_that_holds_them(form, labels):
 
 
 def test_a_mixture_is_no_text():
-    with pytest.raises(TypeError, match="y must hold labels of one kind, got int and str"):
+    with pytest.raises(TypeError, match="y must hold labels of one type, got int and str"):
         as_labels([1, "a"])
     with pytest.raises(ValueError, match="y must have no missing labels, got None at row 1"):
         as_labels(["a", None])

@@ -202,7 +202,7 @@ def test_other_sizes_kinds_and_names_are_refused():
     text = SureTextClassifier().fit(["fine film", "dull plot"], [0, 1])
     with pytest.raises(ValueError, match=r"same kind .* 'SureClassifier' and 'SureTextClassifier'"):
         merge([two, text])
-    with pytest.raises(TypeError, match=r"labels of one kind .* got 0 \(int64\) and 'a'"):
+    with pytest.raises(TypeError, match=r"labels of one type .* got 0 \(int64\) and 'a'"):
         merge([two, SureClassifier().fit(np.eye(2), ["a", "b"])])
     named = [
         SureClassifier().fit(pd.DataFrame(np.eye(2), columns=list(names)), [0, 1])

@@ -38,5 +38,7 @@ def test_partitions_have_all_classes_together():
     classes = ["ad", "no", "yes"]
     with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
         partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts, classes=classes)
-    with pytest.raises(TypeError, match=r"partition 0: class_weight must have keys of the kind"):
+    with pytest.raises(
+        TypeError, match=r"partition 0: class_weight must have keys of the same type"
+    ):
         partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)

@@ -202,9 +202,11 @@ def test_the_command_says_what_was_learnt_and_what_not(
     stored("csv", tmp_path, {**NUMBERS, "name": NUMBERS["kind"]})
     done = CliRunner().invoke(_app.app, ["train", "t.csv", "-o", "m.sure", "--label", "kind"])
     assert done.exit_code == 1
-    assert done.output.endswith("such as --text name, or the numbers by --features age,height.\n")
+    assert done.output.endswith(
+        "such as --text name, or the numeric columns: --features age,height.\n"
+    )
     done = CliRunner().invoke(_app.app, ["simulate", "t.csv", "--label", "kind"])
-    assert "or the numbers by --features age,height." in done.output
+    assert "or the numeric columns: --features age,height." in done.output
     options = ["-o", "m.sure", "--label", "kind"]
     said = run("train", "t.csv", *options, "--features", "age,height")
     assert "\nFeatures: age, height.\n" in said
@@ -278,7 +280,7 @@ def test_a_format_that_no_name_tells_is_remembered(
     assert evaluate(model, ["t.txt", "t.txt"]).n == 40
     Path("t.jsonl").write_text('{"a": 1, "b": 0, "label": "x"}\n')
     assert labels(model, "t.jsonl") == ["x"]
-    with pytest.raises(read.BadInput, match=r"t\.txt must have an ending that tells"):
+    with pytest.raises(read.BadInput, match=r"t\.txt must have an extension that shows"):
         evaluate(model, ["t.txt", "t.jsonl"])
 
 

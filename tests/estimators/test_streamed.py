@@ -28,7 +28,7 @@ def test_a_source_that_is_refused_when_going_on_leaves_no_trace(reviews, tmp_pat
     with pytest.raises(read.BadInput, match="line 1: expected a JSON object"):
         fitted.fit_stream(write(tmp_path / "b.jsonl", ["no record"]), resume=True)
     other = write(tmp_path / "c.jsonl", [{"text": "a", "label": 1}])
-    with pytest.raises(TypeError, match="labels of the kind known so far"):
+    with pytest.raises(TypeError, match="labels of the same type as before"):
         fitted.fit_stream(other, resume=True)
     assert saved(fitted, tmp_path / "m.sure") == before
 

@@ -369,7 +369,7 @@ def test_labels_declared_without_sequences_are_known():
     assert model.confidence([["the"]]) == [[0.5]]
     assert content(opened(content(model))) == content(model)
     model.partial_fit([[{"a": 1.0}]], [["D"]])  # what tokens are is decided by the first one
-    with pytest.raises(TypeError, match="tokens must be a dict, as learnt before, got a str"):
+    with pytest.raises(TypeError, match="tokens must be a dict as in training, got a str"):
         model.predict([["the"]])
 
 

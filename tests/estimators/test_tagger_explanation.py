@@ -157,7 +157,7 @@ def test_odd_sequences():
     [
         ("the dog", TypeError, "sequence must be a list of tokens, got 'the dog'"),
         (3, TypeError, "sequence must be a list of tokens, got 3"),
-        ([["the", "dog"]], TypeError, "tokens must be a str or a tuple of str, as learnt before"),
+        ([["the", "dog"]], TypeError, "tokens must be a str or a tuple of str as in training"),
         (["the", 3], TypeError, "sequence 0, token 1 must be"),
     ],
 )

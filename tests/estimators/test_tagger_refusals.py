@@ -27,15 +27,15 @@ WORDS, WORD_TAGS = [["the", "dog"], ["a", "cat", "runs"]], [["D", "N"], ["D", "N
 BAD = {
     "y short": (WORDS, [["D", "N"], ["D", "N"]], r"y\[1\] must have 3 labels.*X\[1\], got 2"),
     "y long": (WORDS, [["D", "N", "V"], WORD_TAGS[1]], r"y\[0\] must have 2 labels.*, got 3"),
-    "fewer y": (WORDS, WORD_TAGS[:1], "y must have 2 sequences of labels, as X has, got 1"),
+    "fewer y": (WORDS, WORD_TAGS[:1], "y must have 2 sequences of labels like X, got 1"),
     "label None": (WORDS, [["D", None], WORD_TAGS[1]], r"y\[0\]\[1\] must be a label, got None"),
     "label NaN": (WORDS, [["D", "N"], ["D", "N", np.nan]], r"y\[1\]\[2\] must be a label, got nan"),
     "label list": (WORDS, [["D", ["N"]], WORD_TAGS[1]], r"y\[0\]\[1\] must be a label, got \['N'"),
-    "label tuple": (WORDS, [["D", ("N",)], WORD_TAGS[1]], r"y\[0\] must hold labels of one kind"),
+    "label tuple": (WORDS, [["D", ("N",)], WORD_TAGS[1]], r"y\[0\] must hold labels of one type"),
     "all tuples": ([["the", "a"]], [[("D", "E"), ("N", "O")]], r"y\[0\] must hold texts, numbers"),
     "label zeros": (WORDS, [["D", "N"], ["D", "N", "V\0"]], r"y\[1\]\[2\] must be a label"),
-    "kinds": (WORDS, [["D", 1], WORD_TAGS[1]], r"y\[0\] must hold labels of one kind, got int"),
-    "numbers": (WORDS, [[1, 2], [1, 2, 3]], "y must hold labels of the kind known so far"),
+    "kinds": (WORDS, [["D", 1], WORD_TAGS[1]], r"y\[0\] must hold labels of one type, got int"),
+    "numbers": (WORDS, [[1, 2], [1, 2, 3]], "y must hold labels of the same type as before"),
     "halves": (WORDS, [[0.5, 1.5], [0.5, 1.5, 2.5]], r"y\[0\] must hold classes, got"),
     "y string": (WORDS, ["DN", "DNV"], r"y\[0\] must be a list of labels, got 'DN'"),
     "y none": (WORDS, None, "y must be a list of sequences of labels, got None"),
@@ -147,9 +147,9 @@ def test_bad_weights_are_refused(weight, message):
     [
         ("D", "classes must be a list of labels"),
         ([["D"]], "classes must be a list of labels"),
-        ([1, 2], "y must hold labels of the kind known so far"),
+        ([1, 2], "y must hold labels of the same type as before"),
         (["D", None], "classes must have no missing labels"),
-        (["D", 1], "classes must hold labels of one kind"),
+        (["D", 1], "classes must hold labels of one type"),
     ],
 )
 def test_bad_classes_are_refused(classes, message):
@@ -165,7 +165,7 @@ def test_bad_classes_are_refused(classes, message):
 def test_templates_are_for_words(kind):
     X, y = corpus()
     called = {"dicts": "dicts", "lists": "lists of strings"}[kind]
-    with pytest.raises(ValueError, match=f"templates must be None where tokens are {called}"):
+    with pytest.raises(ValueError, match=f"templates must be None if tokens are {called}"):
         tagger(templates=["w[0]"]).fit(as_kind(X, kind), y)
 
 

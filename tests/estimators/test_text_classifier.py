@@ -255,7 +255,7 @@ def test_damaged_words_are_refused(tmp_path, change):
                 tensors[name] = value
 
     change_tensors(tmp_path / "m.sure", spoil)
-    with pytest.raises(FormatError, match=r"must have a tensor|must be a sound model"):
+    with pytest.raises(FormatError, match=r"must have a tensor|must be a valid model"):
         load(tmp_path / "m.sure")
 
 
@@ -335,7 +335,7 @@ def test_words_of_texts_without_weight_are_not_met():
 def test_missing_texts_of_pandas_are_named_with_their_row(kind):
     clf = SureTextClassifier(random_state=0).fit(["good", "bad"], [1, 0])
     column = pandas.Series(["good", "bad", None, "fine"], dtype=kind)
-    message = r"text 2 must be str or bytes, got .*\. Leave out rows without a text, or put ''"
+    message = r"text 2 must be str or bytes, got .*\. Drop rows without a text, or replace it"
     for go in (
         lambda: SureTextClassifier().fit(column, [1, 0, 1, 1]),
         lambda: SureTextClassifier(n_shards=2).fit(column, [1, 0, 1, 0]),

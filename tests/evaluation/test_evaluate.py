@@ -137,11 +137,13 @@ def test_refusals(clf, digits):
         evaluate(clf, X[:3], y[:2])
     with pytest.raises(ValueError, match="evaluate needs at least one row, got none"):
         evaluate(clf, X[:0], y[:0])
-    with pytest.raises(TypeError, match="of the kind known so far, such as 0, got 'one'"):
+    with pytest.raises(TypeError, match="of the same type as before, such as 0, got 'one'"):
         evaluate(clf, X[:1], ["one"])
-    with pytest.raises(TypeError, match="of the kind known so far, such as 'a', got 0"):
+    with pytest.raises(TypeError, match="of the same type as before, such as 'a', got 0"):
         evaluate(clf, X[:1], y[:1], rival=SureClassifier().fit(X[:2], ["a", "b"]))
-    with pytest.raises(TypeError, match=r"rows in memory need no reading, got \['label'\]"):
+    with pytest.raises(
+        TypeError, match=r"rows in memory must have no reading options, got \['label'\]"
+    ):
         evaluate(clf, X[:1], y[:1], label="y")
     with pytest.raises(NotFittedError, match=r"model must be a fitted classifier, got SureCl"):
         evaluate(SureClassifier(), X[:1], y[:1])

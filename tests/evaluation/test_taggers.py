@@ -66,7 +66,9 @@ def test_progress_tells_tokens_and_mistakes(known, files):
 def test_what_cannot_be_judged_by(known, files):
     with pytest.raises(read.BadInput, match=r"^a.txt must have a column of labels, got none.$"):
         evaluate_tagger(known, "a.txt", label=False)
-    with pytest.raises(TypeError, match=r"^sequences in memory need no reading, got \['label'\].$"):
+    with pytest.raises(
+        TypeError, match=r"^sequences in memory must have no reading options, got \['label'\].$"
+    ):
         evaluate_tagger(known, [["a"]], [["O"]], label="x")
     with pytest.raises(ValueError, match=r"^evaluate needs at least one sentence, got none\.$"):
         evaluate_tagger(known, [], [])

@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_damage(error):
         raise error
 
     file = written("toy", ("a", [1.0]), unpack)
-    with pytest.raises(FormatError, match="must be a sound model, got a damaged one: "):
+    with pytest.raises(FormatError, match="must be a valid model, got a damaged one: "):
         load(file)
 
 

@@ -145,5 +145,5 @@ def test_a_file_that_takes_nothing_is_an_error():
         def write(self, part):
             return None  # as a pipe that would block
 
-    with pytest.raises(BlockingIOError, match="the file must take what is written to it"):
+    with pytest.raises(BlockingIOError, match="the file must accept all bytes"):
         load(io.BytesIO(WHOLE)).save(Full())

@@ -119,7 +119,7 @@ def test_a_prior_that_is_surer_than_the_models_is_refused():
     models = shards(2)
     states = [MergeState.of(model._model, "bayes") for model in models]
     [surer] = shards(1, passes=50)
-    with pytest.raises(ValueError, match="models must be surer of every weight than the prior"):
+    with pytest.raises(ValueError, match="models must be surer of every weight than their prior"):
         (states[0] + states[1]).result(prior=MergeState.of(surer._model, "bayes"))
     with pytest.raises(ValueError, match="start must be the model that all others went on from"):
         MergeState.of(models[0]._model, start=surer._model)

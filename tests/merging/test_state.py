@@ -327,7 +327,7 @@ def test_weights_that_overflow_are_refused():
     state = tiny.weights.state()
     state["cells"][:] = [[1.0, 1e-310]]
     tiny.weights = Diagonal.from_state(state)
-    with pytest.raises(ValueError, match="whose inverse a float64 holds"):
+    with pytest.raises(ValueError, match="whose inverse fits in float64"):
         MergeState.of(tiny) + MergeState.of(tiny)
 
 

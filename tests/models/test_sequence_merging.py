@@ -158,7 +158,7 @@ def test_models_of_different_tokens_are_refused():
     with pytest.raises(ValueError, match="same kind to be merged, got 'SureTagger' and 'SureClas"):
         merge([words, SureClassifier()])
     numbers = tagger().fit(X, [[LABELS.index(tag) for tag in tags] for tags in y])
-    with pytest.raises(TypeError, match="models must have labels of one kind to be merged"):
+    with pytest.raises(TypeError, match="models must have labels of one type to be merged"):
         merge([words, numbers])
     with pytest.raises(NotFittedError, match="models must have a fitted one"):
         merge([tagger(), tagger()])

@@ -131,7 +131,7 @@ def test_names_with_blanks_are_told_apart() -> None:
     ("make", "error", "says"),
     [
         (lambda: LearningCurveDisplay.from_simulation({"CW": 1}), TypeError,
-         "simulation must be what simulate gives, got"),
+         "simulation must be a result of simulate, got"),
         (lambda: LearningCurveDisplay([2], {"CW acl": [[0.5]]}, full={"PA": [0.9]}), ValueError,
          "full must have the learner of 'CW acl', got PA"),
         (lambda: LearningCurveDisplay([2], {"CW acl": [[0.5]]}, full={"CW": [0.9, 0.9]}),

@@ -44,7 +44,7 @@ def test_the_best_are_kept_and_saved(tmp_path):
 
 
 def test_what_is_no_table_is_refused():
-    with pytest.raises(TypeError, match="table must be the one that tune gives, got 3"):
+    with pytest.raises(TypeError, match="table must be a table of tune, got 3"):
         TuningDisplay.from_table(3)
     with pytest.raises(ValueError, match="behind must have a number for each of 2 names"):
         TuningDisplay(["a", "b"], [0.0], [0.0, 0.0], error=0.1)

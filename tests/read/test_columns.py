@@ -100,9 +100,7 @@ def test_types_that_cannot_be_learnt_from_are_named():
         rows(pl.DataFrame({"a": [True], "label": ["x"]}))
     with pytest.raises(read.BadInput, match=r"frame must have one column 'text', got 2."):
         rows(pa.table([["a"], ["b"]], names=["text", "text"]))
-    with pytest.raises(
-        TypeError, match=r"source must be a path, .* or a table of pyarrow, got int."
-    ):
+    with pytest.raises(TypeError, match=r"source must be a path, .* or a pyarrow table, got int."):
         read.batches(5)
 
 

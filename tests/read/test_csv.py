@@ -144,7 +144,7 @@ def test_a_row_may_be_longer_than_a_block_but_not_endless(tmp_path, monkeypatch)
         assert rows(path) == (pairs, 0)
         assert check_going_on(read.batches(path)) == 2
         monkeypatch.setattr(read._lines, "LONGEST", 2**12)
-        with pytest.raises(read.BadInput, match=r"must be made of rows, .* quote that is not"):
+        with pytest.raises(read.BadInput, match=r"must be made of rows, .* an unclosed quote"):
             rows(path)
 
 

@@ -55,7 +55,7 @@ def test_utf8_has_many_names(tmp_path, encoding):
 def test_bytes_that_are_none_of_an_encoding_are_bad_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"text,label\na\xe4,x\nb\x81,y\nc,x\n")
-    message = r"a.csv, line 3: expected cp1252, got bytes that are none in .* With skip_bad=True"
+    message = r"a.csv, line 3: expected cp1252, got other bytes in .* With skip_bad=True"
     with pytest.raises(read.BadInput, match=message):
         rows(path, encoding="cp1252")
     assert rows(path, encoding="cp1252", skip_bad=True) == ([("aä", "x"), ("c", "x")], 1)
@@ -63,7 +63,9 @@ def test_bytes_that_are_none_of_an_encoding_are_bad_lines(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(cut.replace("?".encode("utf-16-le"), b"\x3d\xd8"))  # half of an emoji
     assert rows(path, encoding="utf-16-le", skip_bad=True) == ([("a", "x")], 1)
-    with pytest.raises(read.BadInput, match=r"a.jsonl, line 2: expected utf-16-le, got bytes"):
+    with pytest.raises(
+        read.BadInput, match=r"a.jsonl, line 2: expected utf-16-le, got other bytes"
+    ):
         rows(path, encoding="utf-16-le")
 
 

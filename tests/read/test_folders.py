@@ -74,8 +74,8 @@ def test_a_format_reads_all_files_where_none_has_its_ending(tmp_path):
     (tmp_path / "_SUCCESS").write_text("")
     with pytest.raises(
         read.BadInput,
-        match=rf"{tmp_path.name} must have at least one file whose ending tells its format, such "
-        r"as \.jsonl, got none\. Name the format",
+        match=rf"{tmp_path.name} must have at least one file with a known extension, such as "
+        r"\.jsonl, got none\. Name the format",
     ):
         read.batches(tmp_path)
     assert texts(tmp_path, format="csv") == ["a", "b"]
@@ -142,7 +142,7 @@ def test_output_that_would_be_read_the_next_time_is_refused(folder, name):
     before = sorted(os.listdir("data"))
     done = run("predict", "data/m.sure", "data", "--output", f"data/{name}")
     assert done.exit_code == 2
-    assert "output must be a file of its own, got" in " ".join(done.stderr.split())
+    assert "output must not be one of the inputs, got" in " ".join(done.stderr.split())
     assert sorted(os.listdir("data")) == before
 
 

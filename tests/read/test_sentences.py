@@ -82,11 +82,11 @@ def test_files_of_rows_are_refused_by_their_endings(tmp_path, name):
     ending = name[1:].lower().removesuffix(".gz")
     with pytest.raises(
         read.BadInput,
-        match=rf"{name} must have a word a line, got a name that ends in {ending}\. Name the "
-        "format if it has: conll or conllu",
+        match=rf"{name} must have one token a line, got a name that ends in {ending}\. If it does, "
+        "name its format: conll or conllu",
     ):
         read.sentences(path)
-    with pytest.raises(read.BadInput, match="must have a word a line"):
+    with pytest.raises(read.BadInput, match="must have one token a line"):
         read.sentences([tmp_path / "b.txt", path])
     if not name.endswith(".gz"):
         assert read.sentences(path, format="conll").first(1).y == [["B-NP", "B-VP"]]

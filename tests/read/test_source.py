@@ -16,7 +16,7 @@ def test_the_format_is_in_the_name_or_given(tmp_path):
     for name in ("records", "a.jsonl", "a.csv"):
         (tmp_path / name).write_bytes(dumped(PAIRS))
     assert rows(tmp_path / "records", format="jsonl") == (PAIRS, 0)
-    with pytest.raises(read.BadInput, match=r"records must have an ending .*, got ''. Name the"):
+    with pytest.raises(read.BadInput, match=r"records must have an extension .*, got ''. Name the"):
         rows(tmp_path / "records")
     with pytest.raises(ValueError, match=r"format must be one of 'jsonl', 'csv', .*, got 'xml'."):
         rows(tmp_path / "records", format="xml")

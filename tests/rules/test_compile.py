@@ -103,7 +103,7 @@ def minus(m, v):
     ("function", "error", "message"),
     [
         (roots, ValueError, "math domain error|expected a nonnegative input"),
-        (minus, ValueError, r"Custom\(minus.*\) must give two finite .*got \(-1.0, 0.5\) for m="),
+        (minus, ValueError, r"Custom\(minus.*\) must return two finite .*got \(-1.0, 0.5\) for m="),
     ],
 )
 def test_a_compiled_function_fails_as_in_python(function, error, message):

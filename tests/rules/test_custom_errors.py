@@ -40,7 +40,7 @@ def test_what_is_no_step_is_named_with_its_margin(got):
     X, y = spread()
     function = Callable(fails_at=40, got=got)
     clf = SureClassifier(function)
-    message = r"Custom\(.*Callable.*\) must give two finite numbers \(alpha, gain\)"
+    message = r"Custom\(.*Callable.*\) must return two finite numbers \(alpha, gain\)"
     with pytest.raises(ValueError, match=message) as caught:
         clf.partial_fit(X, y)
     m, v = function.seen[-1]
@@ -49,7 +49,7 @@ def test_what_is_no_step_is_named_with_its_margin(got):
         X[: sum(clf._model.counts)], y[: sum(clf._model.counts)]
     )
     assert fingerprint(clf) == fingerprint(want)
-    with pytest.raises(ValueError, match="must give two finite numbers"):
+    with pytest.raises(ValueError, match="must return two finite numbers"):
         rules.Custom(lambda m, v: got).step(0.0, 1.0)
 
 
@@ -64,10 +64,10 @@ def test_two_numbers_in_any_clothes_are_a_step(got):
 def test_a_first_order_function_must_not_gain():
     rule = rules.Custom(arow, first_order=True)
     with pytest.raises(
-        ValueError, match=r"must give gain 0 with first_order=True, got \(0.25, 0.5"
+        ValueError, match=r"must return gain 0 with first_order=True, got \(0.25, 0.5"
     ):
         SureClassifier(rule).partial_fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ValueError, match="must give gain 0"):
+    with pytest.raises(ValueError, match="must return gain 0"):
         rule.step(0.0, 1.0)
 
 

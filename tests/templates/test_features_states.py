@@ -93,7 +93,7 @@ def test_a_state_is_plain():
         ({"names": np.frombuffer(b"\xff", np.uint8), "name_offsets": np.array([0, 1])},
          ValueError, "can't decode byte 0xff"),
         ({"names": np.frombuffer("é".encode(), np.uint8), "name_offsets": np.array([0, 1, 2])},
-         ValueError, "name_offsets must be where a letter begins"),
+         ValueError, "name_offsets must be where a character begins"),
         ({"names": np.frombuffer(b"aa", np.uint8), "name_offsets": np.array([0, 1, 2])},
          ValueError, "names must differ from each other, got one twice"),
     ],

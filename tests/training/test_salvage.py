@@ -82,7 +82,8 @@ def test_what_is_before_a_bad_line_of_a_stream_is_learnt(kind, good, block, monk
     whole = streamed(kind, before, estimator(kind), monkeypatch)
     records = "sentences" if "conll" in kind else "records"
     assert caught.value.__notes__ == [
-        f"The {good} {records} before it were learnt; {path} has them, and resume=True goes on."
+        f"The {good} {records} before it were learnt; the model is saved in {path}, and "
+        "resume=True continues."
     ]
     for learnt in (model, load(path)):
         assert learnt.stream_.rows == good

@@ -363,7 +363,7 @@ def test_what_is_wrong_in_a_part_names_it():
     clf = SureClassifier()
     with pytest.raises(ValueError, match=r"^shard 3: y must hold labels among 'a', 'b', got 'c'"):
         shard_state(clf, X, y, classes=["a", "b"], number=3)
-    with pytest.raises(TypeError, match=r"^shard 0: y must hold labels of the kind known so far"):
+    with pytest.raises(TypeError, match=r"^shard 0: y must hold labels of the same type as before"):
         shard_state(clf, X, np.arange(N), classes=CLASSES, number=0)
     with pytest.raises(
         ValueError, match=r"^shard 1: X must have features also where it has no row"

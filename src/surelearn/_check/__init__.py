@@ -1,4 +1,4 @@
-"""Every check of what a user hands in, and every wording of its error; must not know estimators.
+"""Every check of user input, and the wording of its error; must not know estimators.
 
 Pattern of a message: *who* must be *what*, got *value*. Then, if it helps, one sentence on the
 remedy.

@@ -1,4 +1,4 @@
-"""What columns of a source must be, and which have to be named."""
+"""Checks of columns: their names, and which must be named."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from surelearn._check._lines import BadInput
 from surelearn._check._said import Keyword, Said, must
 from surelearn._check._values import listing
 
-#: Columns of numbers that an error lists by name; more are all of them.
+#: An error suggests at most this many numeric columns by name; for more it suggests ``"*"``.
 _LISTED = 10
 
-#: Letters of a value that an error shows.
+#: An error shows this many characters of a value.
 _SHOWN = 20
 
 
 def chosen(
     where: str, names: Sequence[str], *, texts: Mapping[str, Any], numbers: Sequence[str]
 ) -> None:
-    """Refuse to choose between texts and numbers: nothing was named, no column is called 'text'.
+    """Refuse to guess which columns to use if the user named none and there is no column 'text'.
+
+    Numeric columns are used without a question only if there are no texts.
 
     Parameters
     ----------
     where : str
     names : list of str
-        Of all columns.
+        Names of all columns.
     texts : dict
-        Columns of texts that are not read for anything else, with a value of each or None.
+        Text columns without another role, each with one of its values or None.
     numbers : list of str
-        Columns of numbers that are not read for anything else.
+        Numeric columns without another role.
     """
     if not texts and numbers:
         return
@@ -47,7 +49,7 @@ def chosen(
     by_numbers = Keyword("features", list(numbers) if len(numbers) <= _LISTED else ["*"])
     remedy = Said("Name the one to learn from, such as {text}", text=by_text)
     if numbers:
-        remedy = Said("{first}, or the numbers by {them}", first=remedy, them=by_numbers)
+        remedy = Said("{first}, or the numeric columns: {them}", first=remedy, them=by_numbers)
     raise BadInput(
         Said(
             "{where} must have a column 'text', got texts in {found}. {remedy}.",
@@ -95,7 +97,7 @@ def column(who: str, value: Any) -> str | None:
 
 
 def as_names(names: Any) -> Any:
-    """Whole numbers as names: so are the columns of a frame that nobody has named."""
+    """The names with whole numbers as texts: columns of a frame without names are numbered."""
     if not isinstance(names, list | tuple):
         return names
     return [
@@ -105,7 +107,7 @@ def as_names(names: Any) -> Any:
 
 
 def odd_label(wrong: str) -> Said:
-    """What is wrong with a label that is not of the kind of the first ones, and what helps."""
+    """What is wrong with a label that differs in type from the first ones, with the remedy."""
     return Said(
         "{wrong} With {label_type} all labels are texts.",
         wrong=wrong,
@@ -121,7 +123,7 @@ def label_type(value: Any) -> type | None:
 
 
 def feature_names(value: Any) -> tuple[str, ...] | None:
-    """The names of columns of numbers; ``"*"`` stands for all."""
+    """The names of numeric columns; ``"*"`` means all."""
     if value is None:
         return None
     listed = [value] if isinstance(value, str) and value == "*" else as_names(value)
@@ -133,7 +135,7 @@ def feature_names(value: Any) -> tuple[str, ...] | None:
 
 
 def too_wide(most: int, found: int) -> Said:
-    """What is wrong with a sparse row."""
+    """What is wrong with a sparse row that has too many features."""
     return Said(
         "expected at most {most} features, got {found}. Train with {n_features} to have room.",
         most=most,

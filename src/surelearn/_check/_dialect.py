@@ -1,4 +1,4 @@
-"""How text is written in files: its encoding, delimiters and quotes."""
+"""Checks of text formats: encoding, delimiters and quotes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surelearn._check._lines import BadInput
 from surelearn._check._rows import one_text
 from surelearn._check._said import Keyword, Said, must
 
-#: Formats that a keyword is for, in words and by name.
+#: The formats that a keyword applies to, in words and by name.
 _FOR = {
     "delimiter": ("csv and tsv", ("csv", "tsv")),
     "quote": ("csv and tsv", ("csv", "tsv")),
@@ -23,17 +23,17 @@ _BOMS = {
     b"\xfe\xff": "utf-16",
 }
 
-#: Bytes at the begin of a file that tell wide letters from others.
+#: Bytes at the start of a file that show whether it is UTF-16 or UTF-32.
 _LOOKED = 64
 
-#: What often stands between columns.
+#: Common delimiters.
 _DELIMITERS = (";", "\t", "|", ",")
 
 
 def format_unknown(name: str, ending: str, formats: Sequence[str]) -> BadInput:
     return BadInput(
         Said(
-            "{name} must have an ending that tells its format, such as .jsonl, got {ending!r}. "
+            "{name} must have an extension that shows its format, such as .jsonl, got {ending!r}. "
             "Name the {format}: {formats}.",
             name=name,
             ending=ending,
@@ -44,7 +44,7 @@ def format_unknown(name: str, ending: str, formats: Sequence[str]) -> BadInput:
 
 
 def only_for(kind: str, **given: str | None) -> None:
-    """Refuse keywords that say nothing of a format."""
+    """Refuse keywords that do not apply to a format."""
     for name, value in given.items():
         what, kinds = _FOR[name]
         if value is not None and kind not in kinds:
@@ -54,14 +54,14 @@ def only_for(kind: str, **given: str | None) -> None:
 
 
 def delimiter(value: object) -> str:
-    return _one_letter("delimiter", value, "one letter of ASCII that ends no line")
+    return _one_letter("delimiter", value, "one ASCII character that ends no line")
 
 
 def quote(value: object, between: str) -> str:
-    """The mark around columns; none where it is empty."""
+    """The quote character; empty for none."""
     if value == "":
         return ""
-    mark = _one_letter("quote", value, "one letter of ASCII, or '' for none")
+    mark = _one_letter("quote", value, "one ASCII character, or '' for none")
     if mark == between:
         raise ValueError(f"delimiter and quote must differ, got {mark!r} for both.")
     return mark
@@ -75,13 +75,13 @@ def _one_letter(name: str, value: object, what: str) -> str:
 
 
 def encoding(value: object) -> str | None:
-    """The name of an encoding of text; None: it is UTF-8."""
+    """The name of a text encoding; None for UTF-8."""
     if value is None:
         return None
     name = one_text("encoding", value)
     try:
         found = codecs.lookup(name)
-        "".encode(name)  # some codecs are not of text
+        "".encode(name)  # raises for codecs that do not encode text, such as "hex"
     except (LookupError, TypeError, ValueError):
         known = "be one that Python knows, such as 'latin-1' or 'utf-16'"
         raise ValueError(must("encoding", known, name)) from None
@@ -89,7 +89,7 @@ def encoding(value: object) -> str | None:
 
 
 def narrow(data: bytes, name: str) -> None:
-    """Refuse a file that begins with letters of two or four bytes."""
+    """Refuse a file that starts like UTF-16 or UTF-32."""
     found = _wide_encoding(data[:_LOOKED])
     if found is not None:
         raise BadInput(
@@ -106,6 +106,7 @@ def _wide_encoding(begin: bytes) -> str | None:
     for bom, name in _BOMS.items():
         if begin.startswith(bom):
             return name
+    # Without a byte order mark: in UTF-16 of mostly ASCII text, every other byte is zero.
     pairs = len(begin) // 2
     first, second = begin[0 : 2 * pairs : 2].count(0), begin[1 : 2 * pairs : 2].count(0)
     if pairs < 4 or 0 not in (first, second) or first + second < 0.8 * pairs:
@@ -114,17 +115,17 @@ def _wide_encoding(begin: bytes) -> str | None:
 
 
 def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Said:
-    """What is wrong with bytes that are no text, told by their place or what they are in."""
+    """What is wrong with bytes that are not text; names their position, or the value `inside`."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
         start = error.start
     where = f"at position {start}" if inside is None else f"in {inside}"
     if given is not None:
-        return Said("expected {given}, got bytes that are none {where}.", given=given, where=where)
+        return Said("expected {given}, got other bytes {where}.", given=given, where=where)
     return Said(
-        "expected UTF-8, got byte 0x{byte:02x} {where}. Name the encoding if it is another one, "
-        "such as {encoding}.",
+        "expected UTF-8, got byte 0x{byte:02x} {where}. Name the encoding of the file, such as "
+        "{encoding}.",
         byte=data[start],
         where=where,
         encoding=Keyword("encoding", "latin-1"),
@@ -143,12 +144,13 @@ def utf8_already(name: str, given: str) -> BadInput:
 
 
 def delimited(name: str, header: str, between: str) -> None:
-    """Refuse one column whose name looks as if it were several."""
+    """Refuse a header of one column that looks like several with another delimiter."""
     for mark in _DELIMITERS:
         if mark in header and mark != between:
             raise BadInput(
                 Said(
-                    "{name} must have columns between {between!r}, got {header!r}. Use {mark}.",
+                    "{name} must have columns separated by {between!r}, got {header!r}. "
+                    "Use {mark}.",
                     name=name,
                     between=between,
                     header=header if len(header) <= 60 else f"{header[:56]} ...",
@@ -159,16 +161,16 @@ def delimited(name: str, header: str, between: str) -> None:
 
 def not_lines(name: str, what: str) -> BadInput:
     return BadInput(
-        f"{name} must have one JSON object a line, got {what}. Write each on a line of its own, as "
-        "jq -c does."
+        f"{name} must have one JSON object a line, got {what}. Convert it with jq -c, which writes "
+        "one object a line."
     )
 
 
 def endless_row(name: str, most: int) -> BadInput:
     return BadInput(
         Said(
-            "{name} must be made of rows, got one of more than {most} MiB. Look for a quote that "
-            "is not closed, or use {quote}.",
+            "{name} must be made of rows, got one of more than {most} MiB. Look for an unclosed "
+            "quote, or use {quote}.",
             name=name,
             most=most >> 20,
             quote=Keyword("quote", ""),
@@ -177,12 +179,14 @@ def endless_row(name: str, most: int) -> BadInput:
 
 
 def miscounted(expected: int, found: int, row: bytes, mark: str) -> str:
-    """What is wrong with a row of another number of columns than there are names."""
+    """What is wrong with a row that has more or fewer columns than the header."""
     begin = repr(row.decode(errors="replace"))
     begin = begin if len(begin) <= 40 else f"{begin[:37]}..."
     said = f"expected {expected} columns, got {found} in {begin}."
     if not mark or b"\n" not in row:
         return said
     return Said(
-        "{said} Use {quote} where quotes are letters.", said=said, quote=Keyword("quote", "")
+        "{said} Use {quote} if the file has no quoted values.",
+        said=said,
+        quote=Keyword("quote", ""),
     )

@@ -1,4 +1,4 @@
-"""Packages that come with an extra of surelearn, and the line that installs them."""
+"""Checks of optional packages, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from importlib import import_module
 
 
 def install(extra: str) -> str:
-    """What to run for the packages of an extra."""
+    """The command that installs the packages of an extra."""
     return f"Run: pip install 'surelearn[{extra}]'"
 
 
 def missing(who: str, error: ImportError, extra: str) -> ImportError:
-    """The error for a package that `who` needs, and that `extra` of surelearn brings."""
+    """The error for a missing package that `who` needs and `extra` installs."""
     package = str(error.name).partition(".")[0]
     return ImportError(f"{who} needs {package}, got none. {install(extra)}")
 
 
 def need(who: str, package: str, extra: str) -> None:
-    """Refuse what cannot be done without a package."""
+    """Raise unless a package is installed."""
     try:
         import_module(package)
     except ModuleNotFoundError as error:

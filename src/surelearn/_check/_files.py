@@ -1,4 +1,4 @@
-"""What a model can be written to and read from."""
+"""Checks of the path or open file of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def is_open_file(value: Any, *, writing: bool) -> bool:
-    """Whether it is an open binary file; otherwise it is a path, and all else is refused."""
+    """Whether a value is an open binary file; False for a path; anything else raises."""
     if isinstance(value, str | os.PathLike):
         return False
     if not hasattr(value, "write" if writing else "read"):
@@ -21,7 +21,7 @@ def is_open_file(value: Any, *, writing: bool) -> bool:
     if isinstance(value, io.TextIOBase):
         mode = "wb" if writing else "rb"
         raise TypeError(
-            f"path must be a file opened with mode {mode!r}, got one of text: {value!r}."
+            f"path must be a file opened with mode {mode!r}, got a text file: {value!r}."
         )
     if getattr(value, "closed", False):
         raise ValueError(f"path must be an open file, got a closed one: {value!r}.")

@@ -1,4 +1,4 @@
-"""What labels and their weights must be."""
+"""Checks of labels and of the weights of rows and classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from surelearn._check._values import doubles, listing, number
 
-#: Types of each kind of label; bool first, since it is an int to Python.
+#: The types of each kind of label; bool before int, because Python counts a bool as an int.
 _KINDS: dict[str, Any] = {
     "str": str,
     "bool": bool | np.bool_,
@@ -18,12 +18,12 @@ _KINDS: dict[str, Any] = {
     "float": float | np.floating,
 }
 
-#: Classes that a message lists.
+#: A message lists at most this many classes.
 _SHOWN = 10
 
 
 def labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
-    """Labels of one kind, none missing."""
+    """Check that labels have one type and that none is missing."""
     if y.dtype.kind == "O":
         return _object_labels(y, name)
     if y.dtype.kind == "f":
@@ -42,10 +42,10 @@ def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
         )
     kinds = sorted({kind_of(value) for value in y})
     if len(kinds) > 1:
-        raise TypeError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}.")
+        raise TypeError(f"{name} must hold labels of one type, got {' and '.join(kinds)}.")
     if kinds and kinds[0] not in ("str", "int", "float", "bool"):
         raise TypeError(f"{name} must hold texts, numbers or booleans, got {y[0]!r}.")
-    # Numbers and booleans become an array of their own type; texts stay as they are.
+    # Numbers and booleans become a numeric array; texts stay objects.
     if not kinds or kinds[0] == "str":
         return y
     if kinds[0] == "int":
@@ -54,7 +54,7 @@ def _object_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _integers(values: Sequence[int], name: str) -> NDArray[Any]:
-    """Whole numbers in a type that holds all of them; numpy would make doubles of some."""
+    """Whole numbers as int64 or uint64; numpy would round some of them to doubles."""
     for dtype in (np.int64, np.uint64):
         limits = np.iinfo(dtype)
         if limits.min <= min(values) and max(values) <= limits.max:
@@ -67,21 +67,21 @@ def _integers(values: Sequence[int], name: str) -> NDArray[Any]:
 
 
 def _digits(value: int) -> str:
-    """A whole number, no longer than can be taken in: Python refuses to print very long ones."""
+    """A whole number, or its size if it is long: Python refuses to print very long ones."""
     bits = value.bit_length()
     return str(value) if bits <= 128 else f"a number of {bits} bits"
 
 
 def is_missing(value: Any) -> bool:
-    """Is it None, NaN or what pandas has for them?"""
+    """Whether a value is None, NaN, or pandas' NaT or NA."""
     try:
         return value is None or bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA will not say whether it equals itself
+    except (TypeError, ValueError):  # a comparison with pandas.NA is no bool
         return True
 
 
 def kind_of(label: Any) -> str:
-    """The kind of a label, the same for Python's and numpy's types of it."""
+    """The kind of a label, the same for Python's types and numpy's."""
     for kind, types in _KINDS.items():
         if isinstance(label, types):
             return kind
@@ -89,13 +89,13 @@ def kind_of(label: Any) -> str:
 
 
 def _numbers_alike(label: Any) -> str:
-    """The kind of a label, the same for all numbers."""
+    """The kind of a label, with all numbers as one kind."""
     found = kind_of(label)
     return "number" if found in ("bool", "int", "float") else found
 
 
 def _whole_labels(y: NDArray[Any], name: str) -> None:
-    """Numbers as labels must be whole: others are most likely a target to be regressed on."""
+    """Refuse labels that are no whole numbers: they are most likely a regression target."""
     missing = np.flatnonzero(~np.isfinite(y))
     if len(missing):
         raise ValueError(
@@ -121,7 +121,7 @@ def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
         return
     if _numbers_alike(classes[0]) != _numbers_alike(y[0]):
         raise TypeError(
-            f"y must hold labels of the kind known so far, such as {classes.tolist()[0]!r}, "
+            f"y must hold labels of the same type as before, such as {classes.tolist()[0]!r}, "
             f"got {y.tolist()[0]!r}."
         )
     if np.result_type(classes, y).kind == "f" and not (_exact(classes) and _exact(y)):
@@ -131,13 +131,13 @@ def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:
 
 
 def _exact(labels: NDArray[Any]) -> bool:
-    """Whether doubles tell these labels apart."""
+    """Whether doubles represent these labels exactly."""
     whole = labels.dtype.kind in "iu"
     return not whole or (int(labels.min()) >= -(2**53) and int(labels.max()) <= 2**53)
 
 
 def only_class(classes: NDArray[Any]) -> int:
-    """The place of the one class known so far."""
+    """The index of the only class known so far."""
     if len(classes) == 0:
         raise ValueError("predict needs at least one known class, got none yet.")
     return 0
@@ -150,7 +150,7 @@ def two_classes(classes: NDArray[Any], doing: str) -> None:
 
 
 def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:
-    """The place of each label of `y` among the sorted `classes`."""
+    """The index of each label of `y` among the sorted `classes`."""
     array = np.asarray(y)
     if array.shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), got shape {array.shape}.")
@@ -165,7 +165,7 @@ def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> ND
 
 
 def place_of(label: Any, classes: list[Any]) -> int:
-    """The place of one label among the classes."""
+    """The index of one label among the classes."""
     if label not in classes:
         raise ValueError(f"label must be one of {listing(classes)}, got {label!r}.")
     return classes.index(label)
@@ -190,7 +190,7 @@ def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have shape ({n_rows},) as y has, got shape {weight.shape}."
+            f"sample_weight must have shape ({n_rows},) like y, got shape {weight.shape}."
         )
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
@@ -223,29 +223,29 @@ def class_weight(value: object) -> dict[Any, float] | str | None:
 
 
 def weighted_kind(weights: Mapping[Any, float], labels: Sequence[Any]) -> None:
-    """Refuse weights of labels of another kind, which can never be classes."""
+    """Refuse keys of another type than the labels: they can never be classes."""
     if not len(labels):
         return
     kind = _numbers_alike(labels[0])
     for key in weights:
         if _numbers_alike(key) != kind:
             raise TypeError(
-                "class_weight must have keys of the kind of the labels, such as "
+                "class_weight must have keys of the same type as the labels, such as "
                 f"{labels[0]!r}, got {key!r}."
             )
 
 
 def weighted_classes(weights: Mapping[Any, float], classes: Sequence[Any], remedy: str) -> None:
-    """Refuse weights of what is no class, unless every class has one.
+    """Refuse keys that are no classes, unless every class has a weight.
 
-    That is scikit-learn's rule: a misspelt key leaves a class without its weight, and a fold of the
-    data without one of the classes has all it needs.
+    This is scikit-learn's rule. A misspelt key leaves a class without a weight and raises; a fold
+    that lacks one of the classes still passes.
     """
     known = set(classes)
     strange = [key for key in weights if key not in known]
     if strange and known - weights.keys():
         more = ", ..." if len(classes) > _SHOWN else ""
         raise ValueError(
-            f"class_weight must have classes as keys, which are {listing(classes[:_SHOWN])}{more}, "
+            f"class_weight must have keys among the classes {listing(classes[:_SHOWN])}{more}, "
             f"got {listing(strange)}. {remedy}"
         )

@@ -1,4 +1,4 @@
-"""What lines of a file must be."""
+"""Errors for lines and records that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _SHOWN = 40
 
 
 class BadInput(ValueError):
-    """A line of a file cannot be read; the message names the file, the line and what is wrong.
+    """A record cannot be parsed; the message names the file, the line and what is wrong.
 
     Attributes
     ----------
     records : str
-        What its records are called.
+        The word for records of this source.
     n_before : int or None
-        Lines of its block, or rows of a table, that are before the record; None: nobody knows.
+        Number of lines or rows before the record in its block; None if unknown.
     """
 
     records = "records"
@@ -23,14 +23,14 @@ class BadInput(ValueError):
 
 
 class NoRecords(BadInput):
-    """There is nothing to read in a source."""
+    """A source is empty."""
 
     def __init__(self, name: str, *, what: str = "record", got: str = "none") -> None:
         super().__init__(f"{name} must have at least one {what}, got {got}.")
 
 
 def is_utf8(value: str | bytes) -> bool:
-    """Whether bytes are a text, or a text can be written: it cannot with a lone surrogate."""
+    """Whether bytes are UTF-8, or a text can be encoded: one with a lone surrogate cannot."""
     try:
         _ = value.encode() if isinstance(value, str) else value.decode()
     except UnicodeError:
@@ -45,7 +45,7 @@ def bad_line(name: str, line: int, reason: str) -> BadInput:
 def bad_record(
     where: str, reason: str, records: str = "records", *, n_before: int | None = None
 ) -> BadInput:
-    """A record at a place cannot be read, for a reason that is a whole sentence."""
+    """The error for a record that cannot be parsed; `reason` is a whole sentence."""
     error = BadInput(
         Said(
             "{where}: {reason} With {skip_bad} such {records} are left out.",
@@ -60,18 +60,21 @@ def bad_record(
 
 
 def learnt_before_bad(error: BadInput, n: int, path: str | None) -> str:
-    """What is told of the records before a bad one."""
+    """A note on the records that were learnt before a bad one."""
     learnt = f"The {n:,} {error.records} before it were learnt"
     if path is None:
         return f"{learnt}."
     resume = Keyword("resume", True)
     return Said(
-        "{learnt}; {path} has them, and {resume} goes on.", learnt=learnt, path=path, resume=resume
+        "{learnt}; the model is saved in {path}, and {resume} continues.",
+        learnt=learnt,
+        path=path,
+        resume=resume,
     )
 
 
 def unlike(expected: str, got: bytes) -> str:
-    """What is wrong with a line; of what was found no more than can be taken in at a glance."""
+    """What is wrong with a line; shows the first characters of what was found."""
     text = got[: 4 * _SHOWN].decode("utf-8", "replace")
     if len(text) > _SHOWN:
         text = f"{text[: _SHOWN - 4]} ..."

@@ -1,4 +1,4 @@
-"""How much memory there is, and the refusal of what needs more."""
+"""Checks that weights and files fit in the available memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Protocol
 
 from surelearn._check._said import Keyword, Said
 
-#: Fewer bytes than these are not worth a look: it takes longer than to allocate them.
+#: Smaller requests are not checked: the check takes longer than the allocation.
 _SMALL = 2**26
 
-#: Whoever makes large weights waits until those before are made: until then nobody sees how much
-#: they take. A child of a fork has a lock of its own, since nobody is left to give back the other.
+#: Large weights are allocated one after the other: free memory does not show an allocation that is
+#: still under way.
 _ONE_BY_ONE = Lock()
 
 
 def _unlocked() -> None:
+    # In the child of a fork, no thread is left to release a lock that was held.
     global _ONE_BY_ONE
     _ONE_BY_ONE = Lock()
 
@@ -30,9 +31,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def enough_memory(needed: int, limit: int | None, said: Callable[[int], str]) -> None:
-    """Refuse what needs more bytes than there are, or than a limit that is given.
+    """Raise if more bytes are needed than are available, or than `limit` if it is given.
 
-    `said` gives the message for so many bytes that there are.
+    `said` returns the message, given the number of available bytes.
     """
     if limit is None and needed < _SMALL:
         return
@@ -42,40 +43,40 @@ def enough_memory(needed: int, limit: int | None, said: Callable[[int], str]) ->
 
 
 class SizedLayout(Protocol):
-    """What is kept for each feature, as far as its size goes."""
+    """What decides the size of the weights."""
 
     @property
     def n_rows(self) -> int:
-        """Features with the intercept."""
+        """Number of features, including the intercept."""
 
     @property
     def averaged(self) -> bool:
-        """Whether sums for averages are kept."""
+        """Whether there are sums for averaged weights."""
 
     @property
     def dtype(self) -> str:
-        """Of the numbers."""
+        """Type of the numbers."""
 
     @property
     def covariance(self) -> str:
         """``"diagonal"`` or ``"full"``."""
 
     def nbytes(self, n_columns: int) -> int:
-        """Bytes that the weights of so many columns take."""
+        """Size of the weights of `n_columns` columns."""
 
 
 @dataclass(frozen=True)
 class WeightsMemory:
-    """WeightsMemory that are asked for.
+    """The memory that new weights need.
 
     Parameters
     ----------
     layout : SizedLayout
     n_columns : int
     what : str, default "columns"
-        What there is a column for, as an error names it.
+        What a column stands for, in errors.
     more : int, default 0
-        Bytes of what comes with them.
+        Additional bytes, for arrays besides the weights.
     """
 
     layout: SizedLayout
@@ -85,27 +86,28 @@ class WeightsMemory:
 
     @property
     def n_bytes(self) -> int:
-        """Of all of them."""
+        """Total size in bytes."""
         return self.layout.nbytes(self.n_columns) + self.more
 
     def check(self, limit: int | None) -> None:
-        """Refuse those that there is no memory for."""
+        """Raise if they do not fit in memory."""
         enough_memory(self.n_bytes, limit, self.said)
 
     @contextmanager
     def made(self, limit: int | None) -> Iterator[None]:
-        """While they are made: refuse those that there is no memory for, before and meanwhile."""
+        """Allocate them inside this context: raises before or during the allocation if they do
+        not fit in memory."""
         alone = _ONE_BY_ONE if self.n_bytes >= _SMALL else nullcontext()
         with alone:
             self.check(limit)
             try:
                 yield
-            except MemoryError:  # of the core, which does not know what was asked for
+            except MemoryError:  # from the core, whose message does not say what was requested
                 raise MemoryError(self.said()) from None
 
     def said(self, room: int | None = None) -> Said:
-        """What is asked for, what there is where that is known, and how to ask for less."""
-        have = "" if room is None else f", of which {size(room)} can be had"
+        """The message: what is needed, what is available if known, and how to need less."""
+        have = "" if room is None else f" ({size(room)} available)"
         columns = "" if self.n_columns == 1 else f" x {self.n_columns:,} {self.what}"
         return Said(
             f"weights must fit in memory{have}, got {self.layout.n_rows:,} features{columns}, "
@@ -117,7 +119,7 @@ class WeightsMemory:
         ways = {
             "{covariance}": self.layout.covariance == "full",
             "{multiclass}": self.what == "problems",
-            "fewer features ({n_features} where they are hashed)": True,
+            "fewer features ({n_features} if they are hashed)": True,
             "fewer classes": self.n_columns > 1,
             "{dtype}": self.layout.dtype == "float64",
             "{average}": self.layout.averaged,
@@ -135,38 +137,38 @@ class WeightsMemory:
 
 
 def sums_too_large(needed: int, room: int) -> Said:
-    """The message for models that there is no memory to merge."""
+    """The message for models that are too large to merge."""
     return Said(
-        f"models must be few or small enough to be merged in memory, of which {size(room)} can be "
-        f"had, got sums over them that need {size(needed)}. Use fewer classes or fewer features "
-        "({n_features} where they are hashed).",
+        f"models must be small enough to be merged in memory ({size(room)} available), got sums "
+        f"that need {size(needed)}. Use fewer classes or fewer features ({{n_features}} if they "
+        "are hashed).",
         n_features=Keyword("n_features"),
     )
 
 
 def file_too_large(where: str, needed: int, room: int) -> str:
-    """The message for a model file that there is no memory for."""
-    return f"{where} must fit in memory, of which {size(room)} can be had, got {size(needed)}."
+    """The message for a model file that does not fit in memory."""
+    return f"{where} must fit in memory ({size(room)} available), got {size(needed)}."
 
 
 def size(n_bytes: int) -> str:
-    """Bytes as people say them."""
+    """A number of bytes in MB or GB."""
     unit, name = (10**9, "GB") if n_bytes >= 10**9 else (10**6, "MB")
     return f"{n_bytes / unit:,.1f} {name}"
 
 
 def available(root: Path = Path("/")) -> int | None:
-    """Bytes that this process can still take without swapping; None: nobody knows.
+    """Bytes that this process can still allocate without swapping; None if unknown.
 
-    The least of what is free on the machine, what the groups that it is in may still take (as in a
-    container), and its own address space where that is limited.
+    This is the minimum of the free memory of the machine, what the control groups of the process
+    (such as a container) may still take, and the rest of its address space if that is limited.
     """
     found = [_free(root / "proc/meminfo"), *_in_groups(root), _addresses(root / "proc/self/statm")]
     return min((max(0, room) for room in found if room is not None), default=None)
 
 
 def _free(meminfo: Path) -> int | None:
-    """Linux says what is free, caches that it can drop included; others what was built in."""
+    """Free memory, including caches that can be dropped, on Linux; elsewhere all memory."""
     free = _counts(meminfo).get("MemAvailable:")
     if free is not None:
         return free * 1024
@@ -177,7 +179,7 @@ def _free(meminfo: Path) -> int | None:
 
 
 def _in_groups(root: Path) -> Iterator[int]:
-    """What each control group that the process is in may still take, of either version."""
+    """What each control group of the process may still take, for cgroup v1 and v2."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, own = line.split(":", 2)
         if controllers == "":
@@ -188,7 +190,7 @@ def _in_groups(root: Path) -> Iterator[int]:
         else:
             continue
         inner = folder / own.strip("/")
-        # In a container the path may be that on the host, which is not there: the groups above are.
+        # In a container this may be the path on the host, which does not exist; its parents do.
         for group in (inner, *inner.parents):
             limit, used = (_number(group / name) for name in names)
             if limit is not None and used is not None:
@@ -198,7 +200,7 @@ def _in_groups(root: Path) -> Iterator[int]:
 
 
 def _cached(group: Path) -> int:
-    """Bytes of files that a group counts as used, and that the system can drop."""
+    """Bytes of cached files that a group counts as used and that the system can drop."""
     counts = _counts(group / "memory.stat")
     prefix = "total_" if "total_inactive_file" in counts else ""
     return counts.get(f"{prefix}inactive_file", 0) + counts.get(f"{prefix}active_file", 0)
@@ -218,13 +220,13 @@ def _addresses(statm: Path) -> int | None:
 
 
 def _number(path: Path) -> int | None:
-    """The number in a file; None: there is none, or the word for no limit."""
+    """The number in a file; None if there is no file, or if it says "max"."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isdigit() else None
 
 
 def _counts(path: Path) -> dict[str, int]:
-    """Lines of a name and a number."""
+    """The lines of a file that hold a name and a number, as a dict."""
     words = [line.split() for line in _lines(path)]
     return {word[0]: int(word[1]) for word in words if len(word) > 1 and word[1].isdigit()}
 

@@ -1,4 +1,4 @@
-"""What a model can be made of, and what it can take."""
+"""Checks of models: their settings, whether they can be merged, their kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def storage(dtype: object) -> np.dtype[Any]:
 
 
 def prior(value: object, dtype: np.dtype[Any]) -> float:
-    """A starting variance that the storage type can hold."""
+    """A starting variance that fits in the storage type."""
     a = number("initial_variance", value, "(0, inf)", low=0.0)
     limits = np.finfo(dtype)
     if not float(limits.tiny) <= a <= float(limits.max):
@@ -60,7 +60,7 @@ def enough_rivals(scheme: str, k: int | None, n_rivals: int) -> None:
 
 
 def cost(value: object) -> NDArray[np.float64] | None:
-    """A square of costs, zero on the diagonal."""
+    """A matrix of misclassification costs, zero on the diagonal."""
     if value is None:
         return None
     matrix = doubles("cost", value, "a square matrix of numbers").copy()
@@ -103,7 +103,7 @@ def same(name: str, fitted: object, got: object) -> None:
 
 
 def same_order(second_order: bool, rule: object) -> None:
-    """Refuse a rule that keeps variances where there are none, or none where there are."""
+    """Refuse to switch a fitted model between first-order and second-order rules."""
     kind = "second-order" if second_order else "first-order"
     raise ValueError(
         f"rule must stay a {kind} one in a fitted model, got {rule!r}. Call fit to start anew."
@@ -111,7 +111,7 @@ def same_order(second_order: bool, rule: object) -> None:
 
 
 def agree(name: str, one: object, other: object) -> None:
-    """Refuse to merge models that differ in what they were learnt with."""
+    """Refuse to merge models with different settings."""
     if one != other:
         raise ValueError(
             f"models must have the same {name} to be merged, got {one!r} and {other!r}."
@@ -119,12 +119,12 @@ def agree(name: str, one: object, other: object) -> None:
 
 
 def labels_agree(one: NDArray[Any], other: NDArray[Any]) -> None:
-    """Refuse to merge models with texts and numbers as labels."""
+    """Refuse to merge models whose labels have different types."""
     try:
         one_kind(one, other)
     except (TypeError, ValueError):
         raise TypeError(
-            "models must have labels of one kind to be merged, got "
+            "models must have labels of one type to be merged, got "
             f"{one.tolist()[0]!r} ({one.dtype}) and {other.tolist()[0]!r} ({other.dtype})."
         ) from None
 
@@ -132,7 +132,7 @@ def labels_agree(one: NDArray[Any], other: NDArray[Any]) -> None:
 def finite_sums(terms: NDArray[np.float64]) -> None:
     if not np.isfinite(terms).all():
         raise ValueError(
-            "models must have variances whose inverse a float64 holds to be merged, got smaller "
+            "models must have variances whose inverse fits in float64 to be merged, got smaller "
             "ones. Use how='uniform'."
         )
 
@@ -178,18 +178,18 @@ def same_start(one: bool, other: bool) -> None:
 def finite_weights(weights: NDArray[Any]) -> NDArray[Any]:
     if not np.isfinite(weights).all():
         raise ValueError(
-            f"models must come to weights that {weights.dtype} holds when they are merged, got an "
-            "overflow. Scale the features, or use dtype='float64'."
+            f"merged weights must fit in {weights.dtype}, got an overflow. Scale the features, or "
+            "use dtype='float64'."
         )
     return weights
 
 
 def inverted(matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The inverse of a covariance or a precision, where there is one."""
+    """The inverse of a covariance or a precision; raises if there is none."""
     if matrix is None:
         raise ValueError(
-            "models must have positive definite covariances to be merged, got one that rounding "
-            "has spoilt. Use dtype='float64', or how='uniform', which needs no inverse."
+            "models must have positive definite covariances to be merged, got one that is not, "
+            "because of rounding. Use dtype='float64', or how='uniform', which needs no inverse."
         )
     return matrix
 
@@ -197,16 +197,15 @@ def inverted(matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
 def positive_precisions(precisions: NDArray[np.float64]) -> None:
     if not (precisions > 0).all():
         raise ValueError(
-            "models must be surer of every weight than the prior that they started from, got a "
-            f"precision of {precisions.min():.3g} when they were merged."
+            "models must be surer of every weight than their prior to be merged, got a merged "
+            f"precision of {precisions.min():.3g}."
         )
 
 
 def positive_variances(variances: NDArray[Any]) -> None:
     if not (variances > 0).all():
         raise ValueError(
-            "models must come to positive variances when they are merged, got "
-            f"{variances.min()}. Use dtype='float64'."
+            f"merged variances must be positive, got {variances.min()}. Use dtype='float64'."
         )
 
 
@@ -220,7 +219,7 @@ def size_known(n_features: int | None) -> int:
 
 
 def trained(weights: W | None, what: str) -> W:
-    """The weights, which are there once two classes are known."""
+    """The weights; raises if fewer than two classes are known."""
     if weights is None:
         raise ValueError(f"{what} needs at least two known classes, got fewer so far.")
     return weights
@@ -238,24 +237,24 @@ def collapse(who: str, *, covariance: str, projection: str, dtype: str, exact: b
         use = "Use Sequential or Parallel with projection='covariance', scale"
     return (
         f"{who} must leave finite weights and positive variances, got a collapse with "
-        f"{with_}. {use} the features, or let the rule move less."
+        f"{with_}. {use} the features, or choose parameters with smaller steps."
     )
 
 
 def classifier(name: str, model: object) -> None:
-    """Refuse what cannot label rows: a name, a class, a tagger."""
+    """Refuse anything but a classifier: a name, a class, a tagger."""
     _no_class(name, model, "classifier")
     if not hasattr(model, "predict"):
         raise TypeError(f"{name} must be a classifier, got {model!r}.")
     if hasattr(model, "predict_marginals"):
         raise TypeError(
-            f"{name} must be a classifier of rows, got the tagger {model!r}. For taggers there are "
-            "evaluate_tagger and predict_tags."
+            f"{name} must be a classifier of rows, got the tagger {model!r}. Use evaluate_tagger "
+            "or predict_tags for taggers."
         )
 
 
 def tagger(name: str, model: object) -> None:
-    """Refuse what cannot tag sequences."""
+    """Refuse anything but a tagger."""
     _no_class(name, model, "tagger")
     if not hasattr(model, "predict_marginals"):
         raise TypeError(f"{name} must be a tagger, got {model!r}.")

@@ -1,4 +1,4 @@
-"""What a pool of questions can be made of, and can go on from."""
+"""Checks of a pool for active learning, and of the history it resumes from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from surelearn._check._values import choice
 
-#: Entries of a history that need not be there, and what they are.
+#: Optional entries of a history, and their types.
 _MORE: dict[str, tuple[Any, str]] = {
     "drawn": (list, "a list"),
     "learnt_before": (int | None, "an int or None"),
@@ -20,9 +20,9 @@ _NUMBERS = [np.dtype(kind).name for kind in "?bhilqBHILQefd"]
 
 
 def history(value: Any) -> None:
-    """Refuse what no pool has given."""
+    """Refuse anything but a history of a pool."""
     if not isinstance(value, Mapping):
-        raise TypeError(f"history must be a dict as Pool.history is, got {value!r}.")
+        raise TypeError(f"history must be a dict like Pool.history, got {value!r}.")
     needed: dict[str, tuple[Any, str]] = {
         "random_state": (int, "an int"),
         "steps": (list, "a list"),
@@ -36,7 +36,7 @@ def history(value: Any) -> None:
 
 
 def history_step(name: str, step: Any, kinds: Iterable[str]) -> str:
-    """The kind of a step, which has what it needs."""
+    """The kind of a step; raises if the step lacks its list."""
     if not isinstance(step, Mapping):
         raise TypeError(f"{name} must be a dict, got {step!r}.")
     kind = choice(f"{name}: kind", step.get("kind"), kinds)
@@ -55,11 +55,11 @@ def history_answer(name: str, answer: Any) -> None:
 
 
 def same_row(row: int, mark: int | None, found: int) -> None:
-    """Refuse a row that is not the one that was answered."""
+    """Refuse a row that is not the one the answer was for."""
     if mark is not None and mark != found:
         raise ValueError(
-            f"row {row} of X must be what was answered before, got another. Hand in the rows of "
-            "before, in their order; new ones go to the end."
+            f"row {row} of X must be the row that was answered before, got another. Pass the same "
+            "rows in the same order, and new ones after them."
         )
 
 
@@ -73,23 +73,26 @@ def same_seed(random_state: object, seed: int) -> None:
 def no_start(labels: object) -> None:
     if labels is not None:
         raise ValueError(
-            "labels must be None with history, which has those of the start, got "
-            f"{labels!r}. Use tell for more."
+            "labels must be None with history, which holds the first labels, got "
+            f"{labels!r}. Use tell to add labels."
         )
 
 
 def not_learnt(n_rows: int | None) -> None:
-    """Refuse labels of a start where a model may know them already."""
+    """Refuse first labels for a model that may have learnt them already."""
     if n_rows != 0:
         rows = "rows" if n_rows is None else f"{n_rows} rows"
         raise ValueError(
             f"labels must be None for a model that has learnt {rows}, which may be these. Use "
-            "history= to go on with an earlier pool, or tell to teach it more."
+            "history= to resume an earlier pool, or tell to add labels."
         )
 
 
 def learnt_before(expected: int | None, n_answers: int, got: int | None) -> None:
-    """Refuse a model that is neither as the pool found it nor, if that was new, as it left it."""
+    """Refuse a model in another state than before the first answer.
+
+    If the model was new then, its state after the last answer is accepted as well.
+    """
     if got == expected or (expected == 0 and got in (None, n_answers)):
         return
     wanted = "rows" if expected is None else f"{expected} rows"
@@ -97,5 +100,5 @@ def learnt_before(expected: int | None, n_answers: int, got: int | None) -> None
     has = "nothing" if got == 0 else "rows" if got is None else f"{got}"
     raise ValueError(
         f"model must have learnt {wanted}, as before the first answer of history{left}, got one "
-        f"that has learnt {has}. Hand in the model that the pool was made with."
+        f"that has learnt {has}. Pass the model that the pool was made with."
     )

@@ -1,4 +1,4 @@
-"""What rows, scores and probabilities must be."""
+"""Checks of rows, texts, scores and probabilities."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from surelearn._check._values import listing, numbers
 
 
 def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
-    """Refuse rows in which the core has found a fault."""
+    """Raise if the core has found a fault in a row."""
     if fault is None:
         return
     kind, row = fault
     if kind == "not finite":
         raise ValueError(f"{name} must be finite, got NaN or infinity in row {row}.")
     if kind == "bad index":
-        raise ValueError(f"{name} must have indices of its own columns, got another in row {row}.")
+        raise ValueError(f"{name} must have indices below its width, got another in row {row}.")
     raise ValueError(f"{name} must be a valid CSR matrix, got a bad indptr at row {row}.")
 
 
@@ -33,11 +33,10 @@ def n_features(expected: int, got: int, name: str = "x") -> None:
 
 
 def features_in_order(known: Sequence[str], given: Sequence[str]) -> None:
-    """Refuse the columns that were learnt in another order: each has its place in the weights."""
+    """Refuse known columns in another order: weights belong to positions, not to names."""
     if list(given) != list(known) and sorted(given) == sorted(known):
         raise ValueError(
-            f"features must be in the order in which they were learnt, {listing(known)}, got "
-            f"{listing(given)}."
+            f"features must be in the order of training, {listing(known)}, got {listing(given)}."
         )
 
 
@@ -51,14 +50,14 @@ def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x"
 
 
 def score_moments(mean: object, variance: object) -> tuple[Any, Any]:
-    """Means and variances of scores: finite, of one shape, no variance negative."""
+    """Means and variances of scores: finite, of the same shape, no variance negative."""
     m, v = numbers("mean", mean), numbers("variance", variance)
     if m.ndim not in (1, 2):
         raise ValueError(f"mean must have one or two dimensions, got shape {m.shape}.")
     if m.ndim == 2 and m.shape[1] < 2:
         raise ValueError(f"mean must have a column for each of two or more classes, got {m.shape}.")
     if v.shape != m.shape:
-        raise ValueError(f"variance must have shape {m.shape} as mean has, got shape {v.shape}.")
+        raise ValueError(f"variance must have shape {m.shape} like mean, got shape {v.shape}.")
     if (v < 0).any():
         raise ValueError(f"variance must not be negative, got {v[v < 0][0]}.")
     return m, v
@@ -93,10 +92,10 @@ def probabilities(p: object, name: str = "p") -> NDArray[np.float64]:
 
 
 def texts(X: object) -> None:
-    """Refuse what is no collection of texts."""
+    """Refuse anything but a collection of texts."""
     if isinstance(X, str | bytes):
         raise ValueError("Iterable over raw text documents expected, string object received.")
-    if hasattr(X, "columns"):  # a frame, whose items are the names of its columns
+    if hasattr(X, "columns"):  # a frame: iterating over it gives the names of its columns
         columns = list(getattr(X, "column_names", X.columns))
         raise ValueError(f"texts must be one column, got a frame with columns {columns}.")
     shape = getattr(X, "shape", (0,))
@@ -105,13 +104,13 @@ def texts(X: object) -> None:
 
 
 def only_texts(X: object) -> None:
-    """Refuse records of numbers where texts are learnt."""
+    """Refuse numeric rows for a model of texts."""
     if hasattr(X, "shape"):
         raise ValueError("records must have a text, got rows of numbers. Use SureClassifier.")
 
 
 def no_texts(X: object) -> None:
-    """Refuse texts where rows of numbers are learnt."""
+    """Refuse texts for a model of numeric rows."""
     if not hasattr(X, "shape"):
         raise ValueError("records must be rows of numbers, got texts. Use SureTextClassifier.")
 
@@ -126,8 +125,8 @@ def text(value: object, i: int) -> str:
 
 def _missing_text(i: int, found: str) -> TypeError:
     return TypeError(
-        f"text {i} must be str or bytes, got {found}. Leave out rows without a text, or put '' in "
-        "its place."
+        f"text {i} must be str or bytes, got {found}. Drop rows without a text, or replace it by "
+        "''."
     )
 
 
@@ -171,36 +170,36 @@ def named_value(who: str, name: object, value: Any) -> float:
 
 
 def hashed_names(places: Mapping[str, int], hashed: Callable[[str], int]) -> None:
-    """Refuse names that are not in the place that they hash to."""
+    """Refuse names at other positions than their hashes."""
     for name, place in places.items():
         if hashed(name) != place:
             raise ValueError(f"feature {name!r} must be in place {hashed(name)}, got {place}.")
 
 
 def sparse_output(transform: object) -> None:
-    """Refuse frames for what is sparse."""
+    """Refuse frames as output: the rows are sparse."""
     if transform not in (None, "default"):
         raise ValueError(
-            f"transform must be 'default' for rows that are a sparse matrix, got {transform!r}. "
-            "Set the output of steps that make dense rows of them."
+            f"transform must be 'default' for sparse rows, got {transform!r}. Set the output of a "
+            "later step, which makes the rows dense."
         )
 
 
 def rows_or_source(X: Any, y: Any, reading: Sequence[str]) -> None:
-    """Refuse rows in memory without labels, and labels beside a source, which has its own."""
+    """Refuse rows in memory without labels, and labels for a source, which holds labels."""
     is_path = isinstance(X, str | os.PathLike)
     if y is None:
         first = X[0] if isinstance(X, list | tuple) and X else X
         if not is_path and hasattr(first, "shape") and not hasattr(first, "columns"):
             raise TypeError(
-                "y must be given for rows in memory, got None. Without it X is a source that has "
+                "y must be given for rows in memory, got None. Without y, X must be a source with "
                 "labels, such as a path."
             )
     elif is_path:
-        raise TypeError(f"X must be rows where y is given, got {X!r}. Leave y out for a source.")
+        raise TypeError(f"X must be rows if y is given, got {X!r}. Omit y for a source.")
     elif isinstance(y, str):
         raise TypeError(
-            f"y must be an array of labels, got {y!r}. A column of a source is named by label=."
+            f"y must be an array of labels, got {y!r}. Use label= to name a column of a source."
         )
     elif reading:
-        raise TypeError(f"rows in memory need no reading, got {list(reading)}.")
+        raise TypeError(f"rows in memory must have no reading options, got {list(reading)}.")

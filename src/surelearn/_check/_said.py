@@ -1,4 +1,4 @@
-"""Sentences that name keywords, so that the command can call them by its options."""
+"""Messages that name keywords; the command line replaces them by its options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Keyword:
-    """A keyword of a function that a sentence names, with a value to give it or without.
+    """A keyword in a message, with or without a suggested value.
 
     Examples
     --------
@@ -28,14 +28,14 @@ class Keyword:
 
 
 class Said(str):
-    """A sentence with keywords in it: as Python spells them, and by `spelled` in any other way.
+    """A message with keywords: the str spells them as in Python, `spelled` in any other way.
 
     Parameters
     ----------
     template : str
-        As `str.format` takes it.
+        A template for `str.format`.
     **parts : Keyword, Said or anything else
-        What is put in.
+        The values of its fields.
 
     Examples
     --------
@@ -58,14 +58,14 @@ class Said(str):
         return (self._template,), self._parts
 
     def spelled(self, spell: Callable[[Keyword], str]) -> str:
-        """The same, with keywords spelled by a function."""
+        """The same message, with keywords spelled by a function."""
         return self._template.format(
             **{name: _spelled(part, spell) for name, part in self._parts.items()}
         )
 
 
 def must(name: str, what: str, value: object) -> Said:
-    """The sentence for a parameter of a name that has a wrong value."""
+    """The message for a parameter with a wrong value."""
     return Said("{who} must {what}, got {value!r}.", who=Keyword(name), what=what, value=value)
 
 

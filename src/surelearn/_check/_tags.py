@@ -1,4 +1,4 @@
-"""What sequences of tags must be."""
+"""Checks of sequences of tags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 def tag_pairs(
     y_true: Iterable[Any], y_pred: Iterable[Any]
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """The true tags of each sequence with the predicted ones, which must be as many."""
+    """Pairs of true and predicted tags, one for each sequence, of equal lengths."""
     true, predicted = list(y_true), list(y_pred)
     if len(true) != len(predicted):
         raise ValueError(
@@ -43,5 +43,5 @@ def _tags(name: str, sequence: Any, number: int) -> list[str]:
 def not_a_chunk_tag(tag: str) -> ValueError:
     return ValueError(
         f"tags must be 'O', or B, I, E or S, a hyphen and a type, such as 'B-NP', got {tag!r}. Use "
-        "raw=True for tags of single words."
+        "raw=True for tags that mark no chunks."
     )

@@ -1,4 +1,4 @@
-"""What sequences of tokens must be."""
+"""Checks of sequences of tokens and their labels."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from numpy.typing import NDArray
 from surelearn._check._labels import is_missing, labels
 from surelearn._check._values import listing
 
-#: Dicts within dicts that a token may have.
+#: The deepest nesting of dicts in a token.
 _DEEPEST = 100
-#: What is stored is single precision.
+#: Feature values are stored in single precision.
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 def listed(name: str, value: object, of: str) -> None:
-    """Refuse a bare string, and what cannot be walked through."""
+    """Refuse a single string, and anything that is not iterable."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be a list of {of}, got {value!r}.")
 
 
 def sequences(X: object) -> list[list[Any]]:
-    """`X` as a list of lists of tokens; arrays, series and generators of them will do."""
+    """`X` as a list of lists of tokens; it may be an array, a series or a generator of them."""
     if not _in_a_row(X):
         raise TypeError(f"X must be a list of sequences, got {_shown(X)}.")
     return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
 
 
 def _tokens(sequence: object, i: int) -> list[Any]:
-    if _in_a_row(sequence) and not isinstance(sequence, tuple):  # which is a token with columns
+    if _in_a_row(sequence) and not isinstance(sequence, tuple):  # a tuple is one token
         return list(sequence)
     raise TypeError(f"sequence {i} must be a list of tokens, got {_shown(sequence)}.")
 
 
 def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether things stand one after the other in it: no text, table or dict."""
+    """Whether a value is a one-dimensional iterable with an order: no text, table, dict or set."""
     unlike = isinstance(value, str | bytes | Mapping | Set)
     return isinstance(value, Iterable) and not unlike and getattr(value, "ndim", 1) == 1
 
@@ -50,9 +50,7 @@ def tagged(X: object, y: object) -> tuple[list[list[Any]], list[list[Any]]]:
     listed("y", y, "sequences of labels")
     tags = [list(one) for one in _lists_of_labels(y)]
     if len(tags) != len(found):
-        raise ValueError(
-            f"y must have {len(found)} sequences of labels, as X has, got {len(tags)}."
-        )
+        raise ValueError(f"y must have {len(found)} sequences of labels like X, got {len(tags)}.")
     for i, (tokens, own) in enumerate(zip(found, tags, strict=True)):
         if len(tokens) != len(own):
             raise ValueError(
@@ -69,7 +67,7 @@ def _lists_of_labels(y: Any) -> Iterable[Any]:
 
 
 def tags_in(y: Sequence[Sequence[Any]]) -> NDArray[Any]:
-    """The labels there are, sorted: of one kind, none missing."""
+    """The distinct labels, sorted; checks that they have one type and that none is missing."""
     try:
         distinct = set(itertools.chain.from_iterable(y))
     except TypeError:
@@ -77,12 +75,12 @@ def tags_in(y: Sequence[Sequence[Any]]) -> NDArray[Any]:
         raise
     if any(is_missing(label) for label in distinct):
         _refuse_label(y, is_missing)
-    if any(_ends_in_nul(label) for label in distinct):  # which numpy would cut off
+    if any(_ends_in_nul(label) for label in distinct):  # numpy would drop the NUL
         _refuse_label(y, _ends_in_nul)
     try:
         found = labels(_objects(distinct), "y")
     except (TypeError, ValueError):
-        for i, tags in enumerate(y):  # the places of labels among distinct ones mean nothing
+        for i, tags in enumerate(y):  # find the sequence, for the message
             labels(_objects(tags), f"y[{i}]")
         raise
     return np.unique(found.astype(str) if found.dtype.kind == "O" and len(found) else found)
@@ -119,7 +117,7 @@ def _refuse_label(y: Sequence[Sequence[Any]], wrong: Callable[[Any], bool]) -> N
 
 
 def columns(names: object) -> tuple[str, ...]:
-    """Names of columns, which templates can tell from each other."""
+    """Names of columns: distinct identifiers, at least one."""
     listed("columns", names, "names")
     found: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
     for i, name in enumerate(found):
@@ -131,7 +129,7 @@ def columns(names: object) -> tuple[str, ...]:
 
 
 def token_kind(token: object, i: int, t: int) -> str:
-    """What tokens like this one are called; what is no token is refused."""
+    """The kind of a token; raises for anything else."""
     for kind, types in _KINDS.items():
         if isinstance(token, types):
             return kind
@@ -145,24 +143,24 @@ _CALLED = {"words": "a str or a tuple of str", "strings": "a list of str", "dict
 
 
 def no_templates(templates: object, kind: str) -> None:
-    """Refuse templates where tokens bring their own features."""
+    """Refuse templates for tokens that are lists or dicts of features."""
     if templates is not None:
         raise ValueError(
-            f"templates must be None where tokens are {kind.replace('strings', 'lists of strings')}"
+            f"templates must be None if tokens are {kind.replace('strings', 'lists of strings')}"
             f", got {templates!r}."
         )
 
 
 def same_kind(kind: str, learnt: str) -> None:
-    """Refuse tokens of another kind than was learnt before."""
+    """Refuse tokens of another kind than in training."""
     if kind != learnt:
-        raise TypeError(f"tokens must be {_CALLED[learnt]}, as learnt before, got {_CALLED[kind]}.")
+        raise TypeError(f"tokens must be {_CALLED[learnt]} as in training, got {_CALLED[kind]}.")
 
 
 def refuse_token(
     X: Sequence[Sequence[Any]], place: tuple[int, int], kind: str, columns: Sequence[str]
 ) -> NoReturn:
-    """Say what is wrong with a token that the core does not take."""
+    """Raise the error for a token that the core has refused."""
     i, t = place
     token, who = X[i][t], _who(i, t)
     if token_kind(token, i, t) != kind:
@@ -190,7 +188,7 @@ def _refuse_words(token: Any, who: str, columns: Sequence[str]) -> None:
 
 
 def no_surrogates(who: str, text: str) -> None:
-    """Refuse what cannot be encoded."""
+    """Refuse a text that cannot be encoded."""
     for at, c in enumerate(text):
         if "\ud800" <= c <= "\udfff":
             raise ValueError(f"{who} must have no lone surrogate, got one at character {at}.")
@@ -250,7 +248,7 @@ def _value(value: Any, who: str) -> float:
 def chain(
     U: NDArray[np.float64], A: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores of labels and of steps that fit each other; A with one matrix or one a step."""
+    """Check that scores of labels and of transitions fit; A may be one matrix or one a step."""
     if U.ndim != 2 or U.shape[1] == 0:
         raise ValueError(f"U must be of shape (length, n_labels), got shape {U.shape}.")
     T, K = U.shape
@@ -259,13 +257,13 @@ def chain(
             f"A must be of shape ({K}, {K}) or ({max(T - 1, 0)}, {K}, {K}) as U has {T} tokens and "
             f"{K} labels, got shape {A.shape}."
         )
-    if A.ndim == 2 or len(A) == 0:  # without a step any matrix will do
+    if A.ndim == 2 or len(A) == 0:  # without a transition, any matrix will do
         A = A.reshape(1, K, K) if A.size else np.zeros((1, K, K))
     return U, A
 
 
 def path(value: Any, length: int, n_labels: int) -> NDArray[np.int32]:
-    """A label for each token, as numbers."""
+    """The index of a label for each token."""
     found = np.asarray(value)
     inside = found.shape == (length,) and (length == 0 or found.dtype.kind in "iu")
     if not inside or (length and not (found.min() >= 0 and found.max() < n_labels)):
@@ -280,6 +278,6 @@ def _who(i: int, t: int) -> str:
 
 
 def _shown(value: object) -> str:
-    """What was given, no longer than can be taken in at a glance."""
+    """A value as errors show it, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:56]} ..."

@@ -1,4 +1,4 @@
-"""What single parameters must be: numbers, counts, flags, names, functions."""
+"""Checks of single parameters: numbers, counts, flags, names, functions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class FormatError(ValueError):
 
 
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
-    """`value` as a float in the interval that `where` spells, such as ``"[0.5, 1)"``."""
+    """`value` as a float in an interval; `where` spells it, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(must(name, "be a number", value))
     try:
         x = float(value)
-    except OverflowError:  # a whole number beyond all doubles
+    except OverflowError:  # an int larger than any double
         x = math.inf
     above = x > low if where.startswith("(") else x >= low
     if not (math.isfinite(x) and above and x < high):
@@ -33,7 +33,7 @@ def number(name: str, value: object, where: str, *, low: float, high: float = ma
 
 
 def positive(name: str, value: object) -> float:
-    """A parameter of a rule, within what its formulas bear in double precision."""
+    """A parameter of a rule, in the range where its formulas neither overflow nor underflow."""
     return number(name, value, "[1e-30, 1e30]", low=1e-30, high=math.nextafter(1e30, math.inf))
 
 
@@ -68,7 +68,7 @@ def flag(name: str, value: object) -> bool:
 
 
 def verbosity(value: object) -> int:
-    """How much is told: a flag, or a count."""
+    """The value of `verbose`: a flag or a count."""
     return int(value) if isinstance(value, bool | np.bool_) else count("verbose", value, least=0)
 
 
@@ -86,7 +86,7 @@ def listing(names: Iterable[object]) -> str:
 
 
 def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...]:
-    """Names of which none is there twice, `but` for one that stands for no name."""
+    """A list of distinct names; only `but` may occur more than once."""
     is_list = isinstance(value, Iterable) and not isinstance(value, str)
     found = tuple(value) if is_list else ()
     if not is_list or not all(isinstance(each, str) for each in found):
@@ -98,7 +98,7 @@ def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...
 
 
 def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
-    """`value` as an array of doubles, rows one after the other."""
+    """`value` as an array of doubles in C order."""
     try:
         return np.asarray(value, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
@@ -106,7 +106,7 @@ def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
 
 
 def numbers(name: str, value: object) -> NDArray[np.float64]:
-    """`value` as an array of finite doubles, rows one after the other."""
+    """`value` as an array of finite doubles in C order."""
     array = doubles(name, value, "an array of numbers")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}.")
@@ -120,22 +120,22 @@ def function(name: str, value: object) -> Callable[..., Any]:
 
 
 def callback(name: str, value: object) -> None:
-    """Refuse what is to be called and cannot be."""
+    """Refuse a callback that is not callable."""
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be a function or None, got {value!r}.")
 
 
 def step(who: str, got: object, *, m: float, v: float, first_order: bool) -> tuple[float, float]:
-    """What a rule's function gave for a margin, which must be a step that keeps the laws."""
+    """Check the step that the function of a custom rule returned."""
     pair = _two_numbers(got)
     if pair is None or not all(math.isfinite(x) and x >= 0 for x in pair):
         raise ValueError(
-            f"{who} must give two finite numbers (alpha, gain), neither negative, got {got!r} for "
+            f"{who} must return two finite numbers (alpha, gain), not negative, got {got!r} for "
             f"m={m!r}, v={v!r}."
         )
     if first_order and pair[1] != 0:
         raise ValueError(
-            f"{who} must give gain 0 with first_order=True, got {got!r} for m={m!r}, v={v!r}."
+            f"{who} must return gain 0 with first_order=True, got {got!r} for m={m!r}, v={v!r}."
         )
     return pair
 
@@ -156,7 +156,7 @@ def generator(random: object) -> None:
 
 
 def threads(name: str, value: object) -> int:
-    """How many threads may run; None and -1 stand for as many as there are cores."""
+    """The number of threads; None and -1 mean one for each core."""
     if value is not None and count(name, value, least=-1) == 0:
         raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
     cores = os.cpu_count() or 1
@@ -164,7 +164,7 @@ def threads(name: str, value: object) -> int:
 
 
 def top(value: object, *, auto: int | None) -> int | None:
-    """How many rows of a table to list; None: all."""
+    """How many rows of a table to list; None means all."""
     if value is None:
         return None
     if isinstance(value, str) and value == "auto":

@@ -1,4 +1,4 @@
-"""The command `surelearn`: starts it, or says what is missing; must not know the sub-commands."""
+"""Entry point of the command `surelearn`; must not know the sub-commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EXTRA = ("typer", "rich")
 
 
 def main() -> None:
-    """Run the command; without its extra, say which line installs it and exit with 1."""
+    """Run the command. If the extra `cli` is missing, print how to install it and exit with 1."""
     stand_in()
     try:
         from surelearn.cli._app import app

@@ -1,6 +1,6 @@
 """The group of sub-commands, one file each; must not know what they compute.
 
-Imports no more than typer needs: ``surelearn --help`` waits for every module named here.
+This module imports only what typer needs: ``surelearn --help`` waits for every import here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Annotated, Any
 
-import rich  # noqa: F401  (sub-commands print with it: better missed here than midway)
+import rich  # noqa: F401  (sub-commands print with it: fail here if it is missing, not midway)
 import typer
 from typer.core import TyperGroup
 
@@ -25,28 +25,28 @@ from surelearn.cli.simulate import simulate
 from surelearn.cli.tag import tag
 from surelearn.cli.train import train
 
-#: What a shell says of a process that wrote to a pipe nobody reads.
-_NOBODY_READS = 128 + 13
+#: The exit code of a process that a shell saw die of SIGPIPE (13): the reader of its pipe is gone.
+_BROKEN_PIPE = 128 + 13
 
 
 class _Commands(TyperGroup):
-    """Sub-commands whose errors are one line, without a traceback."""
+    """Sub-commands that print an error as one line, without a traceback."""
 
     def main(self, *args: Any, **more: Any) -> Any:
         try:
             return super().main(*args, **more)
-        except OSError as error:  # help that cannot be written
+        except OSError as error:  # the help page could not be written
             _say(_line(error, self))
             sys.exit(1)
 
     def invoke(self, ctx: Any) -> Any:
-        if hasattr(sys.stdout, "reconfigure"):  # letters that a terminal lacks are spelled out
+        if hasattr(sys.stdout, "reconfigure"):  # escape characters that the terminal cannot show
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with stoppable():
                 return super().invoke(ctx)
         except BrokenPipeError:
-            raise typer.Exit(_NOBODY_READS) from None
+            raise typer.Exit(_BROKEN_PIPE) from None
         except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
             line = _line(error, self)
             if line is None:
@@ -60,7 +60,7 @@ def _say(line: str | None) -> None:
 
 
 def _line(error: Exception, commands: TyperGroup) -> str | None:
-    """An error in one line; None if it is a fault of ours."""
+    """The error as one line; None if it is a bug of surelearn and needs its traceback."""
     from surelearn.cli._wording import in_options
 
     text = in_options(error, commands)
@@ -78,7 +78,7 @@ def _line(error: Exception, commands: TyperGroup) -> str | None:
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},  # of sub-commands too
+    context_settings={"help_option_names": ["-h", "--help"]},  # sub-commands inherit it
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

@@ -1,4 +1,4 @@
-"""What several commands ask for, and in which words; must not know what they do with it."""
+"""Options that several commands share; must not know what the commands do with them."""
 
 from __future__ import annotations
 
@@ -24,55 +24,59 @@ Model = Annotated[Path, typer.Argument(help="A saved model.", metavar="MODEL", s
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="jsonl, csv, tsv, parquet, arrow, svmlight or vw, or folders of them; .gz and the "
-        "like are fine; - is standard input.",
+        help="jsonl, csv, tsv, parquet, arrow, svmlight or vw files, compressed or not, or "
+        "folders of them; - is standard input.",
         metavar="FILE",
         show_default=False,
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of the text, such as latin-1, if not utf-8.")
+    str | None,
+    typer.Option(metavar="NAME", help="Text encoding, such as latin-1; utf-8 by default."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 
-#: How rows are read: the options of every command that does, in the order of their help.
+#: The options of every command that reads rows, in the order of the help.
 ROWS: dict[str, Any] = {
     "text": Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of texts, if it is not 'text'.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of texts; 'text' by default.")
     ],
     "label": Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column of labels, if it is not 'label'."),
+        typer.Option(metavar="COLUMN", help="Column of labels; 'label' by default."),
     ],
     "weight": Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A column of weights of the rows.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of sample weights.")
     ],
     "features": Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Columns of numbers, for a model without texts."),
+        typer.Option(
+            metavar="A,B,...", help="Numeric columns to use instead of texts; '*' for all."
+        ),
     ],
     "format": Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="Of the files, if names do not tell.")
+        str | None,
+        typer.Option(metavar="FORMAT", help="File format, if the file names do not show it."),
     ],
     "delimiter": Annotated[
         str | None,
-        typer.Option(metavar="LETTER", help="Between columns of csv, such as ';' or '\\t'."),
+        typer.Option(metavar="LETTER", help="Column separator of csv, such as ';' or '\\t'."),
     ],
     "quote": Annotated[
-        str | None, typer.Option(metavar="LETTER", help="Around texts of csv; '' if none is.")
+        str | None, typer.Option(metavar="LETTER", help="Quote character of csv; '' for none.")
     ],
     "encoding": Encoding,
     "label_type": Annotated[
-        str | None, typer.Option(metavar="str|int", help="What labels of csv are, if not clear.")
+        str | None, typer.Option(metavar="str|int", help="Type of csv labels; guessed by default.")
     ],
     "zero_based": Annotated[
-        bool, typer.Option("--zero-based", help="Features of svmlight are counted from 0, not 1.")
+        bool, typer.Option("--zero-based", help="Feature indices of svmlight start at 0, not 1.")
     ],
     "skip_bad": Annotated[
         bool,
-        typer.Option("--skip-bad", help="Leave out lines that cannot be read, and count them."),
+        typer.Option("--skip-bad", help="Skip and count lines that cannot be parsed."),
     ],
 }
 
@@ -80,13 +84,14 @@ ROWS: dict[str, Any] = {
 def reads(
     options: Mapping[str, Any], *, without: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """For a command with a parameter `reading`: it stands for these options in the command's help,
-    and the command is called with what was asked for, as keywords of `read.batches`.
+    """Replace the parameter `reading` of a command by these options.
+
+    The command is then called with the given options as keywords of `read.batches`.
 
     Parameters
     ----------
     options : dict of {name: annotation}
-        A flag is off by default, everything else is not given.
+        The default of a flag is False, that of any other option None.
     without : list of str
         Options that the command does not have.
     """
@@ -98,6 +103,7 @@ def reads(
             asked = {name: given.pop(name) for name in chosen}
             command(**given, reading=reading(**asked))
 
+        # typer reads the signature: put the options in the place of `reading`.
         hints = get_type_hints(command, include_extras=True)
         own = inspect.signature(command).parameters
         others = [parameter for name, parameter in own.items() if name != "reading"]
@@ -117,7 +123,7 @@ def _parameter(name: str, kind: Any) -> inspect.Parameter:
 
 
 def reading(**asked: Any) -> dict[str, Any]:
-    """What was asked for, as keywords of `read.batches` or `read.sentences`."""
+    """Turn options into keywords of `read.batches` or `read.sentences`."""
     for name in ("features", "columns"):
         if asked.get(name) is not None:
             asked[name] = asked[name].split(",")
@@ -129,20 +135,20 @@ def reading(**asked: Any) -> dict[str, Any]:
 
 
 def classifier_in(path: Path) -> SureClassifier:
-    """The classifier of a file; a tagger has commands of its own."""
+    """Load a classifier; refuse a tagger, which needs `surelearn tag`."""
     import surelearn
 
     model = surelearn.load(path)
     if not isinstance(model, surelearn.SureClassifier):
         raise ValueError(
-            f"{path} must be a classifier, got a {type(model).__name__}. Its commands are those of "
+            f"{path} must be a classifier, got a {type(model).__name__}. Use the commands of "
             "surelearn tag."
         )
     return model
 
 
 def rule(text: str) -> Any:
-    """A rule by its name, with parameters as its value would show them."""
+    """Parse a rule: a name, or a name with parameters such as ``arow(r=0.3)``."""
     from surelearn import rules
 
     wrong = f"--rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
@@ -167,7 +173,7 @@ def rule(text: str) -> Any:
 
 
 def check_picture(path: Path, option: str) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Check before the work that a picture can be written after it."""
     name = option.removeprefix("--")
     if path.suffix.lower() not in _ENDINGS:
         raise typer.BadParameter(
@@ -177,7 +183,7 @@ def check_picture(path: Path, option: str) -> None:
 
 
 def check_lines(path: Path, option: str) -> None:
-    """Refuse before the work a file that lines could not be written to after it."""
+    """Check before the work that lines can be written to this file after it."""
     check_folder(path, option)
     from surelearn import files
 
@@ -185,7 +191,7 @@ def check_lines(path: Path, option: str) -> None:
 
 
 def check_model(path: Path, option: str) -> None:
-    """Refuse before the work a file that a model could not be written to after it."""
+    """Check before the work that a model can be written to this file after it."""
     check_folder(path, option)
     from surelearn import files
 
@@ -201,14 +207,17 @@ def check_folder(path: Path, option: str) -> None:
 
 
 def check_apart(output: Path, inputs: list[str]) -> None:
-    """Refuse to write over what is read, or what would be read in its folder the next time."""
+    """Refuse an output that is one of the inputs, or that the next run would read as an input.
+
+    The second case is a file written into an input folder, with a name of a known format.
+    """
     from surelearn.read import is_known
 
     folder = output.absolute().parent
     for name in [path for given in inputs for path in (given, *glob.glob(given, recursive=True))]:
         if _is_same(output, name) or (_is_same(folder, name) and is_known(output)):
             raise typer.BadParameter(
-                f"output must be a file of its own, got '{output}'.", param_hint="--output"
+                f"output must not be one of the inputs, got '{output}'.", param_hint="--output"
             )
 
 
@@ -217,7 +226,7 @@ def _is_same(one: Path, other: str) -> bool:
 
 
 def size(n_bytes: float) -> str:
-    """Bytes in words."""
+    """A number of bytes with its unit, such as ``2.9 kB``."""
     for unit in _UNITS:
         if n_bytes < 1000 or unit == _UNITS[-1]:
             break

@@ -1,4 +1,4 @@
-"""Lines that are written whole or not at all; must not know what they say."""
+"""Output of whole lines, even when the disk is full; must not know what the lines say."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from typing import Annotated, Any
 
 import typer
 
-#: Bytes that a pipe takes whole or not at all.
+#: A pipe takes up to this many bytes in one piece or not at all (POSIX; 512 is its minimum).
 _AT_ONCE = getattr(select, "PIPE_BUF", 512)
 
 
 def is_shown(output: Path | None) -> bool:
-    """Whether lines appear on a terminal, where a bar would be in their way."""
+    """Whether the lines go to a terminal, where a progress bar would break them up."""
     return output is None and sys.stdout.isatty()
 
 
-#: Where lines are written, as an option.
+#: The option --output of commands that write lines.
 Output = Annotated[
-    Path | None, typer.Option(dir_okay=False, help="Write to a file, not to standard output.")
+    Path | None, typer.Option(dir_okay=False, help="Write to this file, not to standard output.")
 ]
 
 
 @contextmanager
 def opened(output: Path | None) -> Iterator[WholeLines]:
-    """Where lines are written: a file, or standard output."""
+    """Open a file, or standard output, for whole lines."""
     if output is None:
         sys.stdout.flush()
         buffer = sys.stdout.buffer
+        # Below the buffer: it would keep lines back, and cut them anywhere.
         yield WholeLines(getattr(buffer, "raw", buffer), "standard output")
     else:
         with open(output, "wb", buffering=0) as file:
@@ -42,13 +43,13 @@ def opened(output: Path | None) -> Iterator[WholeLines]:
 
 
 class WholeLines:
-    """Writes lines at once: who reads a stream waits for them.
+    """Writes lines without a buffer, so that the reader of a stream gets each one at once.
 
     Parameters
     ----------
     file : binary file without a buffer
     name : str
-        What errors call it.
+        The name of the file in errors.
     """
 
     def __init__(self, file: Any, name: str) -> None:
@@ -57,12 +58,12 @@ class WholeLines:
         self._n_lines = 0
 
     def write(self, lines: bytes) -> None:
-        """Write some whole lines; where no room is left, those that fit."""
+        """Write whole lines; if the disk fills up, keep the lines that fit and raise."""
         done = 0
         try:
             while done < len(lines):
                 size = self._file.write(memoryview(lines)[done : _end(lines, done)])
-                if size is None:
+                if size is None:  # a full pipe that must not block
                     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
                 done += size
         except OSError as error:
@@ -72,7 +73,7 @@ class WholeLines:
         self._n_lines += lines.count(b"\n")
 
     def _told(self, n_bytes: int) -> str:
-        """Take back the begin of a line from an ordinary file; what is in it then, in words."""
+        """Cut a half-written line off a regular file; say how many lines are left in it."""
         try:
             descriptor = self._file.fileno()
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -85,8 +86,11 @@ class WholeLines:
 
 
 def _end(lines: bytes, begin: int) -> int:
-    """How far to write at once: whole lines that a pipe takes, or none of them where a signal comes
-    while it is full. Of one that is too long for that a signal may leave the begin."""
+    """Where the next write ends: after as many whole lines as a pipe takes in one piece.
+
+    A signal that arrives while the pipe is full then cuts no line. A line longer than `_AT_ONCE`
+    is written alone, and a signal may cut it.
+    """
     if len(lines) - begin <= _AT_ONCE:
         return len(lines)
     last = lines.rfind(b"\n", begin, begin + _AT_ONCE) + 1

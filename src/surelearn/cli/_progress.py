@@ -1,4 +1,4 @@
-"""What is shown while work goes on: bars and warnings; must not know what the work is."""
+"""Progress bars and warnings; must not know what the work is."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def progress_bar(
     name: str | None = None, *, quiet: bool, judges: bool = True
 ) -> Iterator[Callable[[StreamProgress], None] | None]:
-    """What goes through a source reports to; None, and nothing is shown, outside a terminal.
+    """A bar for work that reads a source, as a callback; None outside a terminal.
 
-    Each pass is called so in the bar unless there is a name. `judges`: mistakes are counted.
+    The bar shows `name`, or the number of the pass without one. With `judges` it also shows the
+    error so far.
     """
     from rich.console import Console
 
@@ -35,7 +36,7 @@ def progress_bar(
 
 @contextmanager
 def count_bar(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """What is told (done, total) of work in many parts; None where nobody looks on."""
+    """A bar for work in many parts, as a callback of (done, total); None outside a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
@@ -52,10 +53,10 @@ def count_bar(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
 
 @contextmanager
 def warnings_shown() -> Iterator[None]:
-    """A line for each warning when it comes: a stream may never end."""
+    """Print each warning at once, as one line: a stream may never end."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        # Printed, not echoed: the bar makes room for what is printed.
+        # print, not typer.echo: rich moves its bar out of the way of print only.
         warnings.showwarning = lambda message, *_, **__: print(
             f"surelearn: {message}", file=sys.stderr, flush=True
         )
@@ -77,7 +78,7 @@ def _bar(console: Any) -> Progress:
 
 
 class _Shown:
-    """One task of the bar for each pass."""
+    """Shows one task in the bar for each pass."""
 
     def __init__(self, progress: Progress, name: str | None = None, *, judges: bool = True) -> None:
         self._progress = progress
@@ -106,10 +107,11 @@ class _Shown:
         name = self._name or f"Pass {now.number}/{now.passes}"
         self._task = self._progress.add_task(name, total=now.total, speed="", mistakes="")
         self._number, self._begin = now.number, time.monotonic()
-        # What was there at the first report took time before the clock was started.
+        # Rows of the first report were read before the clock started: they would make the speed
+        # too high.
         self._from = now.rows, now.n_bytes
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole in per cent."""
+    """A share in per cent."""
     return f"{100 * part / max(whole, 1):.1f} %"

@@ -1,4 +1,4 @@
-"""What ends a command from outside, Ctrl-C and SIGTERM; must not know what the command does."""
+"""Stopping a command by Ctrl-C or SIGTERM; must not know what the command does."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """While it lasts SIGTERM raises what Ctrl-C does, and either ends the command with the exit
-    code that a shell has for it: 130 and 143."""
+    """Make SIGTERM raise KeyboardInterrupt, as Ctrl-C does.
+
+    The command then exits with the usual codes of a shell: 130 for Ctrl-C and 143 for SIGTERM.
+    """
     received: list[int] = []
 
     def stop(number: int, frame: Any) -> None:
@@ -29,7 +31,7 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        # An import that was interrupted may raise anything.
+        # An interrupted import may raise any exception, so the signal decides, not the type.
         if received or isinstance(error, KeyboardInterrupt):
             raise typer.Exit(128 + (received or [signal.SIGINT])[0]) from None
         raise
@@ -39,6 +41,9 @@ def stoppable() -> Iterator[None]:
 
 
 def _is_heard(number: int) -> bool:
-    """Whether a signal can be caught here: a job in the background ignores Ctrl-C."""
+    """Whether to catch this signal: only in the main thread, and not if the process ignores it.
+
+    A shell starts background jobs with Ctrl-C ignored; that must stay so.
+    """
     here = threading.current_thread() is threading.main_thread()
     return here and signal.getsignal(number) not in (signal.SIG_IGN, None)

@@ -1,4 +1,4 @@
-"""Standard streams that were closed before the command began; must not know the sub-commands."""
+"""Standard streams that were closed before the command started; must not know the sub-commands."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any, NoReturn, cast
 
 
 def stand_in() -> None:
-    """Put something in the place of closed streams.
+    """Replace closed standard streams.
 
-    Their numbers are taken, so that no file is opened under one and gets what is printed. Errors go
-    nowhere; whatever is printed as a result fails. Who reads standard input sees that it is None.
+    The descriptors 0, 1 and 2 are opened, so that no other file gets one of them and receives what
+    is printed. Error messages are dropped; printing a result raises. Standard input stays None.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
     if sys.stdout is None:
-        # Without a buffer, whose rest would fail once more when the process ends.
+        # Unbuffered: what is left in a buffer would raise once more when the process exits.
         sys.stdout = io.TextIOWrapper(cast(Any, _Closed()), write_through=True)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
 
 
 class _Closed(io.RawIOBase):
-    """Standard output that nothing can be written to."""
+    """A closed standard output: every write raises."""
 
     def writable(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""What commands that learn share: the run, Ctrl-C, and what is said of it in the end."""
+"""What `train` and `tag train` share: options, the run, Ctrl-C and the report."""
 
 from __future__ import annotations
 
@@ -19,38 +19,40 @@ if TYPE_CHECKING:
     from surelearn.estimators import StreamProgress
     from surelearn.training.claim import Claim
 
-#: Of many columns so many are told.
+#: The report names at most this many columns.
 _MOST = 10
 
-#: Of many passes so many are told from the begin, and as many from the end.
+#: The report lists at most this many passes from the start, and as many from the end.
 _ENDS = 5
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", dir_okay=False, help="Where the model is written.")
+    Path, typer.Option("--output", "-o", dir_okay=False, help="Where to write the model.")
 ]
 Passes = Annotated[
     int | None,
-    typer.Option(min=1, help="Passes over the files: 10, and 1 over standard input."),
+    typer.Option(min=1, help="Passes over the data; 10 by default, 1 for standard input."),
 ]
 Rule = Annotated[
     str | None,
-    typer.Option(help="How to learn, such as arow, 'arow(r=0.3)' or 'variance(phi=3)'."),
+    typer.Option(help="Update rule, such as arow, 'arow(r=0.3)' or 'variance(phi=3)'."),
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the model in --output, if it is there.")
+    bool, typer.Option("--resume", help="Continue training the model in --output, if it exists.")
 ]
 CheckpointEvery = Annotated[
-    str, typer.Option(metavar="TIME|RECORDS", help="How often the model is written meanwhile.")
+    str, typer.Option(metavar="TIME|RECORDS", help="How often to write the model while training.")
 ]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Threads that read; never changes the result.")
+    int | None, typer.Option(min=1, help="Threads that read; does not change the result.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Decides the order of later passes.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 2, help="Random seed for the row order of later passes.")
+]
 
 
 @contextmanager
 def writing(output: Path, files: list[str]) -> Iterator[Claim]:
-    """Refuse before the work what could not be written after it, or what another command writes."""
+    """Check before the work that the model can be written, and lock its file."""
     _options.check_apart(output, files)
     _options.check_model(output, "--output")
     from surelearn.training.claim import claimed
@@ -62,9 +64,9 @@ def writing(output: Path, files: list[str]) -> Iterator[Claim]:
 def learn(
     model: Any, files: list[str], output: Claim, *, quiet: bool, every: str, **more: Any
 ) -> int:
-    """Learn from files; Ctrl-C, or the SIGTERM of a service manager, leaves what was learnt.
+    """Train on files and return the number of rows learnt in all passes.
 
-    Gives how many rows were learnt, in all passes.
+    Ctrl-C, or the SIGTERM of a service manager, saves the model as it is then.
     """
     try:
         with warnings_shown(), progress_bar(quiet=quiet) as shown:
@@ -79,7 +81,7 @@ def learn(
 
 
 class _Counted:
-    """Notes how many rows were learnt, and passes on what is reported."""
+    """Counts the rows learnt and passes each report on."""
 
     def __init__(self, shown: Callable[[StreamProgress], None] | None) -> None:
         self.learnt = 0
@@ -95,7 +97,7 @@ def _every(text: str) -> int | str:
     return int(text) if text.isdigit() else text
 
 
-# --------------------------------------------------------------------- what is said
+# --------------------------------------------------------------------- reports
 
 
 def _say_interrupted(model: Any, output: Claim) -> None:
@@ -105,7 +107,7 @@ def _say_interrupted(model: Any, output: Claim) -> None:
     rows = model.stream_.rows
     typer.echo(
         f"surelearn: interrupted after {rows:,} rows of pass {model.stream_.number}. "
-        f"{os.fspath(output)} has what was learnt; --resume goes on with it.",
+        f"The model so far is in {os.fspath(output)}; --resume continues.",
         err=True,
     )
 
@@ -113,7 +115,7 @@ def _say_interrupted(model: Any, output: Claim) -> None:
 def report(
     model: Any, output: Path, learnt: int, begin: float, *, what: str = "rows"
 ) -> dict[str, Any]:
-    """How it went, with the clock of `time.monotonic` at the begin."""
+    """The report of a run that began at `begin` of `time.monotonic`, as JSON has it."""
     position = model.stream_
     mistakes = model.mistakes_[-position.number :].tolist()
     return {
@@ -123,7 +125,7 @@ def report(
         "skipped": position.n_bad,
         "classes": model.classes_.tolist(),
         "passes": position.number,
-        "mistakes": mistakes if learnt else [],  # those of before are no part of this run
+        "mistakes": mistakes if learnt else [],  # a run that learnt nothing shows no older counts
         "learnt": learnt,
         "updates": model.n_updates_,
         "seconds": round(time.monotonic() - begin, 3),
@@ -133,14 +135,14 @@ def report(
 def in_words(
     report: dict[str, Any], files: list[str], what: str = "rows", classes: str = "classes"
 ) -> str:
-    """The report as a few lines."""
+    """The report as a few lines of text."""
     source = "standard input" if files == ["-"] else ", ".join(files)
     lines = _learnt(report, source, what, classes) if report["learnt"] else []
-    lines = lines or [f"Nothing was new in {source}: the model is as it was."]
+    lines = lines or [f"No new {what} in {source}: the model is unchanged."]
     if report.get("features"):
         lines.append(_columns(report["features"], report.get("ignored", [])))
     if report["skipped"]:
-        lines.append(f"Left out because they could not be read: {report['skipped']:,} {what}.")
+        lines.append(f"Skipped because they could not be parsed: {report['skipped']:,} {what}.")
     lines.append(f"The model is in {report['model']} ({_options.size(report['bytes'])}).")
     return "\n".join(lines)
 
@@ -156,9 +158,9 @@ def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> lis
 
 
 def _columns(features: list[str], ignored: list[str]) -> str:
-    """Which columns were learnt, and which were not."""
-    besides = f" Not read: {_named(ignored)}." if ignored else ""
-    return f"Features: {_named(features)}.{besides}"
+    """Which columns the model uses, and which it does not."""
+    unused = f" Not read: {_named(ignored)}." if ignored else ""
+    return f"Features: {_named(features)}.{unused}"
 
 
 def _named(columns: list[str]) -> str:
@@ -168,7 +170,7 @@ def _named(columns: list[str]) -> str:
 
 
 def _errors(mistakes: list[int], rows: int) -> str:
-    """The share of mistakes in each pass, or in the first and the last ones of many."""
+    """The error of each pass; of many passes, the first and the last ones."""
     shares = [share(wrong, rows) for wrong in mistakes]
     if len(shares) == 1:
         return shares[0]

@@ -1,4 +1,4 @@
-"""Errors in the words of the command: options where the library names keywords."""
+"""Errors in the words of the command: `--skip-bad` where the library says `skip_bad=True`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surelearn._check import Keyword, Said
 
 
 def in_options(said: BaseException | str, group: Any) -> str:
-    """What an error or a sentence says, with the options of a group of commands."""
+    """The text of an error or a sentence, with keywords spelled as options of these commands."""
     text = said.args[0] if isinstance(said, BaseException) and said.args else said
     if not isinstance(text, Said):
         return str(said)
@@ -32,7 +32,7 @@ def _option(keyword: Keyword, options: Mapping[str, str]) -> str:
 
 
 def _options_of(group: Any) -> dict[str, str]:
-    """The options of all commands, by the names of their parameters."""
+    """The options of all commands, keyed by parameter name."""
     found: dict[str, str] = {}
     for command in group.commands.values():
         if hasattr(command, "commands"):

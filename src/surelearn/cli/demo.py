@@ -1,6 +1,6 @@
-"""`surelearn demo`: what the rules do on a corpus at hand; must not know how they do it.
+"""`surelearn demo`: compares four rules on a small corpus; must not know how they learn.
 
-Everything heavy is imported inside the functions: ``surelearn --help`` need not wait for it.
+Heavy modules are imported inside the functions, so that ``surelearn --help`` does not load them.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ def demo(
         Path, typer.Option(dir_okay=False, help="Picture to write: .png, .svg or .pdf.")
     ] = Path("demo.png"),
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 2, help="Decides the split and all orders.")
+        int, typer.Option(min=0, max=2**32 - 2, help="Random seed for the split and all orders.")
     ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Learn which package a docstring comes from; print results, leave a picture.
+    """Learn which package a docstring comes from; print results and draw a picture.
 
     The texts are the docstrings of the installed numpy, scipy, scikit-learn and Python itself, so
-    nothing is downloaded. Takes about ten seconds.
+    nothing is downloaded. The demo takes about ten seconds.
     """
     check_picture(output, "--output")
     from rich.console import Console
 
-    # Docstrings are full of brackets and colons that are no markup.
+    # Docstrings are full of brackets and colons that rich would take for markup.
     console = Console(highlight=False, markup=False, emoji=False, stderr=as_json)
     with _progress(console) as progress:
         with _stage(progress, "Reading docstrings"):
@@ -89,7 +89,7 @@ def demo(
 
 
 def _load(seed: int) -> _Data:
-    """Docstrings, a fifth of every class held out."""
+    """Docstrings, split into training texts and a test set of a fifth of every class."""
     from sklearn.model_selection import train_test_split
 
     from surelearn.datasets import load_docstrings
@@ -102,7 +102,7 @@ def _load(seed: int) -> _Data:
 
 
 def _choose(data: _Data, seed: int) -> dict[str, rules.Rule]:
-    """Each learner's best value for one pass, by its mistakes on texts before it learns them."""
+    """Each rule with its best parameter for one pass, by progressive validation error."""
     from surelearn import SureTextClassifier, rules, tune
 
     grids: dict[str, list[rules.Rule]] = {
@@ -118,7 +118,7 @@ def _choose(data: _Data, seed: int) -> dict[str, rules.Rule]:
 
 
 def _train(data: _Data, rule: rules.Rule, seed: int) -> list[_Run]:
-    """One model for each number of passes; its time is the fastest of three."""
+    """One model for each number of passes, with the fastest time of three runs."""
     from surelearn import SureTextClassifier
 
     runs = []
@@ -136,7 +136,7 @@ def _seconds_to_fit(model: SureTextClassifier, data: _Data) -> float:
 
 
 def _sureness(model: SureTextClassifier, texts: list[str]) -> NDArray[Any]:
-    """Margin between the two best labels of each text, in its standard deviations."""
+    """Margin between the two best labels of each text, in standard deviations of that margin."""
     import numpy as np
 
     mean, variance = model.margin(texts)
@@ -150,7 +150,7 @@ def _sureness(model: SureTextClassifier, texts: list[str]) -> NDArray[Any]:
 
 @contextmanager
 def _progress(console: Console) -> Iterator[Progress]:
-    """A bar for each stage, gone at the end; nothing at all outside a terminal."""
+    """Progress bars, one a stage, removed at the end; nothing outside a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<20}"), BarColumn(), TimeElapsedColumn())
@@ -176,15 +176,15 @@ def _report(console: Console, data: _Data, runs: dict[str, list[_Run]]) -> None:
     )
     console.print(_accuracy_table(runs))
     console.print(
-        "Parameters: the best for one pass, by mistakes on texts before they are learnt.\n"
-        "Times: from raw texts, the fastest of three.\n"
+        "Parameters: chosen by the progressive validation error of one pass.\n"
+        "Times: fastest of three runs, from raw texts.\n"
     )
     _report_texts(console, data, sure)
     _report_words(console, sure)
 
 
 def _plain(data: _Data, runs: dict[str, list[_Run]], output: Path) -> dict[str, Any]:
-    """The table for programs, and where the picture is, if there is one."""
+    """The table and the path of the picture, as JSON has them."""
     learners = [
         {"learner": name, "rule": repr(run.model.rule), "passes": passes,
          "accuracy": run.accuracy, "seconds": round(run.seconds, 4)}
@@ -206,7 +206,7 @@ def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
-        collapse_padding=True,  # so that no line is folded where a machine is slow
+        collapse_padding=True,  # long times of a slow machine still fit in 80 columns
     )
     table.add_column("learner", overflow="fold")
     table.add_column("rule", overflow="fold")
@@ -221,7 +221,7 @@ def _accuracy_table(runs: dict[str, list[_Run]]) -> Table:
 
 
 def _report_texts(console: Console, data: _Data, model: SureTextClassifier) -> None:
-    """Some test texts from the surest to the least sure, and what sureness is worth."""
+    """Print test texts from the surest to the least sure, and the accuracy of each half."""
     import numpy as np
 
     answers, sureness = model.predict(data.test), _sureness(model, data.test)
@@ -238,15 +238,15 @@ def _report_texts(console: Console, data: _Data, model: SureTextClassifier) -> N
         console.print(_one_line(data.test[row].partition("\n\n")[0], console.width))
     surer, other = np.array_split(answers[order] == data.y_test[order], 2)
     console.print(
-        f"Right answers: {surer.mean():.1%} of the surer half, {other.mean():.1%} of the other.\n"
+        f"Accuracy: {surer.mean():.1%} on the surer half, {other.mean():.1%} on the other.\n"
     )
 
 
 def _report_words(console: Console, model: SureTextClassifier) -> None:
-    """The words with the largest weights for some classes from all over the list."""
+    """Print the words with the largest weights, for a few classes spread over the list."""
     import numpy as np
 
-    title = "Words that speak for a package: weight (and its standard deviation)"
+    title = "Words with the largest weights: weight (and its standard deviation)"
     console.print(title, style="bold")
     for row in np.linspace(2, len(model.classes_) - 1, _N_CLASSES).astype(int):
         mean, deviation = model.coef_[row], np.sqrt(model.sigma_[row])
@@ -259,7 +259,7 @@ def _report_words(console: Console, model: SureTextClassifier) -> None:
 
 
 def _one_line(text: str, width: int) -> str:
-    """The text on one indented line of letters that every terminal and code page can show."""
+    """The text on one indented line, in ASCII, which every terminal can show."""
     plain = text.encode("ascii", "replace").decode()
     room = max(min(width, _WIDTH) - len(_INDENT), len(_CUT))
     return _INDENT + textwrap.shorten(plain, room, placeholder=_CUT)
@@ -271,7 +271,7 @@ def _one_line(text: str, width: int) -> str:
 def _picture(
     progress: Progress, data: _Data, chosen: dict[str, rules.Rule], *, output: Path, seed: int
 ) -> str:
-    """Leave the picture and say where it is."""
+    """Draw the picture, and return the last line to print."""
     from surelearn._check import install
 
     if find_spec("matplotlib") is None:
@@ -295,7 +295,7 @@ def _picture(
 
 
 def _finding(display: LearningCurveDisplay) -> str | None:
-    """How many texts CW saves, read off the curves."""
+    """The title: how few texts CW needs for the perceptron's final accuracy, if fewer."""
     everything = display.sizes_[-1]
     needed = display.rows_needed("CW", display.mean("Perceptron")[-1])
     if needed > everything:

@@ -1,4 +1,4 @@
-"""`surelearn evaluate`: how good a model is; must not know how that is found."""
+"""`surelearn evaluate`: scores of a model on labelled rows; must not know how they are computed."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def evaluate(
     *,
     against: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", help="A second model, to compare with on the same rows."),
+        typer.Option(metavar="MODEL", help="A second model to compare with on the same rows."),
     ] = None,
     reading: dict[str, Any],
     quiet: Quiet = False,
     as_json: Json = False,
     picture: Annotated[
         Path | None,
-        typer.Option(dir_okay=False, help="Draw the confusion table: .png, .svg or .pdf."),
+        typer.Option(dir_okay=False, help="Draw the confusion matrix: .png, .svg or .pdf."),
     ] = None,
 ) -> None:
-    """Judge a model by rows with known labels, or compare two.
+    """Evaluate a model on labelled rows, or compare two models.
 
-    Prints accuracy, scores of each label, losses, calibration and the confusion table. With
-    --against also McNemar's test: whether one model is better by more than chance.
+    Prints accuracy, scores of each label, log loss, calibration and the confusion matrix. With
+    --against it also prints McNemar's test: is one model better by more than chance?
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def evaluate(
 
     judged = _options.classifier_in(model)
     rival = None if against is None else _options.classifier_in(against)
-    with progress_bar("Judging", quiet=quiet) as progress:
+    with progress_bar("Evaluating", quiet=quiet) as progress:
         found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
     if found.comparison is not None and against is not None:
         names = str(model), str(against)

@@ -1,4 +1,4 @@
-"""`surelearn explain`: what a model knows, in words; must not know how that is found."""
+"""`surelearn explain`: weights of a model, in words; must not know how they are computed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def explain(
     model: Model,
     *,
     label: Annotated[
-        str | None, typer.Option(help="What speaks for this label, the most first.")
+        str | None, typer.Option(help="Show the evidence for this label, strongest first.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option(help="What the model says of this text, and why.")
+        str | None, typer.Option(help="Predict the label of this text, and show why.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many lines.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="Number of lines to print.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show what a model has learnt, and how sure it is of it.
+    """Show what a model has learnt, and how sure it is.
 
-    Without options: the words whose weights it is surest of. With two classes a positive weight
-    speaks for the label beside it, a negative one for the other.
+    Without options, prints the words whose weights the model is surest of. With two classes, a
+    positive weight is evidence for the label beside it, a negative weight for the other label.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def explain(
 
 
 def _narrow(found: Explanation) -> Explanation:
-    """With the columns that fit in a terminal."""
+    """The explanation without the columns that do not fit in a terminal."""
     from surelearn.estimators import Explanation
 
     kept = [name for name in found.columns if name not in ("probability", "variance")]
@@ -63,7 +63,7 @@ def _narrow(found: Explanation) -> Explanation:
 
 
 def _known(classes: list[Any], label: str) -> Any:
-    """The label that is spelled so: a shell knows texts only."""
+    """The class spelled like this text; a shell passes the label 3 as '3'."""
     return next((known for known in classes if str(known) == label), label)
 
 
@@ -72,7 +72,7 @@ def _check_reads_texts(model: Any) -> None:
 
     if not isinstance(model, SureTextClassifier):
         raise typer.BadParameter(
-            f"text needs a model of texts, got a {type(model).__name__}.", param_hint="--text"
+            f"text needs a text classifier, got a {type(model).__name__}.", param_hint="--text"
         )
 
 
@@ -96,4 +96,4 @@ def _plain(model: Any, found: Any, text: str | None) -> dict[str, Any]:
 
 
 def _or_none(value: Any) -> Any:
-    return None if value != value else value
+    return None if value != value else value  # NaN, which JSON lacks  # NaN, which JSON lacks

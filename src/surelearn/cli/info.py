@@ -1,4 +1,4 @@
-"""`surelearn info`: what is in a file; must not know how it is kept there."""
+"""`surelearn info`: what is in a model file; must not know the file format."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _NAMES = {
     "updates": "updates",
     "mistakes": "mistakes by pass",
     "features": "features",
-    "pair_features": "features of pairs",
+    "pair_features": "tag pair features",
     "columns": "columns",
     "templates": "templates",
     "words": "words known",
-    "clashes": "places that words share",
+    "clashes": "hash collisions",
     "temperature": "temperature",
     "stream": "stream",
 }
 
 
 def info(model: Model, as_json: Json = False) -> None:
-    """Show what is in a model file: classes, rule, sizes, mistakes.
+    """Show what is in a model file: rule, sizes, mistakes and classes.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def info(model: Model, as_json: Json = False) -> None:
 
 
 def _facts(path: Path, model: Any) -> dict[str, Any]:
-    """Everything as JSON has it; what does not apply is not there."""
+    """All facts as JSON has them, without those that do not apply to this kind of model."""
     from surelearn import rules
 
     of_kind = _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
@@ -74,7 +74,7 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
         facts["temperature"] = float(model.temperature_)
     if hasattr(model, "stream_") and model.stream_.files:
         facts["stream"] = model.stream_.plain()
-    # In the order in which they are printed, the classes last.
+    # In the order of printing, with the classes last.
     return {name: facts[name] for name in (*_NAMES, "classes") if name in facts}
 
 
@@ -127,16 +127,16 @@ def _shown(name: str, value: Any) -> str:
 
 
 def _stream(position: dict[str, Any]) -> str:
-    """Where training is in its source, or has ended."""
+    """The position of training in its source."""
     first, *others = position["files"]
     source = f"{first} and {len(others)} more" if others else first
-    left_out = f", {position['n_bad']:,} bad ones left out" if position["n_bad"] else ""
+    skipped = f", {position['n_bad']:,} bad rows skipped" if position["n_bad"] else ""
     end = "the end" if position["ended"] else f"row {position['rows']:,}"
-    return f"{source}, at {end} of pass {position['number']} of {position['passes']}{left_out}"
+    return f"{source}, at {end} of pass {position['number']} of {position['passes']}{skipped}"
 
 
 def _classes(counted: list[dict[str, Any]]) -> str:
-    """The labels and their rows, as a table; of taggers the labels."""
+    """A table of the classes and their row counts; a tagger stores no counts."""
     import numpy as np
 
     from surelearn.estimators.table import Table

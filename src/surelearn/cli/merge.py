@@ -1,4 +1,4 @@
-"""`surelearn merge`: models in files as one model in a file; must not know how they are merged."""
+"""`surelearn merge`: merges model files into one; must not know how models are merged."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from surelearn.cli._options import Json
 def merge(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="Saved models to merge.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", dir_okay=False, help="Where to write the result.")
+        Path,
+        typer.Option("--output", "-o", dir_okay=False, help="Where to write the merged model."),
     ],
     how: Annotated[
         Literal["evidence", "bayes", "weighted", "kl", "uniform"],
-        typer.Option(help="How to merge; rules without variances take evidence or uniform."),
+        typer.Option(help="Merge method; models of first-order rules need evidence or uniform."),
     ] = "evidence",
     as_json: Json = False,
 ) -> None:
-    """Make one model of many that were trained apart.
+    """Merge models that were trained separately into one.
 
     Example: surelearn merge monday.sure tuesday.sure -o week.sure
     """

@@ -1,4 +1,4 @@
-"""`surelearn predict`: a line of JSON for each row; must not know how labels are found."""
+"""`surelearn predict`: one line of JSON for each row; must not know how labels are predicted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: What a line says of a row.
+#: Keys that a line of output may have; a kept column of the same name gets a prefix.
 _PREDICTED = ("label", "probability", "sureness", "probabilities")
 
 
@@ -37,19 +37,19 @@ def predict(
     reading: dict[str, Any],
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Carry a column along; repeat it for several."),
+        typer.Option(metavar="COLUMN", help="Copy this column to the output; may be repeated."),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Give the probabilities of all labels.")
+        bool, typer.Option("--proba", help="Print the probabilities of all labels.")
     ] = False,
     output: Output = None,
     quiet: Quiet = False,
 ) -> None:
-    """Label every row of a file, one line of JSON each.
+    """Predict the label of every row; print one line of JSON a row.
 
-    A line has the label, its probability, and the sureness: the margin between the two best labels
-    in its standard deviations. Models of first-order rules give the label only. Columns that are
-    carried along come first; one that is called as something the line has is kept_label and so on.
+    A line has the label, its probability and its sureness: the margin between the two best labels,
+    in standard deviations. Models of first-order rules give the label only. Kept columns come
+    first. A kept column named like a key of the output gets a prefix: 'label' becomes 'kept_label'.
 
     \b
     Examples:
@@ -77,22 +77,25 @@ def predict(
                 n_bad += batch.n_bad
     if n_bad:
         rows = "row was" if n_bad == 1 else "rows were"
-        typer.echo(f"surelearn: {n_bad:,} bad {rows} left out.", err=True)
+        typer.echo(f"surelearn: {n_bad:,} bad {rows} skipped.", err=True)
 
 
 def labelling_bar(output: Path | None, *, quiet: bool) -> AbstractContextManager[Any]:
-    """What predicting reports to; not where lines appear on the same terminal."""
-    return progress_bar("Labelling", quiet=quiet or is_shown(output), judges=False)
+    """A progress bar, unless the predictions go to the same terminal."""
+    return progress_bar("Predicting", quiet=quiet or is_shown(output), judges=False)
 
 
 def begun(batches: Iterator[T]) -> Iterator[T]:
-    """The same, the first one made already: where that fails, no old output has been emptied."""
+    """The same batches, with the first one computed now.
+
+    An error in it is raised before `opened` empties an old output file.
+    """
     first = list(islice(batches, 1))
     return chain(first, batches)
 
 
 class _Lines:
-    """Predictions as lines of JSON, made in bulk: labels are spelled once for all rows."""
+    """Predictions as lines of JSON; each label is turned into JSON only once."""
 
     def __init__(self, classes: NDArray[Any], proba: bool) -> None:
         self._spelled = {label: _json(label) for label in classes.tolist()}
@@ -115,24 +118,24 @@ class _Lines:
 
     def _all(self, row: list[float]) -> str:
         pairs = zip(self._spelled.values(), row, strict=True)
-        # Keys of JSON are texts, whatever labels are.
+        # Keys of JSON are strings, even if the labels are numbers.
         inner = ", ".join(f"{_as_key(label)}: {_number(p)}" for label, p in pairs)
         return f'"probabilities": {{{inner}}}'
 
 
 def _key(column: str) -> str:
-    """What a column that is carried along is called beside what is predicted."""
+    """The key of a kept column, different from the keys of the prediction."""
     return f"kept_{column}" if column in _PREDICTED else column
 
 
 def _check_keys(keep: list[str]) -> None:
-    """Refuse columns that a line would have under one name."""
+    """Refuse kept columns that would share a key."""
     keys = [_key(column) for column in keep]
     for key in keys:
         if keys.count(key) > 1:
             named = ", ".join(repr(column) for column in keep if _key(column) == key)
             raise typer.BadParameter(
-                f"keep must name columns that differ, got {named}, of which each would be {key!r}.",
+                f"keep must name columns that differ, got {named}, all of which become {key!r}.",
                 param_hint="--keep",
             )
 
@@ -145,7 +148,7 @@ def _check_proba(loaded: SureClassifier, path: Path) -> None:
 
 
 def _json(value: Any) -> str:
-    """A value as JSON has it; numbers that are not finite are null, what JSON lacks is a text."""
+    """A value as JSON: infinity and NaN become null, types that JSON lacks become strings."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
     except ValueError:

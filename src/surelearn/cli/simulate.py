@@ -1,4 +1,4 @@
-"""`surelearn simulate`: whether asking for labels pays; must not know how that is found."""
+"""`surelearn simulate`: does active learning save labels? Must not know how that is simulated."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def simulate(
     *,
     reading: dict[str, Any],
     labels: Annotated[
-        int, typer.Option(min=2, help="Labels to ask for, at most as many as there are.")
+        int, typer.Option(min=2, help="Labels to ask for, at most the number of rows.")
     ] = 500,
     folds: Annotated[
-        int, typer.Option(min=2, help="Parts of the rows; each run judges by one.")
+        int, typer.Option(min=2, help="Folds of the rows; each run is tested on one.")
     ] = 10,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="How many runs, if not one for each fold.")
+        int | None, typer.Option(min=1, help="Number of runs; one for each fold by default.")
     ] = None,
     strategies: Annotated[
         str,
@@ -43,26 +43,29 @@ def simulate(
         str | None,
         typer.Option(
             metavar="RULE,...",
-            help="Rules such as 'arow' or 'variance(phi=3)'; PA and CW as in the paper if none.",
+            help="Rules such as 'arow' or 'variance(phi=3)'; by default the paper's PA and CW.",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", dir_okay=False, help="Write all curves: csv.")
+        Path | None,
+        typer.Option("--output", "-o", dir_okay=False, help="Write all curves to this csv file."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Draw the curves: .png, .svg or .pdf.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Threads; never changes the result.")
+        int | None, typer.Option(min=1, help="Threads; does not change the result.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Decides folds and orders.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 2, help="Random seed for folds and orders.")
+    ] = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Try on labelled rows whether asking for labels saves any.
+    """Simulate active learning on labelled rows: would it save labels?
 
-    Labels are hidden and uncovered one at a time: in random order, and as each strategy asks.
-    Prints how many labels each needs, and one sentence: is it worth it for these rows?
+    The command hides the labels and uncovers one at a time, in random order and as each strategy
+    asks. It prints how many labels each strategy needs, and whether asking is worth it.
 
     \b
     Examples:
@@ -103,17 +106,19 @@ def simulate(
 
 
 def _learners(text: str | None) -> dict[str, Any] | None:
-    """Rules by the names they were given, commas in brackets not counted."""
+    """One classifier for each rule, keyed by the rule as typed."""
     if text is None:
         return None
     from surelearn import SureClassifier
 
+    # Commas inside brackets separate parameters of one rule.
+    # Commas inside brackets separate parameters of one rule.
     names = [name.strip() for name in re.split(r",(?![^(]*\))", text)]
     return {name: SureClassifier(_options.rule(name)) for name in names}
 
 
 def _worth(found: Simulation) -> Worth | None:
-    """Whether it is worth it; None where there is nothing to compare."""
+    """Whether asking is worth it; None without 'random' and a strategy to compare it with."""
     strategies = {strategy for _, strategy in found.curves}
     return found.worth() if "random" in strategies and len(strategies) > 1 else None
 
@@ -125,7 +130,7 @@ def _say(found: Simulation, worth: Worth | None, n_bad: int, *, as_json: bool) -
         return
     typer.echo(found.table())
     if n_bad:
-        typer.echo(f"\nLeft out because they could not be read: {n_bad:,} rows.")
+        typer.echo(f"\nSkipped because they could not be parsed: {n_bad:,} rows.")
     if worth is not None:
         typer.echo(f"\n{textwrap.fill(str(worth), _WIDTH)}")
 
@@ -138,7 +143,7 @@ def _leave(
     picture: Path | None,
     quiet: bool,
 ) -> None:
-    """Files, and where they are."""
+    """Write the files and say where they are."""
     written = []
     if output is not None:
         found.to_csv(output)

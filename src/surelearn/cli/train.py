@@ -1,4 +1,4 @@
-"""`surelearn train`: from files to a model; must not know how it learns."""
+"""`surelearn train`: trains a classifier on files; must not know how classifiers learn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from surelearn import SureClassifier
     from surelearn.read import Source
 
-#: Records that settings are tried on.
+#: Number of rows that --tune tries settings on.
 _TRIED = 20_000
 
 
@@ -28,21 +28,23 @@ def train(
     reading: dict[str, Any],
     passes: Passes = None,
     rule: Rule = None,
-    bigrams: Annotated[bool, typer.Option("--bigrams", help="Learn pairs of words, too.")] = False,
+    bigrams: Annotated[
+        bool, typer.Option("--bigrams", help="Use words and pairs of neighbouring words.")
+    ] = False,
     n_features: Annotated[
         int | None,
         typer.Option(
-            min=1, max=2**31 - 2, help="Places that words are hashed to; columns of svmlight."
+            min=1, max=2**31 - 2, help="Size of the hashed feature space; columns of svmlight."
         ),
     ] = None,
     average: Annotated[
-        bool, typer.Option("--average", help="Predict by the mean of all weights over time.")
+        bool, typer.Option("--average", help="Predict with weights averaged over training.")
     ] = False,
     balanced: Annotated[
-        bool, typer.Option("--balanced", help="Give all classes the same weight.")
+        bool, typer.Option("--balanced", help="Give rare classes the same total weight as others.")
     ] = False,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Find rule and settings on the first 20,000 rows.")
+        bool, typer.Option("--tune", help="Choose rule and settings on the first 20,000 rows.")
     ] = False,
     resume: Resume = False,
     checkpoint_every: CheckpointEvery = "60s",
@@ -51,10 +53,10 @@ def train(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Learn from files of any size, or from a stream.
+    """Train a classifier on files of any size, or on a stream.
 
-    The model is written every minute, in the end, and when Ctrl-C stops training; --resume then
-    goes on where it was.
+    The model is written every minute, at the end, and when Ctrl-C stops training. --resume
+    continues from there.
 
     \b
     Examples:
@@ -96,18 +98,18 @@ def train(
 
 
 def _columns(model: SureClassifier, ignored: list[str] | None) -> dict[str, list[str]]:
-    """Which columns of numbers were learnt, and which were there besides, if that is known."""
+    """Which numeric columns were used, and which were not, if that is known."""
     features = model.stream_.columns.get("features")
     if features is None:
         return {}
     return {"features": features} | ({"ignored": ignored} if ignored else {})
 
 
-# -------------------------------------------------------------------- what is learnt
+# -------------------------------------------------------------------- model and settings
 
 
 def _settings(**asked: Any) -> dict[str, Any]:
-    """What was asked for, as parameters of an estimator."""
+    """Turn the options into parameters of an estimator."""
     settings: dict[str, Any] = {}
     if asked["rule"] is not None:
         settings["rule"] = _options.rule(asked["rule"])
@@ -132,7 +134,7 @@ def _prepared(
     *,
     resume: bool,
 ) -> tuple[SureClassifier, list[str] | None]:
-    """The model, and columns that it will not read; None: it goes on with those it knows."""
+    """The model, and the columns that it ignores; None if it resumes with known columns."""
     import surelearn
 
     if resume and output.exists():
@@ -147,7 +149,7 @@ def _prepared(
 
 
 def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
-    """Without settings of texts where there are none."""
+    """The settings that this model has; a model of numbers has none for texts."""
     known = model.get_params(deep=False)
     if "ngram_range" in asked and "ngram_range" not in known:
         raise ValueError("--bigrams needs texts, got rows of numbers.")
@@ -155,7 +157,11 @@ def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
-    """Whether the records are texts; a stream is taken for one of texts unless told otherwise."""
+    """Whether the rows are texts.
+
+    A stream cannot be read twice to find out, so it counts as texts unless the options say
+    otherwise.
+    """
     if "features" in reading or "text" in reading or not source.can_restart:
         return "features" not in reading and reading.get("format") not in ("svmlight", "vw")
     return not hasattr(source.first(1).X, "shape")
@@ -164,7 +170,7 @@ def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
 def _tuned(
     model: SureClassifier, files: list[str], reading: dict[str, Any], *, quiet: bool
 ) -> SureClassifier:
-    """A model with the settings that make the fewest mistakes on the first records."""
+    """A new model with the settings that make the fewest mistakes on the first rows."""
     from sklearn.base import clone
 
     from surelearn import read, tune

@@ -1,4 +1,4 @@
-"""Room 1, read: corpora to learn from; knows nothing of rules or weights."""
+"""Room 1, datasets: corpora for examples and tests; must not know rules or weights."""
 
 from __future__ import annotations
 

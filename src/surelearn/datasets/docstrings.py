@@ -1,4 +1,4 @@
-"""Room 1, read: a text corpus that is always at hand; must not know who learns from it."""
+"""Room 1, datasets: a text corpus without a download; must not know rules or weights."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from surelearn import _check
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _STDLIB = "stdlib"
 
-# A shorter text ("Return a copy of the array.") says too little about where it comes from.
+# A shorter text ("Return a copy of the array.") does not show which package it comes from.
 _MIN_LENGTH = 45
-# With fewer texts a label has too few rows to be learned from and tested on.
+# A label with fewer texts has too few rows for training and testing.
 _MIN_TEXTS = 100
 
 _SKIPPED = frozenset(
@@ -48,7 +48,7 @@ _SKIPPED = frozenset(
         "lib2to3",
         "pydoc_data",
         "turtledemo",
-        # Gone from Python 3.12 on: with it, the labels would depend on the version of Python.
+        # Removed in Python 3.12: with it, the labels would depend on the version of Python.
         "distutils",
     }
 )
@@ -86,9 +86,9 @@ def load_docstrings(*, return_X_y: bool) -> Bunch | tuple[list[str], NDArray[np.
 def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDArray[np.str_]]:
     """Load docstrings labelled by the sub-package they come from.
 
-    A real corpus for text classification that needs no download: about 7,800 texts in 31 classes,
-    read with `ast` from the source files of the installed numpy, scipy, scikit-learn and the
-    Python standard library. No module is imported for it. The first call in a process takes a few
+    This is a real corpus for text classification that needs no download: about 7,800 texts in 31
+    classes, parsed with `ast` from the source files of the installed numpy, scipy, scikit-learn and
+    the Python standard library, without importing them. The first call in a process takes a few
     seconds.
 
     Parameters
@@ -108,17 +108,17 @@ def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDA
         target_names : list of str
             The labels, sorted.
         source : list of str
-            Where each text was found, ``'module:qualified name'``; the docstring of a module
-            itself has the name ``<module>``.
+            Where each text was found, ``'module:qualified name'``; the docstring of a module has
+            the name ``<module>``.
         DESCR : str
-            What the corpus is made of.
+            A description of the corpus.
     (data, target) : tuple
         If `return_X_y` is true.
 
     Notes
     -----
-    The order is fixed: by package, path and line. Of a text found several times the first is
-    kept. Numbers of texts and classes differ a little between versions of the packages.
+    The texts are sorted by package, path and line. Of equal texts the first is kept. The numbers of
+    texts and classes differ a little between versions of the packages.
 
     Examples
     --------
@@ -146,14 +146,14 @@ def load_docstrings(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDA
 
 @cache
 def _texts() -> list[_Text]:
-    """All texts of the installed packages; parsing them takes seconds, so once in a process."""
+    """All texts of the installed packages; cached, because parsing them takes seconds."""
     with _collector_paused():
         return _select(text for name, root in _roots() for text in _collect(root, name))
 
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Hold off the cyclic collector: trees have no cycles, and it adds 60 % to the time."""
+    """Pause the garbage collector: syntax trees have no cycles, and it adds 60 % to the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -164,7 +164,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _roots() -> Iterator[tuple[str, Path]]:
-    """Give each package's name and folder; a top-level name is found without importing it."""
+    """Yield the name and folder of each package, without importing it."""
     for name in _PACKAGES:
         spec = find_spec(name)
         if spec is not None:
@@ -186,24 +186,24 @@ def _files(root: Path) -> list[tuple[str, ...]]:
     """List the source files in sub-packages of `root`, as sorted parts of relative paths."""
     found: list[tuple[str, ...]] = []
     for folder, names, files in os.walk(root):
-        # Only identifiers can be packages: site-packages and lib-dynload are pruned unread.
+        # Only identifiers can be packages; this also skips site-packages and lib-dynload.
         names[:] = [name for name in names if name.isidentifier() and name not in _SKIPPED]
         inner = Path(folder).relative_to(root).parts
         if inner:
             found.extend((*inner, file) for file in files if file.endswith(".py"))
-    # Parts and not paths: a Path compares without case on Windows.
+    # Parts, not paths: a Path ignores case in comparisons on Windows.
     return sorted(found)
 
 
 def _parse(path: Path) -> ast.Module | None:
     """Parse a source file; None if it cannot be read, decoded or parsed."""
     with warnings.catch_warnings():
-        # Invalid escapes in other people's strings are not the caller's business.
+        # Warnings about invalid escapes in these files do not concern the caller.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(path.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            # The last two: the parser's own stack is full, which it names differently by version.
+            # The last two mean that the stack of the parser is full, depending on the version.
             return None
 
 
@@ -215,7 +215,7 @@ def _module(parts: tuple[str, ...], name: str) -> str:
 
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Give the qualified name and the docstring of the module and all it defines."""
+    """Yield the qualified name and the docstring of the module and of all its definitions."""
     named: list[tuple[str, ast.Module | _Definition]] = [("<module>", tree)]
     for qualified, node in chain(named, _definitions(tree, "")):
         text = (ast.get_docstring(node) or "").strip()
@@ -224,7 +224,7 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Definition]]:
-    """Walk over statements only; expressions are most of a tree and define nothing."""
+    """Yield all definitions; visits statements only, since expressions define nothing."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _Definition):
             qualified = prefix + child.name
@@ -235,7 +235,7 @@ def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Definition]
 
 
 def _select(texts: Iterable[_Text]) -> list[_Text]:
-    """Keep the first of equal texts, and labels that are left with enough of them."""
+    """Keep the first of equal texts, then the labels with enough texts."""
     first: dict[str, _Text] = {}
     for text in texts:
         if len(text.text) >= _MIN_LENGTH:

@@ -1,10 +1,11 @@
-r"""Room 2, decode: many classes as several two-class problems, and back.
+r"""Room 2, decode: reduces many classes to two-class problems, and turns margins into labels.
 
 Must not know weights, rules or estimators: margins of the problems come in, scores of the classes
 go out. A `Code` says which classes are positive, negative or left out in each problem;
-`one_vs_rest`, `all_pairs`, `error_correcting` and `minimal_bits` make one. Each decoder takes the
-code and the margins of rows, one column a problem, and gives a score for every class. The label is
-the class of the largest score, the first of equals. A `Chain` has the label paths of a sequence.
+`one_vs_rest`, `all_pairs`, `error_correcting` and `minimal_bits` return one. Each decoder takes a
+code and the margins of rows, one column a problem, and returns a score for every class. The label
+is the class with the largest score, the first of equals. A `Chain` decodes the labels of a
+sequence.
 
 >>> from surelearn.decode import error_correcting, hamming
 >>> code = error_correcting(5)

@@ -1,4 +1,4 @@
-"""The label paths of one sequence: the best ones, and sums over all of them."""
+"""Label paths of one sequence: the best ones, and sums over all; must not know features."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Chain:
     .. math:: s(y) = \sum_{t=1}^T U_{t, y_t} + \sum_{t=2}^T A_{y_{t-1}, y_t}, \qquad
         Pr[y] = \exp(s(y)) / Z
 
-    Labels are numbers from 0 to K - 1; of equal labels the first wins.
+    Labels are numbers from 0 to K - 1. Ties go to the first label.
 
     Parameters
     ----------
     U : array of shape (length, n_labels)
-        Score of each label of each token; what starting and ending with a label is worth is added
-        to the first and last row.
+        Score of each label of each token. Scores for starting and ending with a label belong in
+        the first and last row.
     A : array of shape (n_labels, n_labels) or (length - 1, n_labels, n_labels)
-        Score of each step from one label to the next, one matrix for all steps or one for each.
-        One for all may come as (1, n_labels, n_labels) too, which is how `A` keeps it.
+        Score of each transition from one label to the next: one matrix for all steps, or one for
+        each. One for all may have shape (1, n_labels, n_labels), the shape of the attribute `A`.
 
     Examples
     --------
@@ -53,21 +53,21 @@ class Chain:
         return float(self.U[places, y].sum() + steps[places[:-1], y[:-1], y[1:]].sum())
 
     def best(self) -> NDArray[np.int32]:
-        """Viterbi: the path of the largest score."""
+        """The path with the largest score, by the Viterbi algorithm."""
         path: NDArray[np.int32] = self._core.best()[0]
         return path
 
     def k_best(self, k: int) -> NDArray[np.int32]:
-        """The k best paths, or as many as there are, best first, of shape (k, length)."""
+        """The k best paths, best first, of shape (k, length); all paths if there are fewer."""
         return self._core.k_best(_check.count("k", k))
 
     def best_other(self, y: ArrayLike) -> NDArray[np.int32] | None:
-        """The best path that is not y; None where there is no other."""
+        """The best path other than y; None if there is no other."""
         found = self._core.best_other(self._path(y))
         return found[0] if len(found) else None
 
     def augmented(self, y: ArrayLike, cost: float = 1.0) -> Chain:
-        """The same chain where every label that differs from y's is worth `cost` more."""
+        """The same chain with `cost` added to the score of every label that differs from y."""
         path = self._path(y)
         U = self.U + _check.number("cost", cost, "[0, inf)", low=0.0)
         places = np.arange(len(path))
@@ -83,7 +83,7 @@ class Chain:
         return self._core.marginals(False)
 
     def pair_marginals(self) -> NDArray[np.float64]:
-        """Probability of each two labels in a row, of shape (length - 1, n_labels, n_labels)."""
+        """Probability of each pair of adjacent labels: (length - 1, n_labels, n_labels)."""
         return self._core.marginals(True)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> NDArray[np.int32]:

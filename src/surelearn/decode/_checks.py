@@ -1,4 +1,4 @@
-"""Every check of a coding matrix, and every wording of its error; must not know margins."""
+"""Checks of a coding matrix; must not know margins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surelearn import _check
 
 
 def coding_matrix(value: object) -> NDArray[np.int8]:
-    """A copy of `value` that nobody can write to, if a code can be made of it."""
+    """A read-only copy of `value`; raises if it is no coding matrix."""
     matrix = _entries(_table(value))
     _both_signs(matrix)
     _classes_apart(matrix)
@@ -61,21 +61,20 @@ def _both_signs(matrix: NDArray[np.int8]) -> None:
 
 
 def _classes_apart(matrix: NDArray[np.int8]) -> None:
-    """Rows that are complements of each other are as far apart as can be, and fine."""
+    """Refuse two classes that no problem separates; complementary rows are fine."""
     same = np.argwhere(opposite_signs(matrix) == 0)
     same = same[same[:, 0] < same[:, 1]]
     if len(same):
         k, l = same[0]
         equal = (matrix[k] == matrix[l]).all()
         found = "equal rows" if equal else "no column with opposite signs in rows"
-        raise ValueError(
-            f"coding matrix must tell every two classes apart, got {found} {k} and {l}."
-        )
+        raise ValueError(f"coding matrix must separate every two classes, got {found} {k} and {l}.")
 
 
 def _problems_differ(matrix: NDArray[np.int8]) -> None:
-    """A column and its complement are one problem with its sign turned, learnt twice."""
+    """Refuse equal or complementary columns: they are the same problem, learnt twice."""
     every = np.arange(matrix.shape[1])
+    # With its first nonzero entry positive, a column equals its complement.
     turned = matrix * matrix[(matrix != 0).argmax(axis=0), every]
     _, first, place = np.unique(turned, axis=1, return_index=True, return_inverse=True)
     before = first[place.reshape(-1)]
@@ -84,20 +83,20 @@ def _problems_differ(matrix: NDArray[np.int8]) -> None:
         a, b = before[again[0]], again[0]
         found = "equal" if (matrix[:, a] == matrix[:, b]).all() else "complementary"
         raise ValueError(
-            f"coding matrix must have a problem of its own in every column, got {found} columns "
+            f"coding matrix must have another problem in every column, got {found} columns "
             f"{a} and {b}."
         )
 
 
 def opposite_signs(matrix: NDArray[np.int8]) -> NDArray[np.float64]:
     """For every two classes, in how many problems one is positive and the other negative."""
-    # Small whole numbers: exact in single precision, where products are fast.
+    # Small whole numbers are exact in single precision, and its products are fast.
     one = (matrix > 0).astype(np.float32) @ (matrix < 0).astype(np.float32).T
     return (one + one.T).astype(np.float64)
 
 
 def kind(value: object, fits: bool) -> None:
-    """The name of a code; `fits` says whether the matrix is the one that a name promises."""
+    """Check the name of a code; `fits` says whether the matrix is the one of that name."""
     _check.choice("kind", value, ("ovr", "ovo", "ecoc", "custom"))
     if not fits:
-        raise ValueError(f"kind must be that of the coding matrix, got {value!r} for another one.")
+        raise ValueError(f"kind must be that of the coding matrix, got {value!r} for another.")

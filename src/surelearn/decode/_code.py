@@ -1,4 +1,4 @@
-"""The code: which classes are positive, negative or left out in each problem; knows no margins."""
+"""Codes: which classes are positive, negative or left out in a problem; must not know margins."""
 
 from __future__ import annotations
 
@@ -26,33 +26,35 @@ class Code:
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_problems)
-        +1: rows of this class are positive in this problem; -1: they are negative; 0: the problem
-        never sees them. Every column needs both signs, every two classes a column that tells them
-        apart, and no column may repeat another one or its complement. Rows may be complements.
+        +1 if rows of this class are positive in this problem, -1 if they are negative, 0 if the
+        problem never sees them. Every column needs both signs. Every two classes need a column in
+        which they have opposite signs. No column may repeat another one or its complement. Rows may
+        be complements of each other.
     kind : {"custom", "ecoc", "ovo", "ovr"}, default "custom"
-        How the matrix was made. The last two are those of `all_pairs` and `one_vs_rest` only.
+        How the matrix was made. "ovo" and "ovr" are reserved for the matrices of `all_pairs` and
+        `one_vs_rest`.
 
     Attributes
     ----------
     matrix : ndarray of shape (n_classes, n_problems), int8
-        Cannot be written to.
+        Read-only.
     n_classes, n_problems : int
     dmin : int or float
-        Least distance between two rows,
+        Smallest distance between two rows,
 
         .. math:: \Delta(k, l) = \sum_b \frac{1 - c_{kb} c_{lb}}2,
 
-        the number of problems in which they differ; one that leaves a class out counts a half.
-        Whole for codes without zeros.
+        the number of problems in which they differ; a problem that leaves a class out counts a
+        half. An integer for codes without zeros.
     errors_corrected : int
-        How many problems may answer wrongly on any row without changing the label that `hamming`
-        gives. Without zeros it is :math:`\lfloor (d_{min} - 1) / 2 \rfloor`. With zeros less:
-        problems that left a class out may answer anything on its rows. All pairs correct none.
+        How many problems may be wrong on any row without changing the label of `hamming`. Without
+        zeros it is :math:`\lfloor (d_{min} - 1) / 2 \rfloor`. With zeros it is smaller, because a
+        problem that leaves a class out may answer anything on its rows. All pairs correct none.
 
     References
     ----------
-    Allwein, Schapire & Singer 2000, Reducing Multiclass to Binary. Their distance between
-    rows bounds the error in training; where there are zeros it does not count wrong answers.
+    Allwein, Schapire & Singer 2000, Reducing Multiclass to Binary. Their distance between rows
+    bounds the training error; with zeros it is not the number of wrong answers.
 
     Examples
     --------
@@ -88,8 +90,9 @@ class Code:
 
     @cached_property
     def errors_corrected(self) -> int:
-        # A class with zeros starts half an error behind in each of them, and its rival, at worst,
-        # agrees there: what is left of its lead are opposite signs, and each error takes two.
+        # A class loses half a point at each of its zeros, and in the worst case its rival agrees
+        # with the answer there. Its lead is then the number of opposite signs, corrected by the
+        # difference in zeros, and each wrong answer costs two points.
         entries = (self.matrix != 0).sum(axis=1)
         lead = _checks.opposite_signs(self.matrix) + (entries[:, None] - entries) / 2
         np.fill_diagonal(lead, np.inf)
@@ -108,13 +111,15 @@ class Code:
         return f"Code(kind={self.kind!r}, {size}, dmin={self.dmin})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies are made anew, since a copied array could be written to."""
+        """Copies go through the constructor: a plain copy of the array would be writable."""
         return Code, (self.matrix, self.kind)
 
 
 def _if_made_by(make: Callable[[int], Matrix], given: object) -> Matrix | None:
-    """The matrix that `make` gives for so many classes, if this is it: sound by its making, and
-    costly to look through where classes are many."""
+    """The matrix of `make` for this number of classes, if `given` equals it.
+
+    Such a matrix needs no checks, which are slow for many classes.
+    """
     table = np.asarray(given)
     matrix = make(len(table)) if table.ndim == 2 and len(table) >= 2 else None
     if matrix is None or not np.array_equal(matrix, table):
@@ -129,7 +134,7 @@ def one_vs_rest(n_classes: int) -> Code:
     Parameters
     ----------
     n_classes : int >= 2
-        Two classes are one problem, positive for the second, as everywhere else.
+        Two classes make one problem, positive for the second class.
 
     Returns
     -------
@@ -151,7 +156,7 @@ def _rest_matrix(n_classes: int) -> Matrix:
 
 
 def all_pairs(n_classes: int) -> Code:
-    """One problem for every two classes i < j, which sees no others: i is positive, j negative.
+    """One problem for every two classes i < j: i is positive, j negative, the others left out.
 
     Parameters
     ----------
@@ -160,7 +165,7 @@ def all_pairs(n_classes: int) -> Code:
     Returns
     -------
     code : Code
-        Its problems come in the order (0, 1), (0, 2), ..., (1, 2), ...
+        Its problems are in the order (0, 1), (0, 2), ..., (1, 2), ...
 
     Examples
     --------
@@ -181,15 +186,15 @@ def _pairs_matrix(n_classes: int) -> Matrix:
 
 
 def minimal_bits(n_classes: int) -> Code:
-    r"""The digits of the class number: as few problems as can be, :math:`\lceil \log_2 K \rceil`.
+    r"""The bits of the class number: the fewest problems possible, :math:`\lceil \log_2 K \rceil`.
 
-    Every two classes differ, some in one problem only, so that one wrong answer is a wrong label.
-    To compare with.
+    Some pairs of classes differ in one problem only, so a single wrong answer gives a wrong label.
+    This code is a baseline for comparisons.
 
     Parameters
     ----------
     n_classes : int >= 2
-        The problems are as hard as their arbitrary numbering makes them.
+        How hard the problems are depends on the arbitrary numbering of the classes.
 
     Returns
     -------
@@ -210,16 +215,16 @@ def bits_matrix(n_classes: int) -> Matrix:
 
 
 def columns_of(how: object, places: list[int], n_before: int) -> list[int]:
-    """The column that each column was before the classes changed; -1 for a new one.
+    """The old index of each column after the classes have changed; -1 for a new column.
 
     Parameters
     ----------
     how : {"joint", "ovr", "ovo"}
-        The first two have a column for each class, ``"ovo"`` has one for every two.
+        The first two have a column for each class, ``"ovo"`` has one for every two classes.
     places : list of int
-        The place of each class among those before, in order; -1 for a new class.
+        The old index of each class, in order; -1 for a new class.
     n_before : int
-        How many classes there were.
+        The old number of classes.
 
     Examples
     --------
@@ -230,6 +235,7 @@ def columns_of(how: object, places: list[int], n_before: int) -> list[int]:
     """
     if how != "ovo":
         return places
+    # Pair (i, j) comes after the pairs of classes 0 .. i - 1: their number is an arithmetic sum.
     return [
         -1 if -1 in (i, j) else i * (2 * n_before - i - 1) // 2 + j - i - 1
         for k, i in enumerate(places)

@@ -1,7 +1,7 @@
-"""From margins of problems to scores of classes; the largest score, first of equals, is the label.
+"""Decoders: from margins of problems to scores of classes; must not know weights or rules.
 
-A score is a sum over problems, taken in their order for each row by itself: what a row gets does
-not depend on the rows beside it.
+A score is a sum over problems, in their order and for each row alone, so the score of a row does
+not depend on the rows around it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Array = NDArray[np.float64]
 
 
 def _total(code: Code, positive: Array, negative: Array, left_out: float = 0.0) -> Array:
-    """Sum over problems of what each gives its positive, its negative and its other classes."""
-    # Not a product of dense matrices, whose rounding would depend on the number of rows and on the
-    # machine; and all pairs are mostly zeros.
+    """Sum over problems of what each adds to its positive, negative and other classes."""
+    # A sparse product: the rounding of a dense one would depend on the number of rows and on the
+    # machine. Besides, the code of all pairs is mostly zeros.
     signs = np.hstack([code.matrix > 0, code.matrix < 0])
     entries = sparse.csr_array(signs.astype(np.float64))
     given = np.ascontiguousarray(np.hstack([positive, negative]).T)
@@ -56,14 +56,14 @@ def _margins(code: Code, mean: object) -> Array:
 def _moments(code: Code, mean: object, variance: object) -> tuple[Array, Array]:
     m, v = _margins(code, mean), _check.numbers("variance", variance)
     if v.shape != m.shape:
-        raise ValueError(f"variance must have shape {m.shape} as mean has, got shape {v.shape}.")
+        raise ValueError(f"variance must have shape {m.shape} like mean, got shape {v.shape}.")
     if (v < 0).any():
         raise ValueError(f"variance must not be negative, got {v[v < 0][0]}.")
     return m, v
 
 
 def _pairs(who: str, code: Code, mean: object) -> Array:
-    """Margins of a code that has one problem for every two classes, in any order."""
+    """The margins; raises unless the code has one problem for every two classes."""
     m = _margins(code, mean)
     K, B = code.matrix.shape
     if B != K * (K - 1) // 2 or ((code.matrix != 0).sum(axis=0) != 2).any():
@@ -77,7 +77,7 @@ def hamming(code: Code, mean: ArrayLike) -> Array:
     .. math:: s_k = \sum_b \frac{1 + c_{kb} \operatorname{sign} M_b}2
 
     A margin of exactly 0 counts a half for all classes, and so does a problem that leaves the class
-    out. For all pairs these are the votes of each class and a constant.
+    out. For all pairs, the scores are the votes of each class plus a constant.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def hamming(code: Code, mean: ArrayLike) -> Array:
     Returns
     -------
     s : ndarray of shape (n, n_classes)
-        `n_problems` less the Hamming distance to each row of the code.
+        `n_problems` minus the Hamming distance to each row of the code.
 
     References
     ----------
@@ -106,12 +106,12 @@ def hamming(code: Code, mean: ArrayLike) -> Array:
 
 
 def _exponential(z: Array) -> Array:
-    # Where a double ends; larger margins would make every class equally bad.
+    # Beyond 700 a double overflows, and with infinite losses all classes would be equal.
     loss: Array = np.exp(np.minimum(-z, 700.0))
     return loss
 
 
-#: Losses of a margin z, positive if right.
+#: Losses as functions of the margin z, which is positive if the answer is right.
 _LOSSES: dict[str, Callable[[Array], Array]] = {
     "hinge": lambda z: np.maximum(0.0, 1.0 - z),
     "logistic": lambda z: np.logaddexp(0.0, -z),
@@ -121,7 +121,7 @@ _LOSSES: dict[str, Callable[[Array], Array]] = {
 
 
 def loss_based(code: Code, mean: ArrayLike, *, loss: str = "hinge") -> Array:
-    r"""The loss that each class would have, with its sign turned.
+    r"""The negative loss of each class.
 
     .. math:: s_k = -\sum_b L(c_{kb} M_b)
 
@@ -132,8 +132,8 @@ def loss_based(code: Code, mean: ArrayLike, *, loss: str = "hinge") -> Array:
         Margins :math:`M` of rows.
     loss : {"hinge", "logistic", "exponential", "linear"}, default "hinge"
         :math:`L(z)`: :math:`\max(0, 1 - z)`, :math:`\log(1 + e^{-z})`, :math:`e^{-z}` (at most
-        :math:`e^{700}`) or :math:`-z`. Without zeros in the code the linear one chooses the row
-        that is nearest to the margins.
+        :math:`e^{700}`) or :math:`-z`. For codes without zeros, the linear loss chooses the row
+        nearest to the margins.
 
     Returns
     -------
@@ -154,30 +154,30 @@ def loss_based(code: Code, mean: ArrayLike, *, loss: str = "hinge") -> Array:
     return _total(code, -L(m), -L(-m), -float(L(np.zeros(1))[0]))
 
 
-#: Standard deviations beyond which a margin is certain; half the square of it is still a number.
+#: Margins are clipped at this many standard deviations; half of its square is still finite.
 _CERTAIN = 1e150
 
 
 def probability(code: Code, mean: ArrayLike, variance: ArrayLike) -> Array:
-    r"""Log-probability that the problems would answer with the row of each class.
+    r"""Log-probability that the answers of the problems are the row of each class.
 
     .. math:: s_k = \sum_b \log \Phi\Big(\frac{c_{kb} M_b}{\sqrt{V_b}}\Big)
 
-    if problems are independent. A problem that leaves the class out tells nothing of it:
-    :math:`\Phi(0) = 1/2`, as for a fair coin, so that classes with many zeros are not favoured. A
-    problem that is sure has more to say than one that has seen little; to `hamming` they are equal.
+    if problems are independent. A problem that leaves the class out counts as a fair coin,
+    :math:`\Phi(0) = 1/2`, so that classes with many zeros are not favoured. A sure problem has more
+    influence than one that has seen few rows; `hamming` treats them alike.
 
     Parameters
     ----------
     code : Code
     mean, variance : array-like of shape (n, n_problems)
-        Margins :math:`M` of rows and their variances :math:`V`. A margin of variance 0 is certain;
-        if every class contradicts such margins the one that contradicts fewest is ahead.
+        Margins :math:`M` of rows and their variances :math:`V`. A margin of variance 0 is certain.
+        If every class contradicts some certain margins, the one that contradicts fewest wins.
 
     Returns
     -------
     s : ndarray of shape (n, n_classes)
-        Finite. `label_probabilities` brings them to sum to one.
+        Finite log-probabilities. `label_probabilities` normalises them.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def label_probabilities(
 
 
 def scores(code: Code, mean: ArrayLike) -> Array:
-    r"""Sum of the margins with the signs that each class has in them.
+    r"""Sum of the margins, each with the sign of the class in that problem.
 
     .. math:: s_k = \sum_b c_{kb} M_b, \qquad
         \text{all pairs: } s_i = \sum_{j > i} M_{ij} - \sum_{j < i} M_{ji}
@@ -242,8 +242,7 @@ def scores(code: Code, mean: ArrayLike) -> Array:
     Returns
     -------
     s : ndarray of shape (n, n_classes)
-        For one-vs-rest with three or more classes the margins themselves, which have the same
-        order.
+        For one-vs-rest with three or more classes, the margins themselves: their order is the same.
 
     Examples
     --------
@@ -258,23 +257,23 @@ def scores(code: Code, mean: ArrayLike) -> Array:
 
 
 def votes(code: Code, mean: ArrayLike) -> Array:
-    r"""How many of its pairs each class wins; of those with equally many, by their `scores`.
+    r"""The number of pairs that each class wins; `scores` break ties.
 
     .. math:: \text{votes}_i + \frac{s_i}{4 (1 + |s_i|)}
 
-    A margin of exactly 0 is half a vote for both.
+    A margin of exactly 0 is half a vote for each of the two.
 
     Parameters
     ----------
     code : Code
-        A problem for every two classes, as of `all_pairs`.
+        A code with a problem for every two classes, such as `all_pairs`.
     mean : as of `hamming`
 
     Returns
     -------
     s : ndarray of shape (n, n_classes)
-        The second term stays below a quarter, so that it settles ties and nothing else. `hamming`
-        leaves them to the order of the classes.
+        The second term is below a quarter, so it breaks ties and changes nothing else. In `hamming`
+        the order of the classes breaks ties.
 
     Examples
     --------
@@ -289,11 +288,12 @@ def votes(code: Code, mean: ArrayLike) -> Array:
 
 
 def tournament(code: Code, mean: ArrayLike) -> Array:
-    """The number of rounds that each class stays in, where the loser of a pair is out.
+    """The number of rounds that each class survives in a knockout tournament.
 
-    Neighbours in the order of the classes meet, winners meet again, one without a partner goes on;
-    of equals the first goes on. K - 1 margins of K (K - 1) / 2 settle the label. A class that beats
-    every other one wins; if there is none the label depends on the order of the classes.
+    Neighbours in the order of the classes play each other, then the winners, and so on. A class
+    without a partner advances, and so does the first of two equals. The label depends on K - 1 of
+    the K (K - 1) / 2 margins. A class that beats every other one wins; if there is none, the label
+    depends on the order of the classes.
 
     Parameters
     ----------

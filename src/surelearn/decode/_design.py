@@ -1,4 +1,4 @@
-"""Design of error-correcting codes: rows far from each other, then columns; knows no margins."""
+"""Design of error-correcting codes with distant rows and columns; must not know margins."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from surelearn.decode._code import Code, Matrix, bits_matrix
 
 __all__ = ["default_length", "error_correcting"]
 
-#: Up to so many classes every problem there is gets learnt: 31 of them for six.
+#: Up to this many classes a code has all possible problems: 31 for six classes.
 _EXHAUSTIVE = 6
 
-#: Random codes to start from the best of, flips to improve it, and how many further flips one that
-#: was made may not be undone.
+#: The number of random codes, of which the search starts from the best; the number of flips; and
+#: for how many further flips a flip may not be undone.
 _RANDOM = 1000
 _FLIPS = 3000
 _REST = 20
 
-#: Weight of a pair by how much farther apart than the closest it is, from one nearer on. Powers of
-#: two in a range of 36 bits: sums are exact, so the same on every machine.
+#: Weight of a pair of rows by its distance minus the smallest distance, from -1 on. The weights
+#: are powers of two in a range of 36 bits, so their sums are exact and equal on every machine.
 _WEIGHT: NDArray[np.float64] = 8.0 ** -np.arange(13.0)
 
-#: The distance of a row to itself: no pair.
+#: The distance of a row to itself, so large that it is never the smallest.
 _FAR = 1 << 20
 
 
 def error_correcting(
     n_classes: int, n_problems: int | None = None, *, random_state: int = 0
 ) -> Code:
-    r"""A code without zeros whose rows are far from each other, and its columns too.
+    r"""A code without zeros whose rows, and whose columns, are far from each other.
 
-    Far rows mend wrong answers; far columns (also from each other's complement, and from the
-    constant column) are problems that err apart from each other and are not lopsided. Up to six
-    classes, all :math:`2^{K-1} - 1` problems; otherwise the best of 1,000 random codes, improved by
-    single flips: first for a larger `dmin` and fewer pairs of rows at it (tabu search: the best
-    flip of a closest pair, good or bad, but none that undoes a recent one), then for columns
-    farther apart at that `dmin`.
+    Distant rows correct wrong answers. Distant columns (also from complements, and from the
+    constant column) are problems that make different mistakes and have balanced classes. Up to six
+    classes, the code has all :math:`2^{K-1} - 1` problems. For more, it is the best of 1,000 random
+    codes, improved by single flips. The first flips increase `dmin` and reduce the number of pairs
+    at that distance, by tabu search: each is the best flip of a closest pair, even if it makes the
+    code worse, but never undoes a recent flip. Further flips move columns apart and keep `dmin`.
 
     Parameters
     ----------
     n_classes : int >= 2
     n_problems : int, optional
-        From :math:`\lceil \log_2 K \rceil` to :math:`2^{K-1} - 1`. Default: the latter up to six
-        classes, then :math:`\lceil 10 \log_2 K \rceil`, the length Allwein et al. use: the share of
-        wrong answers that random codes of length c log K mend depends on c, hardly on K.
+        From :math:`\lceil \log_2 K \rceil` to :math:`2^{K-1} - 1`. The default is the latter up to
+        six classes, then :math:`\lceil 10 \log_2 K \rceil`, the length of Allwein et al.: the share
+        of wrong answers that random codes of length c log K correct depends on c, hardly on K.
     random_state : int, default 0
-        The same number gives the same code.
+        Random seed; the same seed gives the same code.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _length(K: int, n_problems: int | None, every: int) -> int:
 
 
 def default_length(n_classes: int) -> int:
-    """Problems of an error-correcting code of so many classes, unless others are asked for.
+    """The default number of problems of an error-correcting code.
 
     >>> default_length(4), default_length(1000)
     (7, 100)
@@ -93,7 +93,7 @@ def default_length(n_classes: int) -> int:
 
 
 def _told_by(numbers: NDArray[np.int64], K: int) -> Matrix:
-    """Columns whose classes 1, 2, ... have the bits of a number; class 0 is always negative.
+    """One column for each number: classes 1, 2, ... have its bits, class 0 is always negative.
 
     So different numbers give columns that are neither equal nor complementary.
     """
@@ -102,7 +102,7 @@ def _told_by(numbers: NDArray[np.int64], K: int) -> Matrix:
 
 
 def _random_code(K: int, B: int, random: np.random.Generator) -> Matrix:
-    told = min(K, 62)  # a number has no more bits, and columns differ by these already
+    told = min(K, 62)  # an int64 has no more bits, and these make the columns differ
     numbers = 1 + random.choice(2 ** (told - 1) - 1, B, replace=False, shuffle=False)
     rest = 2 * random.integers(0, 2, (K - told, B), dtype=np.int8) - 1
     return np.vstack([_told_by(numbers, told), rest])
@@ -112,14 +112,14 @@ def _best_of_random(K: int, B: int, random: np.random.Generator) -> Matrix:
     best = max((_random_code(K, B, random) for _ in range(_RANDOM)), key=_least_distance)
     if _least_distance(best) > 0:
         return best
-    # Short codes of many classes: digits differ, whatever is appended to them.
+    # A short code of many classes: put the bits of the class numbers first, which all differ.
     columns = np.hstack([bits_matrix(K), best])
     _, first = np.unique(columns, axis=1, return_index=True)
     return columns[:, np.sort(first)[:B]]
 
 
 def _products(matrix: Matrix) -> NDArray[np.float32]:
-    rows = matrix.astype(np.float32)  # exact for whole numbers, and fast
+    rows = matrix.astype(np.float32)  # exact for small whole numbers, and fast
     products: NDArray[np.float32] = rows @ rows.T
     return products
 
@@ -131,7 +131,7 @@ def _least_distance(matrix: Matrix) -> int:
 
 
 def _distances(matrix: Matrix) -> NDArray[np.int64]:
-    """Between rows; far from itself, so that the least is that of a pair."""
+    """Distances between rows; a row is far from itself, so that the minimum is that of a pair."""
     products = _products(matrix).astype(np.int64)
     distance: NDArray[np.int64] = (matrix.shape[1] - products) // 2
     np.fill_diagonal(distance, _FAR)
@@ -139,9 +139,9 @@ def _distances(matrix: Matrix) -> NDArray[np.int64]:
 
 
 class _Draft:
-    """A code in the making: its entries, distances of rows, and products of columns.
+    """A code under construction: entries, distances of rows, products of columns.
 
-    One more column, the constant one, stands beside those of the code.
+    `all` has one more column than the code: the constant one, which the others must differ from.
     """
 
     def __init__(self, matrix: Matrix) -> None:
@@ -157,31 +157,31 @@ class _Draft:
         self.code[k, b] *= -1
 
     def rows_after(self, k: int, b: int | slice) -> NDArray[np.int64]:
-        """Distances of row k after a flip in column b, or in each: (K,) or (K, columns)."""
+        """Distances of row k after a flip in column b, or in each column: (K,) or (K, columns)."""
         distance = self.distance[k] if isinstance(b, int) else self.distance[k][:, None]
         after: NDArray[np.int64] = distance + self.code[k, b] * self.code[:, b]
         after[k] = _FAR
         return after
 
     def columns_after(self, k: int | slice, b: int) -> NDArray[np.int64]:
-        """Products of column b after a flip in row k, or in each: (B + 1,) or (rows, B + 1)."""
+        """Products of column b after a flip in row k, or in each row: (B + 1,) or (rows, B + 1)."""
         entry = self.code[k, b]
         after: NDArray[np.int64] = self.product[b] - 2 * entry[..., None] * self.all[k]
         after[..., b] = 0
         return after
 
     def keeps_columns(self, k: int, b: int) -> bool:
-        """Whether columns still differ from each other, from complements and from a constant."""
+        """Whether column b would still differ from all others, their complements and a constant."""
         return bool(np.abs(self.columns_after(k, b)).max() < len(self.code))
 
 
 def _weights(distance: NDArray[np.int64], least: int) -> NDArray[np.float64]:
-    """Few pairs near `least`, and none below, weigh little."""
+    """Weights of pairs: large below `least`, then smaller with the distance."""
     return _WEIGHT[np.clip(distance - least + 1, 0, len(_WEIGHT) - 1)]
 
 
 def _rows_apart(draft: _Draft) -> _Draft:
-    """The draft with the largest distance of rows on the way, and the fewest pairs at it."""
+    """The draft of the search with the largest `dmin`, and the fewest pairs at that distance."""
     best, best_code = _merit(draft), draft.code.copy()
     free_from = np.zeros(draft.code.shape, np.int64)
     for time in range(_FLIPS):
@@ -202,7 +202,7 @@ def _merit(draft: _Draft) -> tuple[int, int]:
 
 
 def _flip_of_closest(draft: _Draft, resting: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """The best flip that parts the two closest rows, where they agree."""
+    """The best flip of an entry in which the two closest rows agree."""
     K, B = draft.code.shape
     pair = divmod(int(draft.distance.argmin()), K)
     least = int(draft.distance.min())
@@ -222,7 +222,7 @@ def _flip_of_closest(draft: _Draft, resting: NDArray[np.bool_]) -> tuple[int, in
 
 
 def _columns_apart(draft: _Draft) -> Matrix:
-    """Flips that part columns and leave no two rows nearer than the closest were."""
+    """The draft after flips that move columns apart without a smaller `dmin`."""
     for _ in range(_FLIPS):
         move = _flip_of_column(draft)
         if move is None:
@@ -232,7 +232,7 @@ def _columns_apart(draft: _Draft) -> Matrix:
 
 
 def _flip_of_column(draft: _Draft) -> tuple[int, int] | None:
-    """A flip in the column nearest to others that can be parted from them."""
+    """An improving flip, in the column closest to the others for which there is one."""
     K, dmin = len(draft.code), draft.distance.min()
     apart = (K - np.abs(draft.product)) // 2
     least = int(apart.min())

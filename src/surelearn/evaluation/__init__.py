@@ -1,4 +1,4 @@
-"""How good a model is, on rows that it has not learnt; must not know how it learns or reads.
+"""Scores of models on labelled data; must not know how models learn or how files are read.
 
 >>> from surelearn import SureClassifier, evaluate
 >>> clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])

@@ -1,4 +1,4 @@
-"""Chunks of tagged sequences, counted as the conlleval script does; must not know taggers."""
+"""Scores of chunks in tagged sequences, counted like conlleval; must not know taggers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from surelearn.estimators.table import Table
 from surelearn.evaluation._result import Scores
 
 _OUTSIDE = "O"
-#: The first letter of a tag: where in its chunk a word is.
+#: The first letter of a tag is the position of a token in its chunk. A chunk continues from one of
+#: the first tuple to one of the second.
 _BEGINNINGS, _GOING_ON = ("B", "I"), ("I", "E")
 _PLACES = {"B", "I", "E", "S"}
 
 
 class Chunk(NamedTuple):
-    """Words `begin` up to, not with, `end` of a sequence."""
+    """The tokens of a sequence from `begin` up to `end`, without `end`."""
 
     begin: int
     end: int
@@ -28,13 +29,13 @@ class Chunk(NamedTuple):
 
 
 class ChunkCounts(NamedTuple):
-    """How many chunks there are, and what follows from that.
+    """Counts of chunks, and the scores that follow from them.
 
     Parameters
     ----------
     correct, found, support : int
-        Chunks that were predicted with the right begin, end and type; that were predicted; that
-        there are.
+        Number of chunks predicted with the right start, end and type; of predicted chunks; of true
+        chunks.
     """
 
     correct: int = 0
@@ -43,39 +44,39 @@ class ChunkCounts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The share of what was found that is right; 0 where nothing was found."""
+        """The share of predicted chunks that are right; 0 if none was predicted."""
         return _share(self.correct, self.found)
 
     @property
     def recall(self) -> float:
-        """The share of what there is that was found; 0 where there is nothing."""
+        """The share of true chunks that were predicted; 0 if there are none."""
         return _share(self.correct, self.support)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """The harmonic mean of precision and recall."""
         return _share(2 * self.correct, self.found + self.support)
 
 
 @dataclass(frozen=True, repr=False)
 class ChunkScores:
-    """How well chunks were found; made by `chunk_scores`. Two of them can be added.
+    """Scores of chunks, as returned by `chunk_scores`. Two of them can be added.
 
     Attributes
     ----------
     n_sequences, n_tokens, n_right : int
-        Sequences, tags, and tags that are right.
+        Number of sequences, of tags, and of right tags.
     by_type : dict of {str: ChunkCounts}
-        Each with ``precision``, ``recall``, ``f1``, ``correct``, ``found`` and ``support``; types
-        sorted.
+        Sorted by type, each with ``precision``, ``recall``, ``f1``, ``correct``, ``found`` and
+        ``support``.
     overall : ChunkCounts
-        Over all types.
+        The same over all types.
     n_bad : int
-        Sequences left out since they cannot be read.
+        Number of sequences skipped because they could not be parsed.
     precision, recall, f1 : float
-        Of all chunks, whatever their type: ``overall``'s.
+        Those of ``overall``.
     accuracy : float
-        The share of tags that are right, those outside of chunks too.
+        The share of right tags, inside and outside of chunks.
     """
 
     n_sequences: int = 0
@@ -105,7 +106,7 @@ class ChunkScores:
         return _share(self.n_right, self.n_tokens)
 
     def __add__(self, other: ChunkScores) -> ChunkScores:
-        """The scores of the sequences of both."""
+        """The scores over the sequences of both."""
         types = sorted({*self.by_type, *other.by_type})
         none = ChunkCounts()
         return ChunkScores(
@@ -117,7 +118,7 @@ class ChunkScores:
         )
 
     def table(self) -> Table:
-        """A line for each type: precision, recall, F1, how many there are and were found."""
+        """A table of precision, recall, F1, support and predicted chunks, one line a type."""
         names = ("precision", "recall", "f1", "support", "found")
         rows = self.by_type.values()
         return Scores(
@@ -128,7 +129,7 @@ class ChunkScores:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values that JSON can hold."""
+        """All scores as plain Python values that JSON can hold."""
         names = ("n_sequences", "n_bad", "n_tokens", "accuracy", "precision", "recall", "f1")
         return {
             **{name: getattr(self, name) for name in names},
@@ -138,9 +139,9 @@ class ChunkScores:
 
     def __str__(self) -> str:
         chunks = self.overall
-        left_out = f" ({self.n_bad:,} left out as bad)" if self.n_bad else ""
+        skipped = f" ({self.n_bad:,} skipped as bad)" if self.n_bad else ""
         lines = [
-            f"{self.n_tokens:,} tokens of {self.n_sequences:,} sequences{left_out} with "
+            f"{self.n_tokens:,} tokens of {self.n_sequences:,} sequences{skipped} with "
             f"{chunks.support:,} chunks; found {chunks.found:,}, right {chunks.correct:,}",
             "",
         ]
@@ -154,25 +155,25 @@ class ChunkScores:
 def chunk_scores(
     y_true: Iterable[Sequence[str]], y_pred: Iterable[Sequence[str]], *, raw: bool = False
 ) -> ChunkScores:
-    """Precision, recall and F1 of chunks, as the script of the CoNLL shared tasks counts them.
+    """Precision, recall and F1 of chunks, counted like the script of the CoNLL shared tasks.
 
-    A chunk is right if its begin, its end and its type are. A tag is ``O``, or ``B``, ``I``, ``E``
-    or ``S``, a hyphen and a type. A chunk goes on from one word to the next if the first tag is B
-    or I, the second I or E, and both have the same type. Whatever else is not ``O`` begins a chunk:
-    I-NP after O, after E-NP, after I-VP or as the first tag of a sequence too.
+    A chunk is right if its start, its end and its type are right. A tag is ``O``, or one of ``B``,
+    ``I``, ``E`` and ``S`` followed by a hyphen and a type. A chunk continues from one token to the
+    next if the first tag is B or I, the second is I or E, and both have the same type. Any other
+    tag but ``O`` begins a chunk; so does I-NP after O, after E-NP, after I-VP or as the first tag.
 
-    That one reading fits IOB1, IOB2, IOE1, IOE2 and BIOES (IOBES) alike, so none of them has to be
-    named, and `y_true` and `y_pred` may differ in theirs. The script itself does not know ``S``: of
-    BIOES it counts words that are a chunk each as one chunk where they touch. Its brackets are not
-    read.
+    These rules fit IOB1, IOB2, IOE1, IOE2 and BIOES (IOBES), so the scheme need not be named, and
+    `y_true` and `y_pred` may use different ones. There are two differences from the script: it does
+    not know ``S``, and counts adjacent single-token chunks of BIOES as one chunk; and its bracket
+    tags are not supported here.
 
     Parameters
     ----------
     y_true, y_pred : list of sequences of str
-        Sequences of the same lengths. Empty ones are fine.
+        Sequences of the same lengths, which may be empty.
     raw : bool, default False
-        Whether tags are plain types, such as parts of speech: each word but those tagged ``O`` is a
-        chunk of its own. The ``-r`` of the script.
+        Whether tags are plain types, such as parts of speech. Then each token not tagged ``O`` is
+        a chunk. This is the option ``-r`` of the script.
 
     Returns
     -------
@@ -204,7 +205,7 @@ def chunk_scores(
 
 
 def chunks_of(tags: Iterable[str]) -> Iterator[Chunk]:
-    """The chunks of a sequence of tags in their order.
+    """The chunks of a sequence of tags, in order.
 
     Examples
     --------
@@ -226,17 +227,17 @@ def chunks_of(tags: Iterable[str]) -> Iterator[Chunk]:
 
 
 def _words(tags: Iterable[str]) -> Iterator[Chunk]:
-    """Each word as a chunk, but for those outside."""
+    """Each token as a chunk, except those tagged O."""
     return (Chunk(at, at + 1, tag) for at, tag in enumerate(tags) if tag != _OUTSIDE)
 
 
 def are_chunk_tags(tags: Iterable[str]) -> bool:
-    """Whether tags mark chunks, rather than single words."""
+    """Whether tags mark chunks, rather than single tokens."""
     return all(tag == _OUTSIDE or tag.partition("-")[0] in _PLACES for tag in tags)
 
 
 def _parted(tag: str) -> tuple[str, str]:
-    """The place in a chunk and its type, which may have hyphens or be missing."""
+    """The position in a chunk, and the type, which may contain hyphens or be missing."""
     place, _, kind = tag.partition("-")
     if tag != _OUTSIDE and place not in _PLACES:
         raise _check.not_a_chunk_tag(tag)

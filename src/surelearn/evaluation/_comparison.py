@@ -1,4 +1,4 @@
-"""Two models on the same rows: which one is better, and whether by more than chance."""
+"""McNemar's test: is one model better than another by more than chance? Must not know models."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from scipy.special import bdtr
 
 @dataclass(frozen=True)
 class Comparison:
-    r"""McNemar's test between two models that have judged the same rows.
+    r"""McNemar's test between two models on the same rows.
 
-    Only rows on which one is right and the other wrong tell them apart. Were both as good, each
-    such row would be a fair coin. With :math:`b` of them won by the model and :math:`c` by its
-    rival,
+    Only rows on which one model is right and the other wrong matter. If both models were equally
+    good, each such row would be a fair coin flip. If the model is right on :math:`b` of these rows
+    and its rival on :math:`c`,
 
     .. math:: p = \min\Big(1,\; 2 \sum_{i=0}^{\min(b, c)} \binom{b + c}{i} 2^{-(b + c)}\Big)
 
-    is the probability of a difference at least as large, either way. It is exact, not the
-    chi-squared approximation of the paper.
+    is the probability of a difference at least as large, in either direction. It is exact; the
+    paper uses the chi-squared approximation.
 
     Parameters
     ----------
     both, model_only, rival_only, neither : int
-        Rows on which both are right, the model alone, its rival alone, none of them.
+        Number of rows on which both are right, only the model, only its rival, or neither.
     names : tuple of two str
-        What to call the two.
+        Names of the two models, for printing.
 
     Attributes
     ----------
     accuracy, rival_accuracy : float
     difference : float
-        The first less the second.
+        `accuracy` minus `rival_accuracy`.
     difference_error : float
         Its standard error, :math:`\sqrt{b + c - (b - c)^2 / n} / n`.
     p_value : float
-        Of McNemar's test.
+        The p-value of McNemar's test.
 
     References
     ----------
@@ -83,7 +83,7 @@ class Comparison:
         return min(1.0, 2.0 * float(bdtr(min(self.model_only, self.rival_only), apart, 0.5)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values."""
+        """All numbers as plain Python values."""
         names = ("both", "model_only", "rival_only", "neither", "accuracy", "rival_accuracy",
                  "difference", "difference_error", "p_value")  # fmt: skip
         return {"names": list(self.names), **{name: getattr(self, name) for name in names}}

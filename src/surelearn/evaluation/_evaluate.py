@@ -1,4 +1,4 @@
-"""One walk over batches of rows, in constant memory; must not know how results are shown."""
+"""One pass over labelled rows, in constant memory; must not know how results are printed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from surelearn.probability import Bins, entropy
 if TYPE_CHECKING:
     from surelearn.read import Source
 
-#: Rows in memory that are judged at a time.
+#: Rows in memory are evaluated in blocks of this size.
 _BLOCK = 8192
 _BINS = 10
-#: The least probability that a loss is taken of, the one of scikit-learn.
+#: The log loss clips probabilities here, as in scikit-learn.
 _LEAST = float(np.finfo(np.float64).eps)
 
 
 class _Piece(NamedTuple):
-    """Some rows: their labels, those that occur and the place of each among them, and what each
-    model says."""
+    """A batch of rows: their labels, as distinct values and codes, and the predictions of each
+    model."""
 
     values: NDArray[Any]
     codes: NDArray[Any]
@@ -54,29 +54,29 @@ def evaluate(
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Evaluation:
-    """Judge a model, or two of them, by rows with known labels.
+    """Evaluate a model on labelled rows, or compare two models.
 
     Parameters
     ----------
     model : fitted classifier
     X : rows or texts, or a source of them
-        With `y` what the model takes: an array, CSR matrix, frame, list of texts or of dicts;
-        without it a source with labels as `read.batches` takes it, such as a path, or a
-        `read.Source`. It is gone through batch by batch.
+        With `y`, what the model takes: an array, CSR matrix, frame, list of texts or of dicts.
+        Without `y`, a source with labels as in `read.batches`, such as a path, or a `read.Source`;
+        it is read batch by batch.
     y : array of shape (n_samples,), optional
-        The true labels. Those that the model does not know count as mistakes.
+        The true labels. Labels that the model does not know count as mistakes.
     rival : fitted classifier, optional
         A second model to compare with on the same rows, by McNemar's test.
     progress : callable, optional
         Called with an `estimators.StreamProgress` after each batch.
     **reading
-        Keywords of `read.batches`, such as `text`, `label` and `format`. The columns are those that
-        were learnt, if the model knows their names, where nothing else is said.
+        Keywords of `read.batches`, such as `text`, `label` and `format`. By default the columns are
+        those of training, if the model knows their names.
 
     Returns
     -------
     Evaluation
-        Every row counts once, whatever its weight in the source.
+        Every row counts once; weights of the source are ignored.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[_Piece]:
         X = list(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     _check.one_label_a_row(len(labels), n)
-    rows = getattr(X, "iloc", X)  # where pandas counts rows
+    rows = getattr(X, "iloc", X)  # slices of rows by position, also for pandas
     for first in range(0, n, _BLOCK):
         some = slice(first, first + _BLOCK)
         values, codes = np.unique(labels[some], return_inverse=True)
@@ -158,7 +158,7 @@ class _Tally:
         self._log_loss = self._brier = 0.0
 
     def add(self, piece: _Piece) -> NDArray[np.bool_]:
-        """Take in some rows; which of them were right."""
+        """Add a batch; return which of its rows were predicted right."""
         _check.one_kind(self._classes, piece.values)
         judged = piece.judgements[0]
         self.n += len(piece.codes)
@@ -179,21 +179,22 @@ class _Tally:
         return StreamProgress(1, 1, self.n, mistakes, self.n_bytes, total, self.n_bad)
 
     def _lines_of(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """The line of each label in the table; new ones get a line at its end."""
+        """The line of each label in the confusion matrix; a new label gets a new line."""
         lines = [self._lines.setdefault(label, len(self._lines)) for label in labels.tolist()]
         missing = len(self._lines) - len(self._confusion)
         if missing > 0:
-            # Twice as many as there are, so that many new ones are not copied each time.
+            # At least double the size, so that many new labels do not copy the matrix each time.
             more = max(missing, len(self._confusion))
             self._confusion = np.pad(self._confusion, ((0, more), (0, 0)))
         return np.asarray(lines, dtype=np.int64)
 
     def _lose(self, p: NDArray[np.float64], lines: NDArray[np.int64]) -> None:
-        """What a label that is not known has is the probability 0."""
+        """Add to the losses; an unknown label has probability 0."""
         known = np.flatnonzero(lines < p.shape[1])
         of_truth = np.zeros(len(p))
         of_truth[known] = p[known, lines[known]]
         self._log_loss -= float(np.log(np.maximum(of_truth, _LEAST)).sum())
+        # sum_z (p_z - [z = y])^2 = sum_z p_z^2 + 1 - 2 p_y, which holds for unknown labels as well.
         self._brier += float(np.square(p).sum() + (1.0 - 2.0 * of_truth).sum())
 
     def result(self, comparison: Comparison | None) -> Evaluation:
@@ -216,7 +217,7 @@ class _Tally:
         )
 
     def _sorted_labels(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Classes and then unknown labels, sorted, with the line of each in the table."""
+        """Classes, then unknown labels, sorted, with the line of each in the confusion matrix."""
         n_known = len(self._classes)
         unknown = sorted(list(self._lines)[n_known:])
         order = [*range(n_known), *(self._lines[label] for label in unknown)]

@@ -1,4 +1,4 @@
-"""An evaluation as text of eighty columns and as HTML; must not know how it was found."""
+"""Prints an evaluation as text of 80 columns and as HTML; must not know how it is computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 79
 _WIDEST = 16
-#: In a notebook a table of so many classes can still be taken in.
+#: HTML shows the whole confusion matrix up to this many classes.
 _MOST_IN_HTML = 30
 
 
@@ -36,12 +36,12 @@ def _wrapped(sentence: str) -> str:
 
 
 def headline(found: Evaluation) -> str:
-    left_out = f", {found.n_bad:,} left out as bad" if found.n_bad else ""
-    return f"{_many(found.n, 'row')}{left_out}, {_many(len(found.classes), 'class', 'es')}"
+    skipped = f", {found.n_bad:,} skipped as bad" if found.n_bad else ""
+    return f"{_many(found.n, 'row')}{skipped}, {_many(len(found.classes), 'class', 'es')}"
 
 
 def measures(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """The names and values of all numbers that are one each."""
+    """Names and values of the scores that are single numbers."""
     yield "accuracy", f"{found.accuracy:.4f} +- {found.standard_error:.4f}"
     for name in ("macro F1", "weighted F1", "log loss", "Brier", "calibration error"):
         value = getattr(found, name.lower().replace(" ", "_"))
@@ -50,7 +50,7 @@ def measures(found: Evaluation) -> Iterator[tuple[str, str]]:
 
 
 def notes(found: Evaluation) -> Iterator[str]:
-    """What a reader must know of these numbers."""
+    """Remarks on missing scores and on unknown labels."""
     if found.no_probabilities:
         yield f"No log loss, Brier and calibration error: {found.no_probabilities}."
     if len(found.unknown):
@@ -64,10 +64,10 @@ def notes(found: Evaluation) -> Iterator[str]:
 
 
 def mistakes(found: Evaluation) -> str:
-    """The whole confusion table where it fits in a line, else its largest entries."""
+    """The whole confusion matrix if it fits in 80 columns, else its largest entries."""
     lines = _lines(found)
     if max(map(len, lines)) <= _WIDTH and len(lines) <= 40:
-        title = "Lines: true labels; columns: predicted ones."
+        title = "Rows: true labels; columns: predicted labels."
         return "\n".join([title, *lines])
     listed = found.mistakes()
     if not len(listed):
@@ -76,7 +76,7 @@ def mistakes(found: Evaluation) -> str:
 
 
 def _lines(found: Evaluation) -> list[str]:
-    """The confusion table: names to the left, numbers to the right of their columns."""
+    """The confusion matrix: names left-aligned, numbers right-aligned in their columns."""
     names = [word(str(label), _WIDEST) for label in found.labels.tolist()]
     heads = names[: len(found.classes)]
     columns = [
@@ -107,7 +107,7 @@ def html(found: Evaluation) -> str:
 
 
 def _confusion(found: Evaluation) -> str:
-    """Everything is escaped: a label may hold markup."""
+    """The confusion matrix as HTML, escaped: a label may contain markup."""
     if len(found.labels) > _MOST_IN_HTML:
         return f"<p>The most frequent mistakes:</p>{found.mistakes()._repr_html_()}"
     names = [escape(word(str(label))) for label in found.labels.tolist()]

@@ -1,4 +1,4 @@
-"""What an evaluation found, as numbers and tables; must not know models or rows."""
+"""The result of an evaluation, as numbers and tables; must not know models or rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class Scores(Table):
-    """A line for each label: precision, recall, F1, and how many rows have it."""
+    """A table of precision, recall, F1 and support, one line a label."""
 
     _kind = "a table of scores"
     _right = "fi"
@@ -30,7 +30,7 @@ class Scores(Table):
 
 
 class Mistakes(Scores):
-    """A line for each kind of mistake, with two labels side by side."""
+    """A table of mistakes, one line for each pair of true and predicted label."""
 
     _kind = "a table of mistakes"
 
@@ -41,44 +41,41 @@ class Mistakes(Scores):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    r"""How good a model is; made by `evaluate`.
+    r"""Scores of a model, as returned by `evaluate`.
 
     Attributes
     ----------
     n : int
-        Rows.
+        Number of rows.
     classes : ndarray of shape (n_classes,)
-        What the model can say, sorted.
+        The classes of the model, sorted.
     labels : ndarray of shape (n_labels,)
-        `classes`, then labels of the data that the model does not know, sorted.
+        `classes`, then the labels of the data that the model does not know, sorted.
     confusion : ndarray of shape (n_labels, n_classes)
-        How many rows of each label (a line) were taken for each class (a column).
+        Number of rows of each true label (row) and predicted class (column).
     accuracy, standard_error : float
         Share of right predictions, and :math:`\sqrt{a (1 - a) / n}`.
     precision, recall, f1 : ndarray of shape (n_labels,)
-        Of each label: right among those predicted, right among those there are, and their harmonic
-        mean. 0 where there is nothing to divide by.
+        Scores of each label; 0 if the denominator is 0.
     support : ndarray of shape (n_labels,)
-        Rows with each label.
+        Number of rows of each label.
     macro_f1, weighted_f1 : float
         Mean of `f1` over labels that occur in data or predictions, plain and weighted by support.
     log_loss : float or None
-        Mean of :math:`-\log \max(\Pr[y], \epsilon)`, with :math:`\epsilon = 2^{-52}`: a row whose
-        label the model does not know, or holds for impossible, costs 36.
+        Mean of :math:`-\log \max(\Pr[y], \epsilon)`, with :math:`\epsilon = 2^{-52}`. A row whose
+        label is unknown, or has probability 0, costs 36.
     brier : float or None
-        Mean of :math:`\sum_z (\Pr[z] - [y = z])^2`; halved where the model knows two classes, as
-        scikit-learn does.
+        Mean of :math:`\sum_z (\Pr[z] - [y = z])^2`; halved for two classes, as in scikit-learn.
     reliability : surelearn.probability.Reliability or None
         Predictions in ten bins of their probability.
     calibration_error : float or None
-        The one of `reliability`.
+        The calibration error of `reliability`.
     no_probabilities : str
-        Why the last four are None: rules of first order keep no variances. Empty where they are
-        not.
+        Why the last four are None: first-order rules have no variances. Otherwise empty.
     comparison : Comparison or None
         McNemar's test against the rival.
     n_bad : int
-        Rows left out since they cannot be read.
+        Number of rows skipped because they could not be parsed.
 
     References
     ----------
@@ -113,7 +110,7 @@ class Evaluation:
         return self._padded(self.confusion.sum(axis=0))
 
     def _padded(self, of_classes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """With zeros for the labels that are never predicted."""
+        """The array with zeros added for unknown labels, which are never predicted."""
         return np.pad(of_classes, (0, len(self.labels) - len(self.classes)))
 
     @property
@@ -155,7 +152,7 @@ class Evaluation:
 
     @property
     def scores(self) -> Table:
-        """The table of precision, recall, F1 and support, a line for each label."""
+        """A table of precision, recall, F1 and support, one line a label."""
         names = ("precision", "recall", "f1", "support")
         return Scores({"label": self.labels, **{name: getattr(self, name) for name in names}})
 
@@ -165,13 +162,13 @@ class Evaluation:
         Parameters
         ----------
         top : int or None, default 10
-            How many; None: all.
+            How many to list; None means all.
 
         Returns
         -------
         Table
-            With the columns label, predicted, times and share, the last one of the rows that have
-            the label.
+            With columns label, predicted, times and share; share is a part of the rows with this
+            label.
         """
         most = _check.top(top, auto=None)
         wrong = self.confusion.copy()
@@ -190,7 +187,7 @@ class Evaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values that JSON can hold."""
+        """All scores as plain Python values that JSON can hold."""
         names = ("n", "n_bad", "accuracy", "standard_error", "macro_f1", "weighted_f1", "log_loss",
                  "brier", "calibration_error")  # fmt: skip
         found = {name: getattr(self, name) for name in names}
@@ -216,5 +213,5 @@ class Evaluation:
 
 
 def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Array:
-    """0 where there is nothing to divide by."""
+    """part / whole; 0 where whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

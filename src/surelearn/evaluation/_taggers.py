@@ -1,4 +1,4 @@
-"""How good a tagger is on sentences that it has not learnt; must not know how it learns."""
+"""Scores of taggers on tagged sentences; must not know how taggers learn."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def evaluate_tagger(
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> ChunkScores:
-    """Judge a tagger by sentences with known labels.
+    """Evaluate a tagger on tagged sentences.
 
     Parameters
     ----------
     tagger : fitted tagger
     X : list of sequences, or a source of them
-        With `y` what the tagger takes; without it a source with labels as `read.sentences` takes
-        it, such as a path. It is gone through batch by batch.
+        With `y`, what the tagger takes. Without `y`, a source with tags as in `read.sentences`,
+        such as a path; it is read batch by batch.
     y : list of sequences of labels, optional
     progress, **reading
         As in `evaluate`, with the keywords of `read.sentences`.
@@ -37,8 +37,7 @@ def evaluate_tagger(
     Returns
     -------
     ChunkScores
-        Of chunks if the labels of the tagger mark such (``O``, ``B-NP``, ...), else of each label
-        by itself.
+        Scores of chunks if the tags mark chunks (``O``, ``B-NP``, ...), else of each tag.
 
     Examples
     --------
@@ -52,7 +51,9 @@ def evaluate_tagger(
     raw = not are_chunk_tags(map(str, tagger.classes_.tolist()))
     if y is not None:
         if reading:
-            raise TypeError(f"sequences in memory need no reading, got {sorted(reading)}.")
+            raise TypeError(
+                f"sequences in memory must have no reading options, got {sorted(reading)}."
+            )
         scores = chunk_scores(_texts(y, tagger), _texts(tagger.predict(X), tagger), raw=raw)
         _check.some_judged(scores.n_sequences, "sentence")
         return scores
@@ -71,7 +72,7 @@ def evaluate_tagger(
 
 
 def _texts(tags: Any, tagger: Any) -> Any:
-    """Tags as files have them, where labels are numbers."""
+    """Tags as texts, as in files; labels of a tagger may be numbers."""
     is_text = tagger.classes_.dtype.kind == "U"
     return tags if is_text else [[str(tag) for tag in own] for own in tags]
 

@@ -1,6 +1,6 @@
-"""Room 8, files: plain arrays and settings to one file and back; must not know estimators.
+"""Room 8, files: writes and reads model files; must not know estimators.
 
-The format is specified in docs/format.md: a safetensors container whose metadata has one entry,
+docs/format.md specifies the format: a safetensors container whose metadata has one entry,
 ``surelearn``, a JSON text, and whose last tensor is a checksum. Nothing in a file is ever executed.
 """
 

@@ -1,6 +1,6 @@
-"""Which kinds of models files can hold; a kind tells how it is packed and unpacked.
+"""The kinds of models that files can hold, with a codec for each; must not know any model.
 
-A new kind is a `register` call where the model is written: no other file changes.
+To add a kind, call `register` where the model is defined: no other file changes.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from surelearn.files._container import Tensors
 from surelearn.files._fields import Fields
 from surelearn.files._paths import Arrays, File, read, write
 
-#: What the checks of users' input raise, and conversions of values of another kind: where settings
-#: and tensors of a file are not refused by kind and range, one of these says that they do not fit.
+#: Exceptions of checks and conversions. If settings or tensors of a file have the right types but
+#: do not fit each other, unpacking raises one of these.
 _UNSOUND = (TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError)
 
 
 class Codec(NamedTuple):
-    """How a kind of model is written and read.
+    """How to write and read a kind of model.
 
     Parameters
     ----------
     pack : function
-        Gives the settings, which JSON can hold, and the tensors of a model.
+        Returns the settings, as JSON can hold them, and the tensors of a model.
     unpack : function
-        Makes a model of the fields and tensors of a file, and of the bytes that it may take up
-        beside them. Whatever does not fit is an error: nothing in a file can be trusted.
+        Returns the model of the fields and tensors of a file, and of the number of bytes that it
+        may allocate besides the tensors. It must raise for anything that does not fit: a file
+        cannot be trusted.
     """
 
     pack: Callable[[Any], tuple[dict[str, Any], Tensors]]
@@ -40,18 +41,18 @@ _CODECS: dict[str, Codec] = {}
 
 
 def register(kind: str, codec: Codec) -> None:
-    """Let files hold models of this kind."""
+    """Register the codec of a kind of model."""
     _CODECS[kind] = codec
 
 
 def save(kind: str, model: Any, file: File) -> None:
-    """Write a model of a registered kind, whole or not at all."""
+    """Write a model of a registered kind; an old file is replaced only by a complete new one."""
     settings, tensors = _CODECS[kind].pack(model)
     write(file, tensors, {"kind": kind, "version": version("surelearn"), **settings})
 
 
 def load(file: File, *, max_bytes: int = 2**32) -> Any:
-    """Read a model of any registered kind; `FormatError` for what is damaged or foreign."""
+    """Read a model of any registered kind; raises `FormatError` for a damaged or foreign file."""
     fields, tensors = read(file, _check.count("max_bytes", max_bytes))
     budget = max_bytes - sum(tensor.nbytes for tensor in tensors.values())
     codec = _CODECS[fields.text("kind", sorted(_CODECS))]
@@ -61,5 +62,5 @@ def load(file: File, *, max_bytes: int = 2**32) -> Any:
         raise
     except _UNSOUND as error:
         raise FormatError(
-            f"{fields.where} must be a sound model, got a damaged one: {error}"
+            f"{fields.where} must be a valid model, got a damaged one: {error}"
         ) from None

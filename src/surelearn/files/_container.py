@@ -1,7 +1,7 @@
-"""Tensors and one text as bytes and back: safetensors with a checksum; must not know their meaning.
+"""Writes and reads safetensors with a checksum; must not know what the tensors mean.
 
-Bytes go by once, from first to last, so that any stream will do. The checksum is taken meanwhile,
-of large files in a thread: hashing and copying both let go of the interpreter's lock.
+Bytes are written and read once, in order, so any stream will do. The checksum is computed on the
+way; for large files in a thread, since hashing and copying both release the GIL.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from surelearn.files._fields import Fields, parsed
 
 Tensors = Mapping[str, NDArray[Any]]
 
-#: Types of tensors, by their names in a header.
+#: The types of tensors, by their names in the header.
 _TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
     "I64": np.dtype("<i8"),
@@ -34,27 +34,28 @@ _TYPES: dict[str, np.dtype[Any]] = {
 }
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 
-#: The entry that all others stand in, and the tensor that is the checksum of all bytes before it.
+#: Names in the header: the metadata, our entry in it, and the tensor with the checksum of all bytes
+#: before it.
 _METADATA, _TEXT, _CHECKSUM = "__metadata__", "surelearn", "checksum"
 _SIZE = hashlib.sha256().digest_size
 
-#: Longest header, as in safetensors: what is parsed takes many times its bytes.
+#: The longest header, as in safetensors: parsed JSON takes many times its size.
 _LONGEST = 100_000_000
 
-#: Bytes that are read or written at a time.
+#: Number of bytes to read or write at a time.
 _CHUNK = 2**22
 
 
 class Content(NamedTuple):
-    """What is in a container."""
+    """The content of a container."""
 
-    text: str | None  # None: there is none of ours
+    text: str | None  # None if there is no entry of surelearn
     tensors: dict[str, NDArray[Any]]
-    checked: bool  # whether there was a checksum, which then is right
+    checked: bool  # whether there was a checksum; it is right then
 
 
 class _Entry(NamedTuple):
-    """Where a tensor is, in bytes after the header."""
+    """The position of a tensor, in bytes after the header."""
 
     name: str
     dtype: np.dtype[Any]
@@ -66,7 +67,7 @@ class _Entry(NamedTuple):
 def write(stream: Any, tensors: Tensors, text: str) -> None:
     """Write a container to a binary stream."""
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    # Larger items first, so that each begins at a multiple of its size.
+    # Larger items first, so that each tensor is aligned to its item size.
     order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
     head = _head({name: arrays[name] for name in order}, text)
     n_bytes = len(head) + sum(array.nbytes for array in arrays.values())
@@ -87,7 +88,7 @@ def _head(arrays: Mapping[str, NDArray[Any]], text: str) -> bytes:
         header[name] = _described(_NAMES[array.dtype.newbyteorder("<")], array.shape, begin, end)
     header[_CHECKSUM] = _described("U8", (_SIZE,), end, end + _SIZE)
     whole = json.dumps(header, separators=(",", ":")).encode()
-    whole += b" " * (-len(whole) % 8)  # so that numbers are aligned in a file that is mapped
+    whole += b" " * (-len(whole) % 8)  # so that tensors are aligned in a memory-mapped file
     if len(whole) > _LONGEST:
         raise ValueError(
             f"labels and parameters must take at most {_LONGEST:,} bytes in a file, got "
@@ -101,31 +102,31 @@ def _described(dtype: str, shape: tuple[int, ...], begin: int, end: int) -> dict
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
-    """The bytes of an array, where they are, little-endian."""
+    """The bytes of an array, little-endian, without a copy if it is already."""
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return little.reshape(-1).view(np.uint8).data
 
 
 def _put(stream: Any, part: memoryview) -> None:
-    """Write all of it: a file without a buffer may take less at a time."""
+    """Write all bytes: an unbuffered file may take fewer at a time."""
     while len(part):
         n = stream.write(part)
         if n is None and not isinstance(stream, RawIOBase):
-            return  # one that does not tell
+            return  # a file-like object that returns no count
         if not n:
-            raise BlockingIOError("the file must take what is written to it, got one that waits.")
+            raise BlockingIOError("the file must accept all bytes, got one that would block.")
         part = part[n:]
 
 
 def text_of(stream: Any, where: str) -> str | None:
-    """The text alone, whose checksum is not looked at; None: there is none of ours."""
+    """Only the text, without the checksum; None if there is no entry of surelearn."""
     return _text(_header(_head_in(stream, where, _LONGEST), where))
 
 
 def read(stream: Any, where: str, *, max_bytes: int, size: int | None) -> Content:
-    """Read a container from a binary stream, and of a stream of known size nothing else.
+    """Read a container from a binary stream; if `size` is known, it must fill the stream.
 
-    Raises FormatError for whatever is no container, damaged, or larger than allowed.
+    Raises FormatError for anything else than a container, and if it is damaged or too large.
     """
     head = _head_in(stream, where, max_bytes)
     header = _header(head, where)
@@ -170,7 +171,7 @@ def _head_in(stream: Any, where: str, max_bytes: int) -> bytes:
 
 
 def _header(head: bytes, where: str) -> Fields:
-    """What the header says."""
+    """The parsed header."""
     try:
         return parsed(head[8:].decode(), where, "a header")
     except ValueError as error:  # a FormatError is one
@@ -184,7 +185,7 @@ def _text(header: Fields) -> str | None:
 
 
 def _entries(header: Fields) -> list[_Entry]:
-    """The tensors in their order, one where the other ends."""
+    """The tensors in order; each must begin where the previous one ends."""
     entries = [_entry(header, name) for name in header if name != _METADATA]
     entries.sort(key=lambda entry: (entry.begin, entry.end))
     end = 0
@@ -206,15 +207,15 @@ def _entry(header: Fields, name: str) -> _Entry:
 
 
 def _room(entry: _Entry, where: str) -> NDArray[Any]:
-    """An array for the numbers of a tensor."""
+    """An empty array for a tensor."""
     try:
         return np.empty(entry.shape, entry.dtype)
-    except ValueError:  # no bytes at all, but more of them than can be counted in one direction
-        raise _damaged(where, f"{entry.name[:60]!r} must have a shape that can be") from None
+    except ValueError:  # one dimension is 0, and another too large for numpy
+        raise _damaged(where, f"{entry.name[:60]!r} must have a possible shape") from None
 
 
 def _fill(stream: Any, part: memoryview, update: Callable[[memoryview], Any], where: str) -> None:
-    """Read so many bytes."""
+    """Fill a buffer from a stream."""
     while len(part):
         n = _read_into(stream, part[:_CHUNK])
         if not n:
@@ -229,14 +230,14 @@ def _read_into(stream: Any, part: memoryview) -> int | None:
         return n
     data = stream.read(len(part))
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"path must be a binary file, got one that gives {type(data).__name__}.")
+        raise TypeError(f"path must be a binary file, got one that returns {type(data).__name__}.")
     part[: len(data)] = data
     return len(data)
 
 
 @contextmanager
 def _hashed(n_bytes: int) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
-    """A checksum, to be asked for afterwards, and what adds bytes to it meanwhile."""
+    """A checksum, complete after this context, and a function that adds bytes to it."""
     checksum = hashlib.sha256()
     if n_bytes <= _CHUNK:  # a thread would take longer to start
         yield checksum, checksum.update
@@ -246,4 +247,4 @@ def _hashed(n_bytes: int) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
 
 
 def _ignored(part: Any) -> None:
-    """For bytes that are no part of the checksum."""
+    """Add nothing, for bytes that are not part of the checksum."""

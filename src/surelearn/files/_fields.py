@@ -1,4 +1,4 @@
-"""Settings from a file: each is asked for by name, kind and range."""
+"""Settings of a file, each read by name, type and range; must not know what they mean."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from surelearn._check import FormatError
 
-Naturals = list[int]  # by another name where `list` is a method
+Naturals = list[int]  # an alias, because `list` is a method of Fields
 
 
 def parsed(text: str | bytes, where: str, what: str) -> Fields:
-    """The object of a JSON text, of which `what` it is."""
+    """Parse a JSON object; `what` names it in errors."""
     try:
         found = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -22,7 +22,7 @@ def parsed(text: str | bytes, where: str, what: str) -> Fields:
 
 
 def _finite(number: str) -> float:
-    """A number that a double holds; Python also reads NaN and infinity."""
+    """A finite number; Python's parser also accepts NaN and infinity."""
     found = float(number)
     if not math.isfinite(found):
         raise ValueError(number)
@@ -30,7 +30,7 @@ def _finite(number: str) -> float:
 
 
 class Fields:
-    """Settings of a file, each asked for by name and kind.
+    """Settings of a file, each read by name and type.
 
     >>> Fields({"format": 1}, "m.sure").integer("format")
     1
@@ -64,7 +64,7 @@ class Fields:
         return value
 
     def number(self, name: str) -> float:
-        """A number that a double holds."""
+        """A finite number."""
         value = self._get(name, (int, float), "a number")
         try:
             number = float(value)
@@ -82,7 +82,7 @@ class Fields:
     def text(
         self, name: str, known: Sequence[str] | None = None, *, default: str | None = None
     ) -> str:
-        """A text, one of those `known`; the default where there is none."""
+        """A text, one of `known` if given; `default` if the setting is missing."""
         if default is not None and not self.has(name):
             return default
         value: str = self._get(name, str, "a text")
@@ -96,7 +96,7 @@ class Fields:
         return value
 
     def naturals(self, name: str, length: int | None = None) -> Naturals:
-        """A list of counts, of so many where `length` says it."""
+        """A list of counts, of this `length` if given."""
         values = self.list(name)
         if not all(type(x) is int and 0 <= x < 2**62 for x in values):
             raise FormatError(f"{self.where}: {name} must be whole numbers, not negative.")

@@ -1,4 +1,4 @@
-"""Where a model file is: a path, which is written whole or not at all, or an open binary file."""
+"""Writes and reads model files, by path or by open file; must not know models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surelearn.files._fields import Fields, parsed
 
 FORMAT_VERSION = 2
 
-#: Bytes that a disk needs to have room for, or the smallest model would not fit.
+#: Bytes that the check for free space writes; the smallest model needs more.
 _BLOCK = 512
 
 #: A path, or an object with ``read`` or ``write`` that was opened in binary mode.
@@ -30,7 +30,7 @@ File = Any
 
 
 def write(file: File, tensors: Tensors, settings: Mapping[str, Any]) -> None:
-    """Write one file; to a path whole or not at all: temporary file, fsync, rename."""
+    """Write one file. A path is replaced atomically: temporary file, fsync, rename."""
     text = json.dumps({"format": FORMAT_VERSION, **settings}, sort_keys=True, allow_nan=False)
     if _check.is_open_file(file, writing=True):
         _container.write(file, tensors, text)
@@ -41,7 +41,7 @@ def write(file: File, tensors: Tensors, settings: Mapping[str, Any]) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that `write` could not write to, before there is anything to write."""
+    """Raise now if `write` would fail for this path later."""
     target = _target(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -49,22 +49,22 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def check_appendable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path to which lines could not be written, whatever they are."""
+    """Raise now if lines could not be written to this path later."""
     target = Path(os.path.realpath(path))
     if target.is_file():
-        os.close(os.open(path, os.O_WRONLY | os.O_APPEND))  # neither emptied nor touched
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND))  # leaves the file as it is
     if target.is_file() or not target.exists():
         _check_room(path, target.parent)
 
 
 def _check_room(path: str | os.PathLike[str], folder: Path) -> None:
-    """Write a block to a folder that is gone at once, for lack of permission or of room."""
+    """Write a temporary file to the folder; raises if permission or free space is missing."""
     with _naming(path), tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
         probe.write(bytes(_BLOCK))
 
 
 def _target(path: File) -> Path:
-    """The file that is written to; a link stays one."""
+    """The file to write; the target of a link, so that the link stays."""
     target = Path(os.path.realpath(path))
     if target.exists() and not (target.is_file() or target.is_dir()):
         # Renaming onto /dev/null would replace it.
@@ -74,7 +74,7 @@ def _target(path: File) -> Path:
 
 @contextlib.contextmanager
 def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of the file that was asked for, not of the one that stands in for it."""
+    """Make errors name the user's file, not the temporary one."""
     try:
         yield
     except OSError as error:
@@ -85,7 +85,7 @@ def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[Any]:
-    """A new file that takes the place of the target once all is written."""
+    """A new file that replaces the target after it is complete."""
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with open(handle, "wb", buffering=0) as stream:
@@ -101,16 +101,16 @@ def _replacing(target: Path) -> Iterator[Any]:
 
 
 def _umask() -> int:
-    """The permissions an ordinary new file would lack; mkstemp's are for the owner alone."""
+    """The umask of the process; files of mkstemp are readable by the owner only."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def _sync_folder(path: Path) -> None:
-    """Make the system write what it has, so that a crash cannot lose what was renamed."""
+    """Flush the folder to disk, so that a crash cannot undo the rename."""
     if os.name == "nt":
-        return  # folders cannot be opened there
+        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -119,11 +119,11 @@ def _sync_folder(path: Path) -> None:
 
 
 class _Opened(NamedTuple):
-    """A file to be read."""
+    """A file to read."""
 
     stream: Any
     name: str  # for errors
-    size: int | None  # None: what comes after the model is somebody else's
+    size: int | None  # None if other data may follow the model
 
 
 @contextlib.contextmanager
@@ -132,7 +132,7 @@ def _opened(file: File) -> Iterator[_Opened]:
         name = getattr(file, "name", None)
         yield _Opened(file, name if isinstance(name, str) else f"<{type(file).__name__}>", None)
         return
-    with open(file, "rb") as stream:  # a missing file or a folder is an ordinary error
+    with open(file, "rb") as stream:  # a missing file or a folder raises the usual OSError
         about = os.fstat(stream.fileno())
         yield _Opened(
             stream, os.fspath(file), about.st_size if stat.S_ISREG(about.st_mode) else None
@@ -140,7 +140,7 @@ def _opened(file: File) -> Iterator[_Opened]:
 
 
 class Arrays(dict[str, NDArray[Any]]):
-    """Tensors of a file by name; one that is missed is an error of the file."""
+    """Tensors of a file by name; a missing one raises `FormatError`."""
 
     def __init__(self, tensors: Tensors, where: str) -> None:
         super().__init__(tensors)
@@ -151,7 +151,7 @@ class Arrays(dict[str, NDArray[Any]]):
 
 
 def read(file: File, max_bytes: int) -> tuple[Fields, Arrays]:
-    """Settings and tensors of a file; `FormatError` for anything that is not one of ours."""
+    """Settings and tensors of a file; raises `FormatError` for anything but a model."""
     with _opened(file) as (stream, where, size):
         if size is not None and size > max_bytes:
             raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got {size}.")
@@ -163,7 +163,7 @@ def read(file: File, max_bytes: int) -> tuple[Fields, Arrays]:
 
 
 def settings(file: File) -> Fields:
-    """The settings alone, without a look at the rest of the file."""
+    """Only the settings, without reading the rest of the file."""
     with _opened(file) as (stream, where, _):
         return _settings(_container.text_of(stream, where), where)
 

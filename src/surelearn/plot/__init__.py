@@ -1,6 +1,6 @@
-"""Displays: compute once, draw many times; must not know rules, weights or how rows were made.
+"""Displays: compute once, draw many times; must not know rules, weights or how files are read.
 
-Matplotlib is imported by the functions that draw, so that computing does without it.
+Only the functions that draw import matplotlib, so computing works without it.
 """
 
 from surelearn.plot._confusion import ConfusionDisplay

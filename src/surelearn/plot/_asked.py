@@ -1,4 +1,4 @@
-"""Curves of labels that were asked for: their looks; must not know how rows were chosen."""
+"""How curves of active learning are drawn; must not know how rows were chosen."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-#: Of learners, the last one first: it is the one that the others are compared with.
+#: Line styles of learners; the last learner, which the others are compared with, gets the first.
 _STYLES = ("-", "--", ":", "-.")
-#: What everything is compared with has no colour.
+#: The baseline strategy, drawn in grey.
 _RANDOM = "random"
 
 
 def curves(
     simulation: Any, wanted: Sequence[tuple[str, str]] | None
 ) -> tuple[Any, dict[str, Array], dict[str, Array]]:
-    """Numbers of labels, smooth curves by their names, and what all labels give."""
+    """The numbers of labels, the smooth curves by name, and the accuracy with all labels."""
     for name in ("labels", "smooth", "full"):
         if not hasattr(simulation, name):
-            raise TypeError(f"simulation must be what simulate gives, got {simulation!r}.")
+            raise TypeError(f"simulation must be a result of simulate, got {simulation!r}.")
     pairs = list(simulation.smooth) if wanted is None else [tuple(pair) for pair in wanted]
     for pair in pairs:
         if pair not in simulation.smooth:
@@ -40,18 +40,18 @@ def curves(
 
 
 def check(accuracy: Mapping[str, Array], full: Mapping[str, Array]) -> None:
-    """Every curve must be one of a learner that is in `full`, with as many runs."""
+    """Check that the learner of every curve is in `full`, with the same number of runs."""
     for name, values in accuracy.items():
         learner = _learner(name, full)
         if full[learner].shape != (len(values),):
             raise ValueError(
-                f"full[{learner!r}] must have shape ({len(values)},) as {name!r} has runs, got "
+                f"full[{learner!r}] must have shape ({len(values)},) for the runs of {name!r}, got "
                 f"shape {full[learner].shape}."
             )
 
 
 def _learner(name: str, full: Mapping[str, Array]) -> str:
-    """The longest learner's name that the curve's begins with."""
+    """The learner of a curve: the longest name in `full` that the curve's name starts with."""
     found = [learner for learner in full if name.startswith(f"{learner} ")]
     if not found:
         raise ValueError(f"full must have the learner of {name!r}, got {', '.join(full)}.")
@@ -78,7 +78,7 @@ def _styles(full: Mapping[str, Array]) -> dict[str, str]:
 
 
 def draw_curve(ax: Axes, labels: NDArray[np.int64], percent: Array, look: dict[str, Any]) -> None:
-    """The mean, and one standard error of it on both sides."""
+    """Draw the mean, and a band of one standard error on both sides."""
     mean = percent.mean(axis=0)
     ax.plot(labels, mean, linewidth=1.8, **look)
     if len(percent) > 1:
@@ -89,7 +89,7 @@ def draw_curve(ax: Axes, labels: NDArray[np.int64], percent: Array, look: dict[s
 
 
 def draw_full(ax: Axes, full: Mapping[str, Array]) -> None:
-    """A thin line for each learner with all labels; the name of the best above, others below."""
+    """Draw a thin line for each learner with all labels, named above the best, below the others."""
     styles = _styles(full)
     heights = {name: 100 * float(values.mean()) for name, values in full.items()}
     for place, name in enumerate(sorted(heights, key=lambda name: -heights[name])):
@@ -106,7 +106,7 @@ def draw_full(ax: Axes, full: Mapping[str, Array]) -> None:
 
 
 def frame(ax: Axes, accuracy: Mapping[str, Array], full: Mapping[str, Array]) -> None:
-    """As high as lines are, and not as their bands, which are wide at the start."""
+    """Fit the axis to the lines, not to their bands, which are wide at the start."""
     lines = [values.mean(axis=0) for values in (*accuracy.values(), *full.values())]
     low, high = 100 * min(map(np.min, lines)), 100 * max(map(np.max, lines))
     ax.set_ylim(low - 0.05 * (high - low), high + 0.08 * (high - low) + 0.1)

@@ -1,4 +1,4 @@
-"""Which labels are taken for which; must not know how predictions were made."""
+"""The confusion matrix; must not know how predictions were made."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOP = 40
-#: With more labels numbers would be too small to read.
+#: With more labels, numbers in the cells would be too small to read.
 _NUMBERED = 20
 
 
 class ConfusionDisplay(Display):
-    """How many rows of each label were taken for each class.
+    """The confusion matrix: true labels as rows, predicted classes as columns.
 
-    A line has the rows of one label. Right answers are blue, mistakes orange, the darker the larger
-    the share of the line. Make it with `from_evaluation`, then draw it with `plot` or `save`.
+    Right predictions are blue, mistakes orange; the darker a cell, the larger its share of the row.
+    Make it with `from_evaluation`, then draw it with `plot` or `save`.
 
     Parameters
     ----------
     confusion : array of shape (n_labels, n_classes)
-        How many rows of each label were taken for each class.
+        Number of rows of each true label and predicted class.
     labels : list of shape (n_labels,)
-        What the lines are.
+        The true labels.
     classes : list of shape (n_classes,)
-        What the columns are. A mistake is where the two differ.
+        The predicted classes. A cell is a mistake if its label and class differ.
     left_out : int, default 0
-        Labels that are not shown, to say so.
+        Number of labels that are not shown; the subtitle says so.
 
     Attributes
     ----------
@@ -75,14 +75,15 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_evaluation(cls, evaluation: Any, *, top: int | None = _TOP) -> Self:
-        """The confusion table of what `surelearn.evaluate` gives.
+        """The confusion matrix of a result of `surelearn.evaluate`.
 
         Parameters
         ----------
         evaluation : Evaluation
             With the attributes `confusion`, `labels` and `classes`.
         top : int or None, default 40
-            How many labels: those with the most mistakes, in the order of the table; None: all.
+            How many labels to show: those with the most mistakes, in the order of `labels`. None
+            means all.
         """
         for name in ("confusion", "labels", "classes"):
             if not hasattr(evaluation, name):
@@ -91,14 +92,14 @@ class ConfusionDisplay(Display):
         table = np.asarray(evaluation.confusion)
         lines = _most_confused(table, most)
         columns = lines[lines < table.shape[1]]
-        if not len(columns):  # all labels that are drawn are unknown to the model
+        if not len(columns):  # the model knows none of the labels that are shown
             columns = np.arange(min(table.shape[1], _TOP))
         labels, classes = evaluation.labels[lines].tolist(), evaluation.classes[columns].tolist()
         left_out = len(table) - len(lines)
         return cls(table[np.ix_(lines, columns)], labels, classes, left_out=left_out)
 
     def _size(self) -> tuple[float, float]:
-        """A cell has room for a count of four digits, as long as there are not too many."""
+        """A cell has room for a count of four digits, unless there are too many cells."""
         side = 0.55 if len(self.labels_) <= _NUMBERED else 0.26
         return (
             max(6.0, min(2.6 + side * len(self.classes_), 40.0)),
@@ -117,11 +118,11 @@ class ConfusionDisplay(Display):
         ax.set_ylabel("True label", fontsize=FONT)
         told = "Rows by label; blue: right, orange: mistakes"
         if self.left_out_:
-            told += f"; {self.left_out_:,} labels with fewer of them are not shown"
+            told += f"; {self.left_out_:,} labels with fewer mistakes are not shown"
         head(ax, None if title is None else plain(title), told)
 
     def _strength(self) -> NDArray[np.float64]:
-        """The root of each share of its line: few mistakes among many rows are seen too."""
+        """The square root of each share of its row, which makes rare mistakes visible."""
         whole = np.maximum(1, self.confusion_.sum(axis=1, keepdims=True))
         return np.asarray(np.sqrt(self.confusion_ / whole))
 
@@ -134,7 +135,7 @@ class ConfusionDisplay(Display):
         return colours
 
     def _write(self, ax: Axes, strength: NDArray[np.float64]) -> None:
-        """The counts; none where there is nothing, so that mistakes stand out."""
+        """Write the counts; a zero is left blank, so that mistakes stand out."""
         for (line, column), times in np.ndenumerate(self.confusion_):
             if times:
                 colour = "white" if strength[line, column] > 0.75 else "black"
@@ -143,7 +144,7 @@ class ConfusionDisplay(Display):
 
 
 def _most_confused(table: NDArray[np.int64], top: int | None) -> NDArray[np.int64]:
-    """The lines with the most mistakes made of them and for them, in their order."""
+    """The labels with the most mistakes, as true label or as prediction, in their order."""
     n_labels, n_classes = table.shape
     if top is None or top >= n_labels:
         return np.arange(n_labels)
@@ -154,7 +155,7 @@ def _most_confused(table: NDArray[np.int64], top: int | None) -> NDArray[np.int6
 
 
 def _name(ax: Axes, labels: list[Any], classes: list[Any], size: float) -> None:
-    """Ticks that are names, upright below the columns where they would meet each other."""
+    """Write names at the ticks, rotated below the columns if they would overlap."""
     named = [plain(word(str(label), 24)) for label in classes]
     upright = len(named) > 3 and max(map(len, named)) > 4
     ax.set_xticks(range(len(classes)), named, rotation=90 if upright else 0)
@@ -169,7 +170,7 @@ def _name(ax: Axes, labels: list[Any], classes: list[Any], size: float) -> None:
 
 
 def _count(times: int) -> str:
-    """At most five letters."""
+    """A count in at most five characters."""
     for unit, size in (("M", 10**6), ("k", 10**4)):
         if times >= size:
             return f"{times / (1000 if unit == 'k' else size):.3g}{unit}"

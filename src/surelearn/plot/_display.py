@@ -1,4 +1,4 @@
-"""What all pictures in one Axes share: `plot` and `save`; must not know what is drawn."""
+"""Base class of displays in one Axes: `plot` and `save`; must not know what is drawn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Display(ABC):
-    """A picture in one Axes: the subclass says how large it is and draws it."""
+    """A picture in one Axes; subclasses set its size and draw it."""
 
     ax_: Axes
     figure_: Figure
@@ -27,12 +27,12 @@ class Display(ABC):
     def _draw(self, ax: Axes, title: str | None) -> None: ...
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw it.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure of pyplot.
+            Where to draw. The default is a new pyplot figure.
         title : str, optional
 
         Returns
@@ -43,12 +43,12 @@ class Display(ABC):
         return self._plot(ax, title)
 
     def save(self, path: str | PathLike[str], *, title: str | None = None) -> Self:
-        """Draw into a file; opens no window and keeps no figure in pyplot.
+        """Draw into a file, without a window and without pyplot.
 
         Parameters
         ----------
         path : str or path
-            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+            The extension decides the format: ``.png``, ``.svg``, ``.pdf``.
         title : str, optional
             As in `plot`.
 

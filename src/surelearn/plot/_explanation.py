@@ -1,4 +1,4 @@
-"""What a model or a row is explained by, as bars; must not know how weights are learnt."""
+"""Explanations of a model or a row, as bars; must not know how weights are learnt."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _WIDEST = 28
 
 
 class ExplanationDisplay(Display):
-    """The weights a model is surest of, or what each feature says of one row, as bars.
+    """The surest weights of a model, or the contributions of features to one row, as bars.
 
-    Make it with `from_estimator`, then draw it with `plot` or `save`: a bar for each line, and
-    whiskers for how sure the model is of it. Of a model: the mean of each weight, thick whiskers of
-    one and thin ones of two standard deviations. Of a row: the share in the margin, whiskers of the
-    square root of the (absolute) share in its variance. Without a title the picture has that of
-    `title`.
+    Make it with `from_estimator`, then draw it with `plot` or `save`. Each line of the explanation
+    is a bar, with whiskers that show how sure the model is. For a model, bars are the means of the
+    weights; thick whiskers show one standard deviation, thin ones two. For a row, bars are shares
+    in the margin; whiskers show the square root of the (absolute) share in its variance. The
+    default title is that of `title`.
 
     Parameters
     ----------
     explanation : Explanation
-        As `SureClassifier.explain` gives it; of a row only the lines of one class.
+        A result of `SureClassifier.explain`; for a row, only the lines of one class.
     classes : array of shape (n_classes,)
         All classes of the model.
     probability : float, optional
-        Of the class that a row is put in, for the title.
+        Probability of the predicted class of a row, for the title.
 
     Attributes
     ----------
@@ -80,20 +80,20 @@ class ExplanationDisplay(Display):
         label: Any = None,
         names: Any = None,
     ) -> Self:
-        """Ask a fitted classifier for an explanation.
+        """Explain a fitted classifier, or its prediction for one row.
 
         Parameters
         ----------
         clf : SureClassifier
         row : array, sparse row, frame of one row, or dict of {feature: value}, optional
-            What to explain; without it the whole model.
+            The row to explain. By default the whole model is explained.
         top : int or None, default 15
-            How many bars; None: all. The rest of a row is one bar more.
+            How many bars to draw; None means all. For a row, one more bar sums up the rest.
         label : optional
-            Which class score of the row to show where there are three or more classes. Default: the
-            largest.
+            With three or more classes, the class whose score is shown for a row. The default is the
+            class with the largest score.
         names : array of str of shape (n_features,), optional
-            What to call the features, as in `SureClassifier.explain`.
+            Names of the features, as in `SureClassifier.explain`.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class ExplanationDisplay(Display):
         return "deviation" in self.explanation_.columns
 
     def title(self) -> str:
-        """What the picture says in one line."""
+        """The default title: the finding in one line."""
         if not self._of_row:
             return (
                 f"The {len(self.explanation_)} surest weights" if self._sure else "Largest weights"
@@ -128,7 +128,7 @@ class ExplanationDisplay(Display):
         named = self.classes_[int(margin > 0)] if two else [*self.explanation_.label, ""][0]
         said = f"{word(str(named))}: {'margin' if two else 'score'} {_signed(margin)}"
         if self._sure:
-            # Shares of a whole covariance may be negative, but not their sum beyond rounding.
+            # Single shares of a full covariance may be negative; their sum only by rounding.
             variance = max(float(self.explanation_.variance.sum()), 0.0)
             said += f" ± {np.sqrt(variance):.3g}"
         if self.probability_ is not None:
@@ -150,7 +150,7 @@ class ExplanationDisplay(Display):
 
 
 def _winner(table: Explanation, classes: NDArray[Any]) -> int:
-    """The place of the class with the largest score; the first of equals."""
+    """The index of the class with the largest score; the first of equals."""
     if len(classes) == 2:
         return int(table.margin.sum() > 0)
     return int(np.argmax([table.margin[table.label == label].sum() for label in classes]))
@@ -164,16 +164,16 @@ def _shown_label(table: Explanation, classes: NDArray[Any], label: Any) -> Any:
 
 
 def _named(table: Explanation, classes: NDArray[Any], shown: Any) -> int:
-    """The place of the class in the title: of two the winner, of more the one shown."""
+    """The index of the class in the title: the winner of two classes, else the one shown."""
     return _winner(table, classes) if len(classes) == 2 else classes.tolist().index(shown)
 
 
 def _probability(clf: Any, row: Any) -> NDArray[np.float64] | None:
-    """Of every class, where the model knows it."""
+    """The probabilities of all classes; None if the model has none."""
     if not hasattr(clf, "predict_proba"):
         return None
     with warnings.catch_warnings():
-        # A row that is no frame has no names, and needs none.
+        # A row that is not a frame needs no feature names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         return np.asarray(clf.predict_proba(_as_table(row, clf.n_features_in_))[0])
 
@@ -189,7 +189,7 @@ def _as_table(row: Any, n_features: int) -> Any:
 
 
 def _folded(table: Explanation, label: Any, top: int | None) -> Explanation:
-    """The lines of one class, those after the first `top` as one."""
+    """The lines of one class; those after the first `top` are summed up in one line."""
     places = np.flatnonzero(table.label == label)
     columns = {name: getattr(table, name)[places[:top]] for name in table.columns}
     rest = places[len(columns["feature"]) :]
@@ -210,8 +210,8 @@ class _Bars(NamedTuple):
     length: NDArray[np.float64]
     whisker: NDArray[np.float64] | None
     colours: list[str]
-    sides: tuple[str, str]  # what bars to the left and to the right speak for
-    labels: list[str] | None = None  # the class of each bar, where they differ
+    sides: tuple[str, str]  # what bars to the left and to the right are evidence for
+    labels: list[str] | None = None  # the class of each bar, if they differ
     by_sign: bool = True
 
 
@@ -267,7 +267,7 @@ def _draw(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
 
 
 def _name_classes(ax: Axes, bars: _Bars) -> None:
-    """A column at the right edge, where the bars are of several classes."""
+    """Write the classes in a column at the right edge, if bars belong to several classes."""
     if bars.labels is None:
         return
     lines = [
@@ -297,7 +297,7 @@ def _dress(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
     for (x, text, side), colour in zip(sides, (_AGAINST, _FOR), strict=True):
         ax.annotate(
             text,
-            (x, 0),  # on the line of the axis's own label
+            (x, 0),  # at the height of the axis label
             xycoords=("axes fraction", ax.xaxis.label),
             color=colour if bars.by_sign else GREY,
             fontsize=FONT - 1,
@@ -312,7 +312,7 @@ def _signed(number: float) -> str:
 
 
 def _number(probability: float) -> str:
-    """Two digits, more near the ends, and never a certainty."""
+    """A probability with two digits, or more near 0 and 1; never rounded to 0 or 1."""
     if probability > 0.9995:
         return ">0.999"
     if probability > 0.995:

@@ -1,4 +1,4 @@
-"""The learning curve: accuracy by the number of rows; must not know rules or weights."""
+"""Learning curves: accuracy by number of rows; must not know rules or weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _N_SIZES = 12
 
 
 class LearningCurveDisplay(Display):
-    """Accuracy on held-out rows by the number of rows learnt from, in one pass.
+    """Accuracy on test rows by the number of training rows, in one pass.
 
     Make it with `from_estimators` or `from_simulation`, then draw it with `plot` or `save`.
 
@@ -35,8 +35,8 @@ class LearningCurveDisplay(Display):
     accuracy : dict of {str: array of shape (n_repeats, n_sizes)}
         Share of right predictions, 0 to 1, for each learner.
     full : dict of {str: array of shape (n_repeats,)}, optional
-        That of learners with all labels. Names of curves then are ``learner strategy``, and they
-        are drawn as those of labels that were asked for: see `from_simulation`.
+        Accuracy of learners with all labels. The curves must then be named ``learner strategy``,
+        and are drawn as curves of active learning, see `from_simulation`.
 
     Attributes
     ----------
@@ -87,28 +87,28 @@ class LearningCurveDisplay(Display):
         random_state: Any = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> Self:
-        """Let learners go once through the rows in random order, and test them on the way.
+        """Train estimators in one pass over the rows in random order, and test them on the way.
 
-        Every repeat draws one order with ``sklearn.utils.shuffle``, the same for all learners,
-        and hands it to ``partial_fit`` of a fresh copy of each in growing chunks.
+        Every repeat shuffles the rows once with ``sklearn.utils.shuffle``, in the same order for
+        all estimators, and passes them to ``partial_fit`` of a clone of each in growing chunks.
 
         Parameters
         ----------
         estimators : dict of {str: estimator}
-            Classifiers with `partial_fit`, by the name to show. They stay as they are.
+            Classifiers with `partial_fit`, keyed by the name to show. They are not changed.
         X_train : array, CSR matrix or list of shape (n_samples, ...)
         y_train : array of shape (n_samples,)
         X_test : array, CSR matrix or list of shape (n_test, ...)
         y_test : array of shape (n_test,)
         sizes : array of int, optional
-            Increasing numbers of training rows at which to test. Default: 12 from a hundredth of
-            the rows to all of them, evenly spaced on a log axis.
+            Increasing numbers of training rows at which to test. The default is 12 sizes from a
+            hundredth of the rows to all of them, evenly spaced on a log scale.
         classes : array, optional
-            All labels, for the first `partial_fit`. Default: those in `y_train`.
+            All labels, for the first `partial_fit`. The default is those in `y_train`.
         n_repeats : int, default 3
-            How many random orders.
+            Number of random orders.
         random_state : int, RandomState or None, default None
-            Draws the orders.
+            Controls the random orders.
         progress : callable, optional
             Called as ``progress(done, total)`` after each test.
 
@@ -158,14 +158,14 @@ class LearningCurveDisplay(Display):
         ----------
         simulation : surelearn.active.Simulation
         curves : list of (learner, strategy), optional
-            Which to draw, in this order. Default: all.
+            Curves to draw, in this order. The default is all.
 
         Returns
         -------
         LearningCurveDisplay
-            Of the `smooth` curves. A line style for each learner, a colour for each strategy, bands
-            of one standard error of the mean over the runs, and thin lines for what each learner
-            makes of all labels.
+            Of the `smooth` curves. Each learner has a line style and each strategy a colour. Bands
+            show one standard error of the mean over the runs. Thin lines show the accuracy of each
+            learner with all labels.
 
         Examples
         --------
@@ -183,21 +183,21 @@ class LearningCurveDisplay(Display):
         return np.asarray(self.accuracy_[name].mean(axis=0))
 
     def rows_needed(self, name: str, accuracy: float) -> float:
-        """Number of rows from which a learner first has that accuracy in the mean.
+        """The number of rows at which the mean accuracy of a learner first reaches a value.
 
-        Read off the drawn line, so between two tested sizes on the log axis.
+        Between two tested sizes it is interpolated on the log scale, as the line is drawn.
 
         Parameters
         ----------
         name : str
-            Which learner.
+            Name of the learner.
         accuracy : float
-            Wanted share of right predictions, 0 to 1.
+            The accuracy to reach, 0 to 1.
 
         Returns
         -------
         float
-            The first size if it is enough already; ``inf`` where the curve ends below.
+            The first size if that is enough; ``inf`` if the curve ends below.
 
         Examples
         --------
@@ -217,18 +217,17 @@ class LearningCurveDisplay(Display):
         return float(10 ** (logs[at - 1] + share * (logs[at] - logs[at - 1])))
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, unit: str = "rows") -> Self:
-        """Draw the mean of each learner, and a band of one standard deviation on both sides.
+        """Draw the mean of each learner, with a band of one standard deviation on both sides.
 
-        Of a simulation the band is one standard error of the mean.
+        For a simulation, the band is one standard error of the mean.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure of pyplot.
+            Where to draw. The default is a new pyplot figure.
         title : str, optional
-            What the picture shows.
         unit : str, default "rows"
-            What the rows are, for the labels: ``"texts"``.
+            The word for rows in the labels of the axes, such as ``"texts"``.
 
         Returns
         -------
@@ -253,7 +252,7 @@ class LearningCurveDisplay(Display):
         head(ax, title, subtitle)
 
     def _draw_learnt(self, ax: Axes, unit: str) -> str:
-        """Learners that go through all rows; what the picture shows."""
+        """Draw learners that see all rows; return the subtitle."""
         looks = [look(place) for place in range(len(self.accuracy_))]
         for values, own in zip(self.accuracy_.values(), looks, strict=True):
             _draw_curve(ax, self.sizes_, 100 * values, own)
@@ -262,7 +261,7 @@ class LearningCurveDisplay(Display):
         return _subtitle(len(next(iter(self.accuracy_.values()))), unit)
 
     def _draw_asked(self, ax: Axes, unit: str) -> str:
-        """Learners that ask for labels; what the picture shows."""
+        """Draw learners that ask for labels; return the subtitle."""
         looks = _asked.looks(self.accuracy_, self.full_)
         for name, values in self.accuracy_.items():
             _asked.draw_curve(ax, self.sizes_, 100 * values, looks[name])
@@ -274,18 +273,18 @@ class LearningCurveDisplay(Display):
         return _asked.subtitle(len(next(iter(self.full_.values()))))
 
     def _ends(self) -> dict[str, float]:
-        """Percent at the right end of each curve."""
+        """The accuracy in percent at the right end of each curve."""
         return {name: float(100 * self.mean(name)[-1]) for name in self.accuracy_}
 
     def save(
         self, path: str | PathLike[str], *, title: str | None = None, unit: str = "rows"
     ) -> Self:
-        """Draw into a file of 1200 x 750 pixels; opens no window and keeps no figure in pyplot.
+        """Draw into a file of 1200 x 750 pixels, without a window and without pyplot.
 
         Parameters
         ----------
         path : str or path
-            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+            The extension decides the format: ``.png``, ``.svg``, ``.pdf``.
         title, unit : str
             As in `plot`.
 
@@ -300,7 +299,7 @@ class LearningCurveDisplay(Display):
 
 
 def _learners(estimators: Mapping[str, Any]) -> dict[str, Any]:
-    """The estimators, each of which can go on learning."""
+    """The estimators; checks that each has `partial_fit`."""
     if not isinstance(estimators, Mapping) or not estimators:
         raise TypeError(f"estimators must be a dict of {{name: estimator}}, got {estimators!r}.")
     for name, estimator in estimators.items():
@@ -310,7 +309,7 @@ def _learners(estimators: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sizes(sizes: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
-    """Increasing numbers of rows, none more than there are."""
+    """Increasing numbers of rows, at most `n_rows`."""
     if sizes is None:
         spaced = np.geomspace(max(1, n_rows / 100), n_rows, _N_SIZES)
         return np.unique(np.rint(spaced).astype(np.int64))
@@ -338,7 +337,7 @@ def _check_table(accuracy: dict[str, NDArray[np.float64]], n_sizes: int) -> None
 def _growing(
     model: Any, X: Any, y: NDArray[Any], sizes: NDArray[np.int64], *, classes: NDArray[Any]
 ) -> Iterator[Any]:
-    """Give the model after each number of rows."""
+    """Train the model, and yield it at each number of rows."""
     start = 0
     for stop in sizes.tolist():
         model.partial_fit(X[start:stop], y[start:stop], classes=classes)
@@ -361,7 +360,7 @@ def _draw_curve(
 
 
 def _dress(ax: Axes, sizes: NDArray[np.int64], unit: str) -> None:
-    """Axes with their units, a quiet grid, and no frame where it says nothing."""
+    """Label the axes, with a pale grid and no frame at the top and right."""
     ax.set_xscale("log")
     ax.set_xticks(_ticks(sizes))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -372,15 +371,15 @@ def _dress(ax: Axes, sizes: NDArray[np.int64], unit: str) -> None:
 
 
 def _ticks(sizes: NDArray[np.int64]) -> list[float]:
-    """1, 2 and 5 times the powers of ten within the range, and its last size."""
+    """1, 2 and 5 times the powers of ten within the range, and the last size."""
     low, high = int(sizes[0]), int(sizes[-1])
     steps = [m * 10.0**e for e in range(int(np.log10(high)) + 1) for m in (1, 2, 5)]
-    # A round number right before the last size would run into its label.
+    # A round number just below the last size would overlap its label.
     return [step for step in steps if low <= step < high / 1.5] + [float(high)]
 
 
 def _name_curves(ax: Axes, ends: dict[str, float], colours: list[str]) -> None:
-    """Write each name at the right end of its line, apart from the others."""
+    """Write each name at the right end of its line, without overlaps."""
     low, high = ax.get_ylim()
     heights = _spread(list(ends.values()), 0.05 * (high - low))
     for (name, end), height, colour in zip(ends.items(), heights, colours, strict=True):
@@ -396,7 +395,7 @@ def _name_curves(ax: Axes, ends: dict[str, float], colours: list[str]) -> None:
 
 
 def _spread(heights: list[float], gap: float) -> list[float]:
-    """The heights in the same order, the lower ones of close pairs moved down by what is needed."""
+    """The heights, with the lower one of each close pair moved down to keep a gap."""
     order = np.argsort(heights)[::-1]
     moved = list(heights)
     for upper, lower in pairwise(order):

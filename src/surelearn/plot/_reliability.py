@@ -1,4 +1,4 @@
-"""How far probabilities can be trusted, in four panels; must not know how they were computed."""
+"""Reliability of probabilities, in four panels; must not know how they were computed."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _SINGLE = ("entropy", "error", "right_probability", "wrong_probability")
 
 
 class ReliabilityDisplay:
-    """How often predictions of each probability are wrong, for one or more models.
+    """How well the probabilities of one or more models match their errors.
 
-    Four panels: the error in each bin of the prediction probability against what the probability
-    promises, the number of examples in each bin, what each bin adds to the error, and the error
+    The four panels show the error in each bin of the prediction probability beside the expected
+    error, the number of examples in each bin, the share of each bin in the error, and the error
     against the normalised entropy.
 
     Parameters
     ----------
     reliabilities : dict of {str: Reliability}
-        By the name to show; each with the attributes `edges` of shape (n_bins + 1,), `count`,
+        Keyed by the name to show. Each has the attributes `edges` of shape (n_bins + 1,), `count`,
         `error_share`, `conditional_error` and `mean_probability` of shape (n_bins,), and the
         numbers `entropy`, `error`, `right_probability` and `wrong_probability`. `entropy` and
-        `error` may be arrays, such as one number a pass, which are drawn as a path that ends in a
+        `error` may be arrays, such as one number a pass; these are drawn as a path that ends in a
         large marker.
 
     Attributes
@@ -65,8 +65,8 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        axes : four matplotlib Axes in whatever shape, optional
-            Where to draw. Default: a new figure of pyplot.
+        axes : four matplotlib Axes in any shape, optional
+            Where to draw. The default is a new pyplot figure.
 
         Returns
         -------
@@ -93,12 +93,12 @@ class ReliabilityDisplay:
         return self
 
     def save(self, path: str | PathLike[str]) -> Self:
-        """Draw into a file; opens no window and keeps no figure in pyplot.
+        """Draw into a file, without a window and without pyplot.
 
         Parameters
         ----------
         path : str or path
-            The ending decides the format: ``.png``, ``.svg``, ``.pdf``.
+            The extension decides the format: ``.png``, ``.svg``, ``.pdf``.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class ReliabilityDisplay:
         return 10.0, 7.2 + 0.25 * len(self.reliabilities_)
 
     def _name_models(self) -> None:
-        """One line a model above all panels."""
+        """Write one line a model above all panels."""
         handles, _ = self.axes_[0].get_legend_handles_labels()
         names = [_described(name, found) for name, found in self.reliabilities_.items()]
         self.figure_.legend(
@@ -152,17 +152,18 @@ def _described(name: str, found: Any) -> str:
 
 
 def _give_room(figure: Figure) -> None:
-    """Between the panels, so that the title of one is not taken for a label of another."""
+    """Widen the gaps between panels, so that a title is not mistaken for a label above it."""
     figure.get_layout_engine().set(h_pad=0.12, w_pad=0.1)  # type: ignore[union-attr, call-arg]
 
 
 def _draw_reliability(ax: Axes, models: Mapping[str, Any]) -> None:
-    """Conditional error by probability; on the grey line a probability holds what it says."""
+    """Draw the error by probability; the grey line is that of perfect calibration."""
     for place, (name, found) in enumerate(models.items()):
         filled = np.asarray(found.count) > 0
         x = np.asarray(found.mean_probability)[filled]
         y = 100 * np.asarray(found.conditional_error)[filled]
-        # Markers on the frame are drawn whole; a line of no points would then have no bounds.
+        # Without clipping, markers on the frame are drawn whole. A line without points must be
+        # clipped: matplotlib finds no bounds for it otherwise.
         style: dict[str, Any] = {
             "linewidth": 2,
             "markersize": 5,
@@ -178,7 +179,7 @@ def _draw_reliability(ax: Axes, models: Mapping[str, Any]) -> None:
 
 
 def _draw_bars(ax: Axes, models: Mapping[str, Any], part: str, times: float) -> None:
-    """The models side by side in each bin."""
+    """Draw bars of the models side by side in each bin."""
     for place, found in enumerate(models.values()):
         edges = np.asarray(found.edges, dtype=np.float64)
         width = 0.84 * np.diff(edges) / len(models)
@@ -197,7 +198,7 @@ def _draw_entropy(ax: Axes, models: Mapping[str, Any]) -> None:
 
 
 def _range(models: Mapping[str, Any]) -> tuple[float, float]:
-    """From the first to the last bin in which any model has an example."""
+    """The range from the first to the last bin that is not empty for some model."""
     ends = []
     for found in models.values():
         filled = np.flatnonzero(np.asarray(found.count) > 0)

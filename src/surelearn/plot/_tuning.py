@@ -1,4 +1,4 @@
-"""The candidates of a search, best first, with their errors; must not know how they were found."""
+"""The candidates of a search and their errors, best first; must not know how they were trained."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ _TOP = 15
 
 
 class TuningDisplay(Display):
-    """Progressive error of each candidate of `tune`, and how sure it is behind the winner.
+    """How far each candidate of `tune` is behind the winner, with error bars.
 
-    Make it with `from_table`, then draw it with `plot` or `save`, the winner on top.
+    Make it with `from_table`, then draw it with `plot` or `save`. The winner is on top.
 
     Parameters
     ----------
     names : list of str
-        What each candidate sets, the winner first.
+        The settings of each candidate, the winner first.
     behind, deviation : array of shape (n_candidates,)
-        How much larger its error is than the winner's, and the standard error of that.
+        The progressive validation error of each candidate minus that of the winner, and the
+        standard error of this difference.
     error : float
         The error of the winner.
 
@@ -73,10 +74,10 @@ class TuningDisplay(Display):
         ----------
         table : Standings
         top : int or None, default 15
-            How many; None: all.
+            How many to draw; None means all.
         """
         if not isinstance(table, Standings):
-            raise TypeError(f"table must be the one that tune gives, got {table!r}.")
+            raise TypeError(f"table must be a table of tune, got {table!r}.")
         most = _check.top(top, auto=None)
         kept = np.flatnonzero(~np.isnan(table.error))[:most]
         names = [described(table.parameters[i]) for i in kept]
@@ -89,7 +90,7 @@ class TuningDisplay(Display):
     def _draw(self, ax: Axes, title: str | None) -> None:
         places = np.arange(len(self.names_))
         percent, bars = 100 * self.behind_, 200 * self.deviation_
-        level = percent <= bars  # not surely behind
+        level = percent <= bars  # within two standard errors of the winner
         for chosen, colour in ((level, COLOURS[0]), (~level, GREY)):
             style: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 3, "markersize": 6}
             ax.errorbar(percent[chosen], places[chosen], xerr=bars[chosen], **style)

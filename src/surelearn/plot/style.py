@@ -1,4 +1,4 @@
-"""What all pictures share: colours, sizes, quiet axes; must not know what is drawn."""
+"""What all pictures share: colours, sizes, axes; must not know what is drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe & Ito 2008: told apart with any kind of colour vision; the yellow is too pale for a line.
+# Okabe & Ito 2008: distinct with any kind of colour vision. Their yellow is too pale for a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#555555"
 FONT = 11.0
@@ -23,7 +23,7 @@ def need_matplotlib(who: str) -> None:
 
 
 def blank(who: str, size: tuple[float, float]) -> Figure:
-    """A figure to be saved, which no window and no pyplot knows of."""
+    """A figure to save, without a window and without pyplot."""
     need_matplotlib(who)
     from matplotlib.figure import Figure
 
@@ -36,7 +36,7 @@ def look(place: int) -> dict[str, Any]:
 
 
 def quiet(ax: Axes, axis: Literal["x", "y"] = "y") -> None:
-    """A pale grid along one axis, and no frame where it says nothing."""
+    """Draw a pale grid along one axis, and no frame at the top and right."""
     ax.tick_params(labelsize=FONT - 1, length=3)
     ax.grid(axis=axis, color="#DDDDDD", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -44,7 +44,7 @@ def quiet(ax: Axes, axis: Literal["x", "y"] = "y") -> None:
 
 
 def head(ax: Axes, title: str | None, subtitle: str) -> None:
-    """A title at the left edge, and below it in small what is drawn."""
+    """Write a title at the left edge, and a subtitle below it."""
     ax.annotate(
         subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=FONT - 1, color=GREY
     )
@@ -53,10 +53,10 @@ def head(ax: Axes, title: str | None, subtitle: str) -> None:
 
 
 def root(ax: Axes) -> Figure:
-    """The figure that the axes are in, also where they are in a part of it."""
+    """The figure of the axes, even if they are in a subfigure."""
     return ax.get_figure(root=True)  # type: ignore[return-value]
 
 
 def plain(text: str) -> str:
-    """A text that matplotlib takes for no formula."""
+    """The text, escaped so that matplotlib does not parse formulas in it."""
     return text.replace("$", r"\$")

@@ -1,7 +1,7 @@
-"""Room 1, files: records from files, streams and frames, in batches; must not know estimators.
+"""Room 1, files: reads files, streams and frames in batches; must not know estimators.
 
-`batches` takes whatever holds the records and gives a `Source`; `sentences` does for files with a
-word a line.
+`batches` returns a `Source` of labelled records; `sentences` returns one of tagged sentences, from
+files with one token a line.
 """
 
 from surelearn._check import BadInput

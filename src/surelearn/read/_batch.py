@@ -1,4 +1,4 @@
-"""What readers give: some records at a time, and where the next ones begin."""
+"""What readers return: batches of records, and the place where the next batch begins."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from surelearn.read._kept import Kept, joined_kept
 
 
 class Labels(NamedTuple):
-    """Labels as places in a list of those that occur, so that each is looked at once.
+    """Labels as codes into a list of distinct values, so that each value is checked only once.
 
     Parameters
     ----------
     codes : ndarray of int32 of shape (n_rows,)
     values : ndarray
-        The labels that occur, in the order they are met.
+        The distinct labels, in order of first appearance.
     """
 
     codes: NDArray[np.int32]
@@ -36,19 +36,20 @@ class Labels(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place between two records of a source, so that reading can go on from it.
+    """A place between two records of a source, from which reading can continue.
 
     Parameters
     ----------
     file : int
         Number of the file.
     at : int
-        Bytes (line formats, after decompression) or rows (tables) of this file that are before it.
+        Number of bytes (line formats, after decompression) or rows (tables) of this file before
+        the place.
     line : int
-        Lines or rows of this file that are before it.
+        Number of lines or rows of this file before the place.
     mark : int
-        Tells the bytes before it from those of another file: how many were looked at, times 2**32,
-        and their CRC-32. 0: nothing to tell by.
+        Fingerprint of the bytes before the place, to notice that the file has changed: the number
+        of bytes hashed times 2**32, plus their CRC-32. 0 if there is no fingerprint.
     """
 
     file: int = 0
@@ -59,19 +60,19 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some records in their order.
+    """A batch of records, in order.
 
     Parameters
     ----------
     X : pyarrow.StringArray, scipy.sparse.csr_array or ndarray
-        Texts; the rows of svmlight and Vowpal Wabbit text; columns of numbers.
+        Texts; or sparse rows of svmlight and Vowpal Wabbit text; or numeric columns.
     labels : Labels or None
-        None: the records have none.
+        None if the records have no labels.
     weight : ndarray of float64 of shape (n_rows,) or None
     n_bad : int
-        Records that were left out because they could not be read.
+        Number of records skipped because they could not be parsed.
     kept : dict of {str: ndarray}
-        The columns that were asked to be carried along, in their order.
+        The columns named by `keep`, in that order.
     """
 
     X: Any
@@ -84,7 +85,7 @@ class Batch:
         return int(self.X.shape[0] if hasattr(self.X, "shape") else len(self.X))
 
     def __getitem__(self, rows: Any) -> Batch:
-        """Some of the records."""
+        """The batch of these records."""
         labels = None if self.labels is None else self.labels.take(rows)
         weight = None if self.weight is None else self.weight[rows]
         kept = {name: values[rows] for name, values in self.kept.items()}
@@ -102,18 +103,18 @@ class Batch:
 
 
 class Written(NamedTuple):
-    """The text that sentences were read from.
+    """The text that sentences were parsed from.
 
     Parameters
     ----------
     text : str
     words : list of sequences of int
-        The line of each word of each sentence.
+        The line number of each token of each sentence.
     left_out : list of range
-        Lines of sentences that could not be read.
+        Lines of sentences that could not be parsed.
     with_tag : function
-        Gives a line with what was predicted for its word, in the column of a name if the format
-        has a place for it.
+        Returns a line with the prediction for its token added, in the named column if the format
+        has it.
     """
 
     text: str
@@ -124,25 +125,25 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sentences(Batch):
-    """Some sentences in their order.
+    """A batch of sentences, in order.
 
     Parameters
     ----------
     X : list of lists of str, or of tuples of str
-        Of each sentence its words, or the columns of each of its words.
+        The tokens of each sentence, or the columns of each token.
     tags : list of lists of str or None
-        The labels of the words, also called `y`. None: they are not read.
+        The tags of the tokens; `y` is another name. None if tags were not read.
     n_bad : int
-        Sentences that were left out because they could not be read.
+        Number of sentences skipped because they could not be parsed.
     written : Written or None
-        What they were read from. None: this is a part, or was joined.
+        The text they were parsed from. None for a part of a batch or for joined batches.
     """
 
     tags: list[list[str]] | None = None
     written: Written | None = None
 
     def __getitem__(self, rows: Any) -> Sentences:
-        """Some of the sentences, by a slice."""
+        """The batch of a slice of the sentences."""
         tags = None if self.tags is None else self.tags[rows]
         return Sentences(self.X[rows], tags=tags, n_bad=self.n_bad)
 
@@ -152,15 +153,15 @@ class Sentences(Batch):
 
     @property
     def y(self) -> list[list[str]] | None:  # type: ignore[override]
-        """The labels of the words of each sentence."""
+        """The tags of each sentence."""
         return self.tags
 
     def tagged(self, *columns: Iterable[Iterable[str]], label: str | None = None) -> str:
-        """The text that was read, with something said of each word: its tag, and how sure it is.
+        """The original text with the prediction for each token: its tag, and its confidence.
 
-        CoNLL gets columns of its own for that. CoNLL-U has the tag in the column `label`, by
-        default the one of labels that was read, else upos, and how sure it is in the last one.
-        Sentences that could not be read are left out.
+        CoNLL gets a new column for each. CoNLL-U gets the tag in the column `label` and the
+        confidence in the last column. `label` defaults to the label column that was read, else
+        upos. Sentences that could not be parsed are skipped.
         """
         assert self.written is not None
         text, words, left_out, with_tag = self.written
@@ -174,7 +175,7 @@ class Sentences(Batch):
 
 
 class Block(Protocol):
-    """Records that have been read but not yet looked into."""
+    """Records that have been read but not parsed."""
 
     @property
     def end(self) -> Place:
@@ -182,17 +183,17 @@ class Block(Protocol):
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the source that went into it, as they lie on the disk."""
+        """Number of bytes read from the disk for this block, before decompression."""
 
     def parse(self) -> Batch:
-        """Look into them. May be called in any thread."""
+        """Parse the records. Safe to call in any thread."""
 
     def before(self, n: int) -> Block:
-        """The first n lines, or rows of a table."""
+        """A block of the first n lines, or of the first n rows of a table."""
 
 
 class Part(Protocol):
-    """A file or a table of a source; `size` is None where nobody knows."""
+    """A file or a table of a source; `size` is None if unknown."""
 
     @property
     def name(self) -> str: ...
@@ -206,7 +207,7 @@ class Part(Protocol):
 
 
 class Named(Protocol):
-    """Columns that are read: as keywords of who reads them, and the others that are there."""
+    """The columns that are read, as keywords of the reader, and the names of the other columns."""
 
     @property
     def others(self) -> Sequence[str]: ...
@@ -214,25 +215,25 @@ class Named(Protocol):
 
 
 class Source(ABC):
-    """Records that can be gone through, again and again but for standard input and pipes.
+    """Records to iterate over; repeatedly, except for standard input and pipes.
 
     Attributes
     ----------
     name : str
-        Of the files, as errors and files name them.
+        Name of the files, as in errors.
     n_bytes : int or None
-        Bytes of all of it on the disk; None: nobody knows.
+        Total size on the disk; None if unknown.
     can_restart : bool
-        Whether it can be gone through more than once.
+        Whether the source can be read more than once.
     is_named : bool
-        Whether its names tell it from others; all frames are called the same.
+        Whether the name identifies the source; all frames share one name.
     """
 
     _columns: Named | None = None
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = list(parts)
-        #: How files are read besides their columns, by the keywords of `batches`.
+        #: Other settings of the reader, as keywords of `batches`.
         self.settings: dict[str, Any] = {}
 
     @property
@@ -259,30 +260,30 @@ class Source(ABC):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What is read and how, by the keywords of `batches`; known after the first block."""
+        """The columns and settings, as keywords of `batches`; known after the first block."""
         read = self._columns
         return {} if read is None else {**read.plain(), **self.settings}
 
     @property
     def ignored(self) -> list[str]:
-        """Names of columns that are there and not read; known after the first block."""
+        """Names of the columns that are not read; known after the first block."""
         return [] if self._columns is None else list(self._columns.others)
 
     @property
     def feature_names(self) -> list[str] | None:
-        """Names of the columns of numbers; None where they have none, and of texts."""
+        """Names of the numeric columns; None for texts and for columns without names."""
         return self.columns.get("features")
 
     def end_of(self, file: int) -> int | None:
-        """The largest `at` of a place in a file, where that is quick to tell."""
+        """The largest `at` of a place in this file; None if that takes a pass over the file."""
         return None
 
     @abstractmethod
     def blocks(self, start: Place | None = None) -> Iterator[Block]:
-        """What there is to read, from a place on."""
+        """The blocks from a place on."""
 
     def cancel(self) -> None:
-        """End the wait of another thread for the next block of standard input or a pipe."""
+        """Wake a thread that waits for the next block of standard input or a pipe."""
         for part in self._parts:
             part.cancel()
 
@@ -291,7 +292,7 @@ class Source(ABC):
             yield block.parse()
 
     def first(self, n: int) -> Batch:
-        """The first n records, or all if there are fewer, as one batch."""
+        """The first n records as one batch, or all records if there are fewer."""
         parts: list[Batch] = []
         for batch in self:
             parts.append(batch)
@@ -302,13 +303,13 @@ class Source(ABC):
         return joined(parts)[:n]
 
     def some_blocks(self) -> Iterator[Block]:
-        """All blocks, or none where there is nothing to read."""
+        """All blocks; none, and no error, if the source is empty."""
         with contextlib.suppress(NoRecords):
             yield from self.blocks()
 
 
 def joined(parts: Sequence[Batch]) -> Batch:
-    """The records of several batches as one."""
+    """Several batches as one."""
     filled = [part for part in parts if len(part)] or parts[:1]
     y = [part.y for part in filled if part.y is not None]
     weights = [np.ones(len(part)) if part.weight is None else part.weight for part in filled]

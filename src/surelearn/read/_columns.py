@@ -1,4 +1,4 @@
-"""Which columns of a record are its text, label, weight and features, and what they must hold."""
+"""Which columns are text, label, weight and features, and which values they may hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surelearn.read._kept import Kept
 if TYPE_CHECKING:
     import pyarrow
 
-#: What a label may be: the name of its kind, its type in Python and in Arrow.
+#: The kinds of labels: the name in errors, the type in Python and the type in Arrow.
 _KINDS: dict[str, tuple[type, str]] = {
     "a text": (str, "string"),
     "true or false": (bool, "bool_"),
@@ -27,22 +27,22 @@ _KINDS: dict[str, tuple[type, str]] = {
 }
 
 
-#: Features that stand for all columns of numbers.
+#: The value of `features` that means all numeric columns.
 ALL = ("*",)
 
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """The columns that a user named; None: those that are called so, if they are there.
+    """The columns that the user named. None means the column of that name, if there is one.
 
-    Where `label` is False, labels are not read even if they are there.
+    With ``label=False`` labels are not read, even if the column is there.
     """
 
     text: str | None = None
     label: str | Literal[False] | None = None
     weight: str | None = None
     features: tuple[str, ...] | None = None
-    label_type: type | None = None  # for formats that do not tell texts from numbers
+    label_type: type | None = None  # for csv, where a label has no type
     keep: tuple[str, ...] = ()
 
     def among(
@@ -53,23 +53,24 @@ class ColumnSpec:
         numbers: Iterable[str],
         texts: Mapping[str, Any],
     ) -> Columns:
-        """The columns to read of those that there are.
+        """Choose the columns to read.
 
         Parameters
         ----------
         names : list of str
-            Of all columns.
+            Names of all columns.
         where : str
-            How errors call what has them.
+            Name of the file or frame in errors.
         numbers : list of str
-            The columns of numbers.
+            Names of the numeric columns.
         texts : dict
-            The columns of texts, with a value of each or None.
+            Names of the text columns, each with one of its values or None.
         """
         given = self.given
         text = self.text or (_default("text", names, given) if self.features is None else None)
         label = self.label or _default("label", names, given)
-        taken = {text, label, self.weight, *self.keep}  # labels that are not read are no features
+        # Before label=False takes effect: a label that is not read is still no feature.
+        taken = {text, label, self.weight, *self.keep}
         free = tuple(name for name in numbers if name not in taken)
         if text is None and self.features in (None, ALL):
             left = {name: value for name, value in texts.items() if name not in taken}
@@ -85,7 +86,7 @@ class ColumnSpec:
 
     @property
     def given(self) -> list[str]:
-        """The columns that are named."""
+        """The columns that the user named, each for one purpose."""
         if self.text is not None and self.features is not None:
             raise _check.text_and_features(self.text)
         names = [self.text, self.label, self.weight, *(self.features or ())]
@@ -97,7 +98,7 @@ class ColumnSpec:
 
 
 def _default(name: str, names: Sequence[str], given: Sequence[str]) -> str | None:
-    """A column that is called so, if nothing else is read from it."""
+    """The column of this name, if there is one and the user named it for nothing else."""
     return name if name in names and name not in given else None
 
 
@@ -110,29 +111,29 @@ class Columns:
     weight: str | None
     features: tuple[str, ...]
     kind: str = "a text"  # of the labels
-    #: Carried along, perhaps besides being read for something, with their kinds where known.
+    #: Columns of `keep`, which may have another role as well, with their kinds if known.
     keep: Mapping[str, str | None] = field(default_factory=dict)
-    others: tuple[str, ...] = ()  # those that are there and not read
-    is_guessed: bool = False  # whether the kind of labels is, from the first ones
+    others: tuple[str, ...] = ()  # columns that are not read
+    is_guessed: bool = False  # whether the kind of the labels was guessed from the first rows
 
     def plain(self) -> dict[str, Any]:
-        """As keywords of `batches`."""
+        """The columns as keywords of `batches`."""
         given = {"text": self.text, "label": self.label, "weight": self.weight}
         plain: dict[str, Any] = {name: value for name, value in given.items() if value}
         return plain | ({"features": list(self.features)} if self.features else {})
 
     @property
     def names(self) -> list[str]:
-        """Of all that are looked into."""
+        """Names of the text, label, weight and feature columns."""
         return [name for name in (self.text, self.label, self.weight) if name] + [*self.features]
 
     @property
     def all_names(self) -> list[str]:
-        """With those that are carried along."""
+        """The same names, and those of `keep`."""
         return list(dict.fromkeys([*self.names, *self.keep]))
 
     def schema(self, *, kept: bool = False) -> pyarrow.Schema:
-        """Their types, perhaps with those that are carried along and whose kind is known."""
+        """The Arrow types of the columns; `kept` adds columns of `keep` whose kind is known."""
         import pyarrow
 
         fields: dict[str, Any] = {name: pyarrow.float64() for name in self.features}
@@ -148,7 +149,7 @@ class Columns:
         return pyarrow.schema(fields)
 
     def fault(self, record: Mapping[str, Any]) -> str | None:
-        """What is wrong with a record, in a sentence; None: nothing."""
+        """What is wrong with a record, as a sentence; None if it is valid."""
         if self.text is not None and (found := _not(record, self.text, str)) is not None:
             return f"{self.text!r} must be a text, got {found}."
         if self.label is not None:
@@ -168,7 +169,7 @@ class Columns:
 
 
 def there(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
-    """Refuse columns that are not there, or twice."""
+    """Refuse a column that is missing, or that occurs twice."""
     for name in wanted:
         if name not in names:
             raise BadInput(f"{where} must have a column {name!r}, got {listing(names) or 'none'}.")
@@ -177,15 +178,15 @@ def there(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
 
 
 def kind_of(label: Any) -> str | None:
-    """The kind of a label; None: it cannot be one."""
+    """The kind of a label; None if the value cannot be a label."""
     for kind, (type_, _) in _KINDS.items():
-        if type(label) is type_:
+        if type(label) is type_:  # not isinstance: True is an int
             return kind
     return None
 
 
 def _not(record: Mapping[str, Any], name: str, type_: type) -> str | None:
-    """How to name the value of a column if it is not of a type."""
+    """The value of a column as errors show it; None if it has the type."""
     if type_ is float:
         return _not_number(record, name)
     value: Any = record.get(name)
@@ -199,12 +200,12 @@ def _not(record: Mapping[str, Any], name: str, type_: type) -> str | None:
 
 def _not_number(record: Mapping[str, Any], name: str, low: float = -math.inf) -> str | None:
     value: Any = record.get(name)
-    number = type(value) in (int, float) and abs(value) < 1e308
+    number = type(value) in (int, float) and abs(value) < 1e308  # False for NaN and infinity
     return None if number and value >= low else shown(value, there=name in record)
 
 
 def shown(value: Any, *, there: bool = True) -> str:
-    """A value as errors show it."""
+    """A value as errors show it, cut to 40 characters."""
     if value is None:
         return "null" if there else "none"
     text = repr(value)
@@ -212,7 +213,7 @@ def shown(value: Any, *, there: bool = True) -> str:
 
 
 def batch_of(table: Any, columns: Columns, *, n_bad: int = 0, kept: Kept | None = None) -> Batch:
-    """The batch of a table that has no faults, in the types of the schema."""
+    """The batch of a valid table that has the types of the schema."""
     if columns.text is not None:
         X: Any = one_piece(table.column(columns.text))
     else:
@@ -223,8 +224,9 @@ def batch_of(table: Any, columns: Columns, *, n_bad: int = 0, kept: Kept | None 
 
 
 def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
-    """Which rows of a table have a fault."""
+    """Which rows of a table are invalid."""
     bad = np.zeros(table.num_rows, dtype=bool)
+    # Every comparison is negated, so that NaN counts as bad.
     for name in filter(None, (columns.text, columns.label)):
         column = table.column(name)
         if column.null_count:
@@ -240,24 +242,24 @@ def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:
-    """A column of numbers, NaN where there is none."""
+    """A numeric column, with NaN for null."""
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
 def labels_of(column: Any) -> Labels:
-    """A column of labels as places in the list of those that occur."""
+    """A column of labels, as codes and distinct values."""
     coded = column.dictionary_encode()
     values = coded.dictionary
     if "string" not in str(values.type):
         return Labels(coded.indices.to_numpy(), values.to_numpy(zero_copy_only=False))
     texts = values.to_pylist()
-    # NumPy takes a NUL at the end of a text for padding.
+    # A NumPy string array drops NUL characters at the end of a text; an object array keeps them.
     padded = any(text.endswith("\0") for text in texts)
     return Labels(coded.indices.to_numpy(), np.array(texts, dtype=object if padded else str))
 
 
 def one_piece(column: Any) -> Any:
-    """A column without chunks."""
+    """A column as one array, without chunks."""
     if not hasattr(column, "chunks"):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,4 +1,4 @@
-"""A word a line, in columns: CoNLL's and CoNLL-U. A block of lines to sentences."""
+"""CoNLL and CoNLL-U, one token a line in columns: parses a block of lines into sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from surelearn.read._lines import Lines
 NOT_READ = "_"
 _DOCSTART = "-DOCSTART-"
 
-#: What `str.split` takes for a blank and CoNLL does not, such as the one in "10 000" in French.
+#: Characters at which `str.split` splits and CoNLL does not, such as the narrow space in the French
+#: "10 000".
 _OTHER_BLANKS = re.compile(
     "[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 )
@@ -41,11 +42,11 @@ class ConllColumns:
     Parameters
     ----------
     names : tuple of str
-        Of the columns from the first on, "_" for those that are not read.
+        Names of the columns from the first on, "_" for a column that is not read.
     label : str or None
-        The one of the labels. None: labels are not read.
+        Name of the label column. None if labels are not read.
     width : int
-        Columns of each line.
+        Number of columns of each line.
     """
 
     names: tuple[str, ...]
@@ -54,7 +55,7 @@ class ConllColumns:
 
     @property
     def inputs(self) -> list[int]:
-        """Places of the columns that a tagger looks at."""
+        """Positions of the columns that a tagger sees."""
         return [i for i, name in enumerate(self.names) if name not in (NOT_READ, self.label)]
 
     @property
@@ -63,44 +64,46 @@ class ConllColumns:
 
 
 class Format(Protocol):
-    """A way to write words in lines."""
+    """A format with one token a line."""
 
-    #: Finds a line with a word.
+    #: Matches the start of a line with a token.
     has_word: ClassVar[re.Pattern[bytes]]
 
     def layout(self, lines: Lines) -> ConllColumns:
-        """Which columns to read, by the first lines of a source."""
+        """Decide which columns to read, from the first lines of a source."""
 
     def plain(self, layout: ConllColumns) -> dict[str, Any]:
-        """The layout by the keywords of `sentences`."""
+        """The layout as keywords of `sentences`."""
 
     def regular(self, data: bytes, text: str, width: int) -> list[range] | None:
-        """The lines of each sentence, where all is well and `str.split` finds nothing but the
-        columns of words; None: each line has to be looked at."""
+        """The lines of each sentence, if one `str.split` of the block gives the right columns.
+
+        None if the lines must be parsed one by one.
+        """
 
     def rows(self, text: str, lines: list[str]) -> list[list[str]]:
-        """The columns of each line; none of those that end a sentence."""
+        """The columns of each line; an empty list for a line that ends a sentence."""
 
     def words(self, rows: list[list[str]], stretch: range) -> Sequence[int]:
-        """Which lines of a sentence are words."""
+        """Which lines of a sentence are tokens."""
 
     def fault(self, row: list[str], layout: ConllColumns) -> str | None:
-        """What is wrong with a line of a sentence."""
+        """What is wrong with a line of a sentence; None if it is valid."""
 
     def with_tag(self, line: str, tags: Sequence[str], label: str | None) -> str:
-        """A line with what was predicted for its word: the tag, and perhaps how sure that is."""
+        """A line with the prediction for its token: the tag, and perhaps its confidence."""
 
 
 @dataclass(frozen=True)
 class Conll:
-    """Columns between blanks or tabs; ``-DOCSTART-`` is as a blank line.
+    """Columns separated by blanks or tabs; ``-DOCSTART-`` counts as a blank line.
 
     Parameters
     ----------
     columns : tuple of str or None
-        Names of the first columns. None: w, pos, c2, c3, ...
+        Names of the first columns. None means w, pos, c2, c3, ...
     label : str, None or False
-        None: the last of the columns that are read.
+        None means the last column that is read.
     """
 
     has_word: ClassVar[re.Pattern[bytes]] = re.compile(
@@ -111,9 +114,9 @@ class Conll:
     label: str | Literal[False] | None
 
     def layout(self, lines: Lines) -> ConllColumns:
-        data = (
-            b"\n" + lines.data
-        )  # from which the mark of a file's begin is gone: another is a word
+        # The byte order mark of the file is gone already. The newline keeps the pattern from taking
+        # a second one, which is part of a token, for the mark of the file.
+        data = b"\n" + lines.data
         found = self.has_word.search(data)
         if found is None:
             raise NoRecords(lines.name, what="sentence")
@@ -167,14 +170,14 @@ class Conll:
 
 @dataclass(frozen=True)
 class ConllU:
-    """Ten columns between tabs, of Universal Dependencies; tags are put into the label's column.
+    """The ten tab-separated columns of Universal Dependencies; tags go into the label column.
 
     Parameters
     ----------
     columns : tuple of str or None
-        Those to read, None: w, which is another name for form.
+        Columns to read. None means w, which is another name for form.
     label : str, None or False
-        None: upos.
+        None means upos.
     """
 
     has_word: ClassVar[re.Pattern[bytes]] = re.compile(
@@ -230,17 +233,17 @@ FORMATS: dict[str, type[Conll | ConllU]] = {"conll": Conll, "conllu": ConllU}
 
 
 class Reader:
-    """Reads sentences from whole ones in lines.
+    """Parses blocks of whole sentences.
 
     Parameters
     ----------
     format : Format
     head : Lines
-        The first lines of the source: they decide how many columns there are.
+        The first lines of the source; they fix the number of columns.
     encoding : str or None
-        Of the files; None: UTF-8.
+        Encoding of the files; None means UTF-8.
     skip_bad : bool
-        Whether sentences with a bad line are left out and counted.
+        Whether to skip and count sentences with a bad line.
     """
 
     def __init__(
@@ -254,13 +257,13 @@ class Reader:
 
     @property
     def columns(self) -> Reader:
-        """Tells them, as it does with readers of other formats."""
+        """The object that names the columns, as with readers of other formats."""
         return self
 
-    others: tuple[str, ...] = ()  # columns without names cannot be told
+    others: tuple[str, ...] = ()  # columns without names cannot be listed
 
     def plain(self) -> dict[str, Any]:
-        """Which columns are read, by the keywords of `sentences`."""
+        """Which columns are read, as keywords of `sentences`."""
         return self._format.plain(self._layout)
 
     def __call__(self, data: bytes, name: str, first: int) -> Sentences:
@@ -291,8 +294,10 @@ class Reader:
         )
 
     def _at_once(self, text: str, stretches: list[range]) -> Sentences:
-        """All columns of a block by one split: no list is made for a line, of which there are too
-        many for the garbage collector to like."""
+        """Parse a block with one split.
+
+        This makes no list a line: so many lists would keep the garbage collector busy.
+        """
         fields, width, label = text.split(), self._layout.width, self._layout.label_at
         columns = [fields[i::width] for i in self._layout.inputs]
         words: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
@@ -304,7 +309,7 @@ class Reader:
     def _fault(
         self, rows: list[list[str]], stretch: range, lines: list[str] | None
     ) -> tuple[int, str] | None:
-        """The first line of a sentence that is wrong, and why; `lines` if they may be no text."""
+        """The first bad line of a sentence, and why; `lines` is given if some may not be text."""
         for i in stretch:
             wrong = None if lines is None else _no_text(lines[i], self._encoding)
             wrong = wrong or self._format.fault(rows[i], self._layout)
@@ -317,12 +322,12 @@ class Reader:
 
 
 def default_names(width: int) -> tuple[str, ...]:
-    """What columns are called where nobody says it."""
+    """Default names of the columns."""
     return ("w", "pos", *(f"c{i}" for i in range(2, width)))[:width]
 
 
 def _stretches(ends: Iterable[int], n: int) -> Iterator[range]:
-    """The lines between those that end a sentence."""
+    """The ranges of lines between `ends`, which are lines that end a sentence."""
     begin = 0
     for end in (*ends, n):
         if end > begin:
@@ -331,9 +336,10 @@ def _stretches(ends: Iterable[int], n: int) -> Iterator[range]:
 
 
 def _widths(data: bytes) -> NDArray[np.int64]:
-    """How many fields each line has."""
+    """The number of fields of each line."""
     letters = np.frombuffer(data, np.uint8)
     is_blank = _IS_BLANK[letters]
+    # A field begins at a letter after a blank; then count the beginnings between newlines.
     begins = np.flatnonzero(~is_blank & np.concatenate([[True], is_blank[:-1]]))
     ends = np.flatnonzero(letters == ord("\n"))
     return np.diff(np.searchsorted(begins, np.concatenate([[0], ends, [len(letters)]])))
@@ -353,13 +359,13 @@ def _is_comment(row: list[str]) -> bool:
 
 
 def _u_name(keyword: str, given: str) -> str:
-    """The column of CoNLL-U that is meant."""
+    """The name of a CoNLL-U column, in lower case, with w for form."""
     name = "w" if given.lower() == "form" else given.lower()
     return _check.choice(keyword, name, _U_NAMES)
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:
-    """The text, and whether all of it is one; what is not is there as lone surrogates."""
+    """The text, and whether all of it is valid; invalid bytes become lone surrogates."""
     try:
         text = data.decode()
         return text, "\0" not in text
@@ -368,7 +374,7 @@ def _decoded(data: bytes) -> tuple[str, bool]:
 
 
 def _no_text(line: str, encoding: str | None) -> str | None:
-    """What makes a line other than text."""
+    """Why a line is not text; None if it is."""
     data = line.encode("utf-8", "surrogateescape")
     if not _check.is_utf8(data):
         return _check.not_utf8(data, encoding)

@@ -1,6 +1,6 @@
-"""Text in columns, csv and tsv: which columns there are, and blocks of whole rows.
+"""csv and tsv: finds the columns and cuts files into blocks of whole rows.
 
-A row is a line unless a newline is within quotes, which begin where a column does.
+A row is a line, unless a newline is inside quotes. Quotes count only at the start of a column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from surelearn.read._lines import Lines, lines_of
 
 
 class CsvSource(Source):
-    """Files of rows of columns, each with a first row of names.
+    """csv or tsv files, each with a header.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class CsvSource(Source):
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._columns is None:
-            # Also where reading goes on midway: what the first rows say holds for all.
+            # Also when reading continues midway: the first rows decide the types of all rows.
             self._columns = self._first_look()
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
@@ -64,9 +64,9 @@ class CsvSource(Source):
             raise NoRecords(self.name)
 
     def _rows_of(self, file: File, place: Place) -> Iterator[tuple[Header, Lines]]:
-        """Blocks of rows without the one of names, and the names."""
+        """Blocks of rows without the header, each with the header."""
         header: Header | None = None
-        if place.at:
+        if place.at:  # midway in the file: the header is at its start
             header, _ = next(self._rows_of(file, Place(place.file)), (Header([], None), None))
         for block in lines_of(file, place, self._layout.split):
             if header is None:
@@ -75,7 +75,7 @@ class CsvSource(Source):
                 yield header, block
 
     def _named(self, block: Lines, encoding: str | None) -> tuple[Header | None, Lines]:
-        """The names in the first row of a block, and the block without it."""
+        """The header, which is the first row of a block, and the block without it."""
         for begin, end in self._layout.rows(block.data):
             fields = self._layout.fields(block.data[begin:end])
             for name in fields:
@@ -86,7 +86,7 @@ class CsvSource(Source):
             names = [name.decode() for name in fields]
             if len(names) == 1 and names[0] not in self._wanted.given:
                 _check.delimited(block.name, names[0], self._layout.delimiter)
-            # The newline that ends the names is left: it is an empty line, and counts as one.
+            # The newline after the header stays in the block, as an empty first line.
             first = block.first + block.data.count(b"\n", 0, end)
             return Header(names, encoding), replace(block, data=block.data[end:], first=first)
         return None, block
@@ -98,7 +98,7 @@ class CsvSource(Source):
         raise NoRecords(self.name)
 
     def _look(self, header: Header, block: Lines) -> Columns:
-        """Which columns there are, and the kind of label, from the first rows."""
+        """Choose the columns and the kind of labels, from the first rows."""
         names = header.names
         split = [self._layout.fields(block.data[a:b]) for a, b in self._layout.rows(block.data)]
         rows = [row for row in split if len(row) == len(names) and not header.is_again(row)]

@@ -1,4 +1,4 @@
-"""Where rows and columns of csv end: delimiters, quotes and newlines; must not know columns."""
+"""Delimiters, quotes and newlines of csv; must not know what the columns mean."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from surelearn import _check
 from surelearn.read import _lines
 from surelearn.read._files import Stream
 
-#: A pattern that is found nowhere.
+#: A pattern that never matches.
 _NEVER = rb"(?!)"
 
 
 class CsvDialect:
-    """Where rows and columns end.
+    """Splits csv into rows and columns.
 
     Parameters
     ----------
     delimiter : str
-        What is between two columns.
+        Separates two columns.
     quote : str
-        What is around a column with delimiters or ends of lines in it; none where it is empty.
+        Encloses a column that has delimiters or newlines in it. Empty for a file without quotes.
     """
 
     def __init__(self, delimiter: str, quote: str = '"') -> None:
         self.delimiter, self.quote = delimiter, quote
         self._mark = quote.encode()
         mark, q = re.escape(delimiter.encode()), re.escape(self._mark)
+        # Inside quotes, a doubled quote is a quote. All repeats are possessive: without
+        # backtracking, matching takes linear time.
         inside = rb"[^%b]*+(?:%b%b[^%b]*+)*+" % (q, q, q, q)
-        # Possessive, so that no text takes more than one look at each letter.
+        # The lookbehind: a quote counts only at the start of a column.
         within = rb"%b(?<![^%b\r\n]%b)%b%b?+" % (q, mark, q, inside, q)
         self._quoted = re.compile(within if quote else _NEVER)
         self._end = re.compile(rb"\r\n|\r|\n")
@@ -38,9 +40,9 @@ class CsvDialect:
         self._field = re.compile(rb"(?:\A|%b)(?:%b)?+([^%b]*+)" % (mark, column, mark))
 
     def split(self, stream: Stream) -> Iterator[bytes]:
-        """The whole rows of a stream, some at a time."""
-        held, ended = b"", False  # held begins where the next block does
-        size = _lines.BLOCK  # doubled as long as no row ends in it
+        """Blocks of whole rows of a stream."""
+        held, ended = b"", False  # held: bytes that were read and not yet yielded
+        size = _lines.BLOCK  # doubled while no row ends in it
         while held or not ended:
             if len(held) < size and not ended:
                 part = stream.read(size - len(held))
@@ -56,7 +58,7 @@ class CsvDialect:
                 raise _check.endless_row(stream.name, _lines.LONGEST)
 
     def cut(self, data: bytes) -> int:
-        """Where the last whole row ends."""
+        """The end of the last whole row."""
         end = data.rfind(b"\n")
         if self._mark and self._mark in data:
             spans = self._spans(data)
@@ -65,7 +67,7 @@ class CsvDialect:
         return end + 1
 
     def rows(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Begin and end of each row that is not empty, without what ends it."""
+        """Start and end of each row that is not empty, without its newline."""
         spans = self._spans(data)
         begin = 0
         for match in self._end.finditer(data):
@@ -83,11 +85,11 @@ class CsvDialect:
         return [(inside or b"").replace(twice, once) + plain for inside, plain in found]
 
     def _spans(self, data: bytes) -> list[tuple[int, int]]:
-        """Begin and end of what is within quotes."""
+        """Start and end of each quoted part."""
         return [match.span() for match in self._quoted.finditer(data)]
 
 
 def _around(spans: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
-    """The span that has a place in it."""
+    """The span that contains a position, if any."""
     i = bisect_right(spans, (at, at)) - 1
     return spans[i] if i >= 0 and at < spans[i][1] else None

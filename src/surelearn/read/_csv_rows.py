@@ -1,7 +1,7 @@
-"""Rows of csv and tsv: parsed by pyarrow a block at a time.
+"""Rows of csv and tsv, parsed by pyarrow in blocks.
 
-pyarrow names rows of a block, and stops at a bad one; so a block that it refuses is read again row
-by row.
+pyarrow stops at a bad row and numbers rows within the block only. So a block that it refuses is
+parsed again row by row, to name the line of the file or to skip the row.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ from surelearn.read._csv_dialect import CsvDialect
 from surelearn.read._kept import Kept, values_of
 from surelearn.read._lines import BOM
 
-#: A whole number that is written in the one way there is for it: others stay apart as texts.
+#: A whole number in its one normal form: "07" and "+7" stay texts, distinct from 7.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
-#: How a number may be written.
+#: A number.
 NUMBER = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
-#: What programs write for a value that is not there, in small letters.
+#: What programs write for a missing value, in lower case.
 _MISSING = {"nan", "na", "n/a", "#n/a", "<na>", "null", "none"}
 
-#: Of whole numbers as labels one in so many may be something else: then that is a bad record, and
-#: not a sign that labels are texts.
+#: If at most one in this many labels is no whole number, it is a bad record; if more are, the
+#: labels are texts.
 _FEW = 10
 
 
 class Header(NamedTuple):
-    """The first row of a file.
+    """The header of a file.
 
     Parameters
     ----------
     names : list of str
-        Of the columns there are.
+        Names of all columns.
     encoding : str or None
-        Of the file; None: UTF-8.
+        Encoding of the file; None means UTF-8.
     """
 
     names: list[str]
     encoding: str | None
 
     def is_again(self, row: Sequence[bytes]) -> bool:
-        """Whether a row has the names once more, as where files were joined."""
-        if len(row) < 2:  # one word alone may be a record
+        """Whether a row repeats the header, as in files that were concatenated."""
+        if len(row) < 2:  # a single word may be a record
             return False
         first, *others = row
         return [first.removeprefix(BOM), *others] == [name.encode() for name in self.names]
 
 
 class CsvRows:
-    """Looks into whole rows.
+    """Parses whole rows.
 
     Parameters
     ----------
     header : Header
     columns : Columns
-        Those to read.
+        Columns to read.
     layout : CsvDialect
     skip_bad : bool
     """
@@ -76,7 +76,7 @@ class CsvRows:
         self._skip_bad = skip_bad
         self._n_columns = len(header.names)
         label = columns.label if columns.kind == "a text" else None
-        #: Columns of texts; those of numbers cannot hold their name.
+        #: Text columns: only they can hold a repeated header.
         self._named_columns = [name for name in (columns.text, label) if name]
         self._places = {name: header.names.index(name) for name in columns.all_names}
 
@@ -92,7 +92,7 @@ class CsvRows:
         return bool(faulty(table, self._columns).any()) or self._may_have_names(table)
 
     def _may_have_names(self, table: Any) -> bool:
-        """Whether text and label of a row are what their columns are called."""
+        """Whether text and label of some row equal the names of their columns."""
         import pyarrow
         from pyarrow import compute
 
@@ -103,7 +103,7 @@ class CsvRows:
         return same is not None and compute.any(same).as_py()
 
     def _carried(self, texts: dict[str, list[str]]) -> Kept:
-        """Columns that are carried along: a whole number stays a text if it is spelled oddly."""
+        """The columns of `keep`; a whole number in an unusual form, such as "07", stays a text."""
         kept: dict[str, Any] = {}
         for name, kind in self._columns.keep.items():
             values: list[Any] = texts[name]
@@ -113,13 +113,13 @@ class CsvRows:
         return kept
 
     def _texts(self, data: bytes) -> dict[str, Any] | None:
-        """The columns that pyarrow finds, as texts; None: it cannot."""
+        """The columns as pyarrow parses them, as texts; None if it refuses the block."""
         import pyarrow
         from pyarrow import csv
 
-        if data.startswith(BOM):  # not at the start of the file: pyarrow would take it for one
+        if data.startswith(BOM):  # midway in the file it is text, but pyarrow would drop it
             data = b"\n" + data
-        # By number: two columns may have one name.
+        # Columns by number, because two may have the same name.
         types = {str(place): pyarrow.binary() for place in self._places.values()}
         try:
             read = csv.read_csv(
@@ -137,14 +137,14 @@ class CsvRows:
                 csv.ConvertOptions(column_types=types, include_columns=list(types)),
             )
             return {
-                name: read.column(str(place)).cast(pyarrow.string())  # says so if it is not UTF-8
+                name: read.column(str(place)).cast(pyarrow.string())  # raises unless UTF-8
                 for name, place in self._places.items()
             }
         except pyarrow.ArrowInvalid:
             return None
 
     def _table(self, texts: dict[str, Any]) -> Any:
-        """The columns that are looked into, in their types; None: some values are of others."""
+        """The columns in their types; None if some value does not fit."""
         import pyarrow
 
         try:
@@ -188,7 +188,7 @@ class CsvRows:
         return batch_of(table, self._columns, n_bad=n_bad, kept=carried)
 
     def _fields(self, row: bytes) -> dict[str, str] | str:
-        """The columns of a row that are read, as texts, or what is wrong with it."""
+        """The columns of a row as texts, or a sentence that says what is wrong with the row."""
         fields = self._layout.fields(row)
         if len(fields) != self._n_columns:
             return _check.miscounted(self._n_columns, len(fields), row, self._layout.quote)
@@ -202,7 +202,7 @@ class CsvRows:
         return texts
 
     def _fault(self, record: dict[str, Any]) -> str | None:
-        """What is wrong with a record, in a sentence."""
+        """What is wrong with a record, as a sentence; None if it is valid."""
         wrong, label = self._columns.fault(record), self._columns.label
         if wrong is None or not self._columns.is_guessed or label is None:
             return wrong
@@ -210,7 +210,7 @@ class CsvRows:
         return _check.odd_label(wrong) if odd else wrong
 
     def _record(self, texts: dict[str, str]) -> dict[str, Any]:
-        """The columns that are looked into; a label that is empty is none."""
+        """The values of a row; an empty label is missing."""
         names = [name for name in self._columns.names if texts[name] or name != self._columns.label]
         return {name: self._value(name, texts[name]) for name in names}
 
@@ -224,20 +224,22 @@ class CsvRows:
 
 
 def not_utf8(value: bytes, encoding: str | None) -> str:
-    """What is wrong with bytes that are no text."""
+    """What is wrong with bytes that are not UTF-8."""
     return _check.not_utf8(value, encoding, inside=shown(value))
 
 
 def kind_of_column(values: Iterable[bytes]) -> str:
-    """What a column holds, by its first values: whole numbers if all that are there are."""
+    """The kind of a column: whole numbers if all its first values are, else texts."""
     texts = {value.decode(errors="replace") for value in values} - {""}
     whole = all(_kept(text, "a whole number") is not None for text in texts)
     return "a whole number" if texts and whole else "a text"
 
 
 def kind_of_labels(values: Iterable[bytes]) -> str:
-    """What labels are, by the first ones: whole numbers if all are but for a few, or for marks of
-    values that are missing."""
+    """The kind of the labels, from the first ones.
+
+    They are whole numbers if all but a few are, or if all others stand for missing values.
+    """
     counts = Counter(value.decode(errors="replace") for value in values)
     del counts[""]
     whole = {text for text in counts if _kept(text, "a whole number") is not None}
@@ -248,13 +250,13 @@ def kind_of_labels(values: Iterable[bytes]) -> str:
 
 
 def _whole_or_text(text: str) -> int | str | None:
-    """A value of a column whose first ones are whole numbers."""
+    """A value of a kept column of whole numbers."""
     whole = _WHOLE.fullmatch(text)
     return int(text) if whole else text or None
 
 
 def _kept(text: str, kind: str) -> str | int | None:
-    """The label of a kind that a text stands for; None: it is not of this kind."""
+    """The label of this kind that a text spells; None if it spells none."""
     if kind == "a text":
         return text or None
     if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63:

@@ -1,4 +1,4 @@
-"""Text in any encoding as UTF-8, some bytes at a time; must not know lines or formats."""
+"""Converts streams of any encoding to UTF-8; must not know lines or formats."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from functools import cache
 from surelearn import _check
 from surelearn.read._files import Stream
 
-#: A byte that is in no text of UTF-8, for letters that cannot be decoded: their line is bad then.
+#: A byte that UTF-8 never uses. It replaces what cannot be decoded, so that the line is bad.
 _NO_LETTER = b"\xff"
 
 
 class Transcoded(Stream):
-    """A stream of text in another encoding, as UTF-8.
+    """A stream in another encoding, read as UTF-8.
 
-    Places are counted in bytes of UTF-8, so that to go on from one the text before it is decoded
-    again, as with compressed files.
+    Places count bytes of UTF-8. To continue from a place, the text before it is decoded again, as
+    with compressed files.
 
     Parameters
     ----------
     stream : Stream
     encoding : str
-        Of the text.
+        Encoding of the stream.
     """
 
     def __init__(self, stream: Stream, encoding: str) -> None:
@@ -69,7 +69,7 @@ class Transcoded(Stream):
 
 @cache
 def _marking() -> str:
-    """The name of how errors are handled: what is no text becomes `_NO_LETTER`."""
+    """The name of an error handler that turns what is no text into `_NO_LETTER`."""
     name = "surelearn.no_letter"
     codecs.register_error(name, _marked)
     return name
@@ -77,13 +77,13 @@ def _marking() -> str:
 
 def _marked(error: UnicodeError) -> tuple[str | bytes, int]:
     if isinstance(error, UnicodeDecodeError):
-        return "\udcff", error.end  # a surrogate alone, which cannot be encoded either
+        return "\udcff", error.end  # a lone surrogate: encoding it calls this handler again
     assert isinstance(error, UnicodeEncodeError)
     return _NO_LETTER * (error.end - error.start), error.end
 
 
 def _is_utf8_begin(data: bytes) -> bool:
-    """Whether bytes are UTF-8, perhaps with a letter cut off at their end."""
+    """Whether bytes are UTF-8, perhaps with the last character cut off."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
@@ -92,5 +92,5 @@ def _is_utf8_begin(data: bytes) -> bool:
 
 
 def _has_single_bytes(encoding: str) -> bool:
-    """Whether every byte is a letter: such an encoding can read anything, UTF-8 too."""
+    """Whether every byte is a character. Such an encoding decodes anything, even UTF-8."""
     return len(bytes(range(256)).decode(encoding, "replace")) == 256

@@ -1,4 +1,4 @@
-"""Where bytes come from: names, globs, compression, filesystems, standard input."""
+"""Opens files: paths, globs, folders, compression, filesystems, standard input and pipes."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from typing import Any
 from surelearn import _check
 from surelearn._check import BadInput
 
-#: Endings of compressed files; Arrow decodes all but xz, which Python does.
+#: Extensions of compressed files. Python decodes xz, Arrow the others.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".xz": "xz"}
 
-#: Standard input, as users write it.
+#: How users name standard input.
 STDIN = "-"
 STDIN_NAME = "standard input"
 
-#: Seconds after which who waits for bytes looks whether they are still wanted.
+#: A thread that waits for bytes checks for `cancel` after this many seconds.
 _PATIENCE = 0.1
 
 
 class File:
-    """One file of a source, wherever it lies.
+    """One file of a source, local or remote.
 
     Parameters
     ----------
     path : str
     filesystem : pyarrow.fs.FileSystem or None
-        None: this machine's.
+        None means the local one.
 
     Attributes
     ----------
     encoding : str or None
-        Of its text; None: UTF-8.
+        Encoding of its text; None means UTF-8.
     """
 
     is_named = True
@@ -49,7 +49,7 @@ class File:
         self.filesystem = filesystem
         self.is_stdin = path == STDIN and filesystem is None
         self.name = STDIN_NAME if self.is_stdin else path
-        #: Whether it is a pipe or a device, such as /dev/stdin: its bytes arrive once.
+        #: Whether it is a pipe or a device, such as /dev/stdin, which can be read only once.
         self.is_pipe = filesystem is None and not self.is_stdin and _is_pipe(path)
         self.can_restart = not (self.is_stdin or self.is_pipe)
         self._arriving: PipeStream | None = None
@@ -57,13 +57,13 @@ class File:
 
     @property
     def ending(self) -> str:
-        """The ending that tells the format, in small letters: the one before that of a packing."""
+        """The extension that shows the format, in lower case: ".csv" of "rows.csv.gz"."""
         stem, ending = os.path.splitext(self.path.lower())
         return os.path.splitext(stem)[1] if ending in COMPRESSED else ending
 
     @property
     def size(self) -> int | None:
-        """Bytes on the disk; None if nobody knows."""
+        """Bytes on the disk; None if unknown."""
         if not self.can_restart:
             return None
         if self.filesystem is None:
@@ -72,13 +72,13 @@ class File:
         return None if size is None else int(size)
 
     def raw(self) -> Any:
-        """The bytes on the disk."""
+        """Open the file without decompression."""
         if self.filesystem is not None:
             return self.filesystem.open_input_file(self.path)
         return open(self.path, "rb", buffering=0)
 
     def mapped(self) -> Any:
-        """The bytes on the disk, for pyarrow to read here and there."""
+        """Open the file for pyarrow, with random access."""
         import pyarrow
 
         if self.filesystem is not None:
@@ -86,7 +86,7 @@ class File:
         return pyarrow.memory_map(self.path)
 
     def listed(self) -> list[str]:
-        """Names of the files in it, if it is a folder."""
+        """Names of the files in this folder."""
         if self.filesystem is None:
             with os.scandir(self.path) as entries:
                 return [entry.name for entry in entries if entry.is_file()]
@@ -96,7 +96,7 @@ class File:
         return [info.base_name for info in found if info.type == fs.FileType.File]
 
     def open(self) -> Stream:
-        """The bytes of the text, in UTF-8."""
+        """Open the decompressed text as UTF-8."""
         if self.encoding is None:
             return self._open()
         from surelearn.read._encoding import Transcoded
@@ -104,7 +104,7 @@ class File:
         return Transcoded(self._open(), self.encoding)
 
     def _open(self) -> Stream:
-        """The bytes of the text as it was written."""
+        """Open the decompressed text in its encoding."""
         if not self.can_restart:
             return self.arriving(PipeStream)
         raw = self.raw()
@@ -118,13 +118,13 @@ class File:
         return Stream(self.name, pyarrow.CompressedInputStream(raw, self.compression), raw)
 
     def arriving(self, kind: type[PipeStream]) -> PipeStream:
-        """Standard input or a pipe."""
+        """Open standard input or a pipe."""
         stream = _stdin() if self.is_stdin else _pipe(self.path)
         self._arriving = kind(self.name, stream)
         return self._arriving
 
     def cancel(self) -> None:
-        """End the wait of another thread for bytes of standard input or a pipe."""
+        """Wake a thread that waits for bytes of standard input or a pipe."""
         if self._arriving is not None:
             self._arriving.cancel()
 
@@ -132,7 +132,7 @@ class File:
 class Stream:
     """An open file."""
 
-    #: Whether fewer bytes than asked for mean that there are no more.
+    #: Whether `read` returns fewer bytes than asked for only at the end of the file.
     is_patient = True
 
     def __init__(self, name: str, stream: Any, raw: Any) -> None:
@@ -142,25 +142,25 @@ class Stream:
 
     @property
     def consumed(self) -> int:
-        """Bytes on the disk that have been read so far."""
+        """Number of bytes read from the disk so far, before decompression."""
         return int(self._raw.tell())
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be read any more."""
+        """Whether the stream is closed."""
         return bool(self._stream.closed)
 
     def read(self, size: int) -> bytes:
-        """So many bytes, fewer at the end only."""
+        """Read `size` bytes; fewer only at the end."""
         parts: list[bytes] = []
-        # Step by step: a damaged file may ask for more than there is memory.
+        # In steps: a damaged file may ask for more than the memory holds.
         while size > 0 and (part := self._some(min(size, 1 << 24))):
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def skip(self, size: int) -> None:
-        """Go on after so many bytes; a compressed text has to be read for that."""
+        """Skip the first `size` bytes; compressed text must be read for that."""
         if self._stream is self._raw:
             self._raw.seek(size)
         while (
@@ -174,7 +174,9 @@ class Stream:
         except (OSError, EOFError, lzma.LZMAError) as error:
             if self._stream is self._raw:
                 raise
-            raise BadInput(f"{self.name} must be soundly compressed, got damage: {error}") from None
+            raise BadInput(
+                f"{self.name} must be a valid compressed file, got damage: {error}"
+            ) from None
 
     def close(self) -> None:
         self._stream.close()
@@ -182,10 +184,11 @@ class Stream:
 
 
 class PipeStream(Stream):
-    """Standard input or a pipe: gives what is there without waiting for a whole block of it.
+    """Standard input or a pipe; `read` returns what has arrived and waits for no whole block.
 
-    Bytes are read from the descriptor, and not before they are there: a thread that waits within a
-    buffer of Python's holds its lock, and the interpreter aborts where it needs it at its end.
+    It reads from the descriptor, and only once bytes are there. A thread that waits inside a
+    buffered reader of Python holds the lock of that reader; the interpreter needs this lock at exit
+    and would abort.
     """
 
     is_patient = False
@@ -193,7 +196,7 @@ class PipeStream(Stream):
     def __init__(self, name: str, stream: Any) -> None:
         super().__init__(name, stream, None)
         self._descriptor = _descriptor(stream)
-        # Who has read a line of standard input before has left bytes in its buffer.
+        # Code that has read a line of standard input before has left bytes in Python's buffer.
         self._is_buffered = hasattr(stream, "read1")
         self._consumed = 0
         self._cancelled = False
@@ -210,50 +213,50 @@ class PipeStream(Stream):
         return b"".join(parts)
 
     def cancel(self) -> None:
-        """Let `read`, in whatever thread, raise an `InterruptedError` rather than wait."""
+        """Make `read`, in any thread, raise `InterruptedError` instead of waiting."""
         self._cancelled = True
 
     def _some(self, size: int) -> bytes:
-        """What is there, at least a byte; none at the end."""
+        """Wait for at least one byte and return what has arrived; empty at the end."""
         while True:
             while not self._has_more(_PATIENCE):
                 if self._cancelled:
                     raise InterruptedError(f"{self.name} is not read any further.")
-            with contextlib.suppress(BlockingIOError):  # another process was faster
+            with contextlib.suppress(BlockingIOError):  # another process took the bytes
                 part = self._read(size)
                 self._consumed += len(part)
                 return part
 
     def _has_more(self, seconds: float) -> bool:
-        """Whether bytes are there, or the end is, before some seconds are over."""
+        """Whether bytes, or the end, arrive within some seconds."""
         if self._descriptor is None:
             return seconds > 0
         try:
             return bool(select.select([self._descriptor], [], [], seconds)[0])
-        except (OSError, ValueError):  # not a thing that can be waited for
+        except (OSError, ValueError):  # select does not know this kind of stream
             return seconds > 0
 
     def _read(self, size: int) -> bytes:
         if self._descriptor is not None and not self._is_buffered:
             return os.read(self._descriptor, size)
         part = bytes(self._stream.read1(size))
-        self._is_buffered = len(part) == size  # else it is empty now
+        self._is_buffered = len(part) == size  # otherwise the buffer is empty now
         return part
 
     def close(self) -> None:
-        if self._stream is not getattr(sys.stdin, "buffer", None):  # which is not ours
+        if self._stream is not getattr(sys.stdin, "buffer", None):  # not ours to close
             self._stream.close()
 
 
 class Patient(PipeStream):
-    """Standard input or a pipe, for who asks for as many bytes as are needed."""
+    """Standard input or a pipe; `read` waits until it has all bytes that were asked for."""
 
     is_patient = True
     read = Stream.read
 
 
 def _descriptor(stream: Any) -> int | None:
-    """The number that the system knows a stream by; None for one in memory."""
+    """The file descriptor of a stream; None for a stream in memory."""
     try:
         return int(stream.fileno())
     except (AttributeError, OSError):  # io.UnsupportedOperation is an OSError
@@ -267,15 +270,16 @@ def _stdin() -> Any:
 
 
 def _pipe(path: str) -> Any:
-    """An open pipe or device."""
+    """Open a pipe or a device."""
     flags = os.O_RDONLY
     if sys.platform == "linux":
-        # A named pipe without a writer is waited for when it is read, where that can be ended.
+        # Without this, opening a named pipe blocks until there is a writer. Waiting in `read`
+        # instead can be cancelled.
         flags |= os.O_NONBLOCK
     return open(os.open(path, flags), "rb", buffering=0)
 
 
-#: Formats and the endings of their files.
+#: Formats and the extensions of their files.
 Endings = Mapping[str, Sequence[str]]
 
 
@@ -287,8 +291,10 @@ def files_of(
     *,
     encoding: str | None = None,
 ) -> list[File]:
-    """The files behind names, globs, folders and addresses, in their order; those of a glob or a
-    folder sorted by name."""
+    """The files behind paths, globs, folders and URLs, in that order.
+
+    The files of a glob or a folder are sorted by name.
+    """
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     found: list[File] = []
     for name in names:
@@ -313,13 +319,16 @@ def one_format(
 
 
 def is_visible(name: str) -> bool:
-    """Whether a file of a folder is meant to be read: programs mark their own by such names."""
+    """Whether a file of a folder holds data; internal files have names such as ``_SUCCESS``."""
     return not name.startswith((".", "_"))
 
 
 def _files_in(folder: File, endings: Endings, format: str | None) -> list[File]:
-    """The files of a folder that are of a format, or of any that is known. With a format all of
-    them where no ending is its own, as in folders that other programs have written."""
+    """The files of a folder with an extension of the format, or of any known format.
+
+    If a format is given and no file has its extension, all files are taken: programs such as Spark
+    write folders of files without extensions.
+    """
     names = sorted(filter(is_visible, folder.listed()))
     join = os.path.join if folder.filesystem is None else posixpath.join
     files = [File(join(folder.path, name), folder.filesystem) for name in names]
@@ -330,8 +339,8 @@ def _files_in(folder: File, endings: Endings, format: str | None) -> list[File]:
     if not chosen:
         such = next(iter(endings.values()))[0]
         raise BadInput(
-            f"{folder.name} must have at least one file whose ending tells its format, such as "
-            f"{such}, got none. Name the format: {', '.join(endings)}."
+            f"{folder.name} must have at least one file with a known extension, such as {such}, "
+            f"got none. Name the format: {', '.join(endings)}."
         )
     return chosen
 
@@ -356,7 +365,7 @@ def _named(name: str, filesystem: Any, endings: Endings, format: str | None) -> 
 
 
 def _address(uri: str) -> tuple[Any, str]:
-    """The filesystem of an address, Arrow's own where there is one."""
+    """The filesystem and the path of a URL; fsspec's filesystem where Arrow has none."""
     who = f"reading {uri.partition('://')[0]}://"
     _check.need(who, "pyarrow", "files")
     from pyarrow import ArrowInvalid, ArrowNotImplementedError, fs
@@ -381,12 +390,12 @@ def _as_arrow(filesystem: Any) -> Any:
 
 
 def _is_pipe(path: str) -> bool:
-    """Whether there is something that is neither a file nor a folder."""
+    """Whether the path exists and is neither a file nor a folder."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _type(path: str, filesystem: Any) -> str:
-    """What there is, in the words of Arrow."""
+    """The type of a path, as Arrow names it."""
     if filesystem is not None:
         return str(filesystem.get_file_info(path).type.name)
     if not os.path.exists(path):

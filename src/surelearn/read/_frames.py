@@ -1,4 +1,4 @@
-"""Frames of pandas and polars and tables of pyarrow, as tables of Arrow's."""
+"""Frames of pandas and polars, as Arrow tables."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from surelearn._check import bad_record, is_missing
 from surelearn.read._columns import ColumnSpec, kind_of, shown
 from surelearn.read._stores import InMemory, OneShot, Store
 
-#: How errors call what has no name of its own.
+#: The name of a frame in errors.
 _NAME = "frame"
 
 
 def frame(source: Any, wanted: ColumnSpec, skip_bad: bool) -> Store:
-    """A frame, or whatever else gives its columns the way of Arrow."""
+    """The store of a frame, or of any object with the Arrow stream protocol."""
     import pyarrow
 
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "columns"):
@@ -26,13 +26,13 @@ def frame(source: Any, wanted: ColumnSpec, skip_bad: bool) -> Store:
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, pyarrow.RecordBatch):
         return InMemory(_NAME, pyarrow.table(source))
     raise TypeError(
-        "source must be a path, a list of paths, a frame of pandas or polars or a table of "
-        f"pyarrow, got {type(source).__name__}."
+        "source must be a path, a list of paths, a pandas or polars frame or a pyarrow table, "
+        f"got {type(source).__name__}."
     )
 
 
 def _of_pandas(frame: Any, wanted: ColumnSpec, skip_bad: bool) -> Any:
-    """The columns of a frame that are read."""
+    """The columns of a pandas frame that are read."""
     import pyarrow
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -48,7 +48,7 @@ def _of_pandas(frame: Any, wanted: ColumnSpec, skip_bad: bool) -> Any:
         if name not in numbers and isinstance(value := _first(frame.iloc[:, i]), str)
     }
     columns = wanted.among(names, _NAME, numbers=numbers, texts=texts)
-    # What is not read is known by its name alone.
+    # Columns that are not read keep their name and get nulls: converting them may fail.
     made = dict.fromkeys(names, pyarrow.nulls(len(frame)))
     for name in columns.all_names:
         made[name] = _column(frame.iloc[:, names.index(name)], name, skip_bad)
@@ -70,7 +70,7 @@ def _column(series: Any, name: str, skip_bad: bool) -> Any:
 
 
 def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
-    """A column of objects, with null for what is not of the kind of the first."""
+    """A column of objects, with null for values of another kind than the first."""
     there = series.notna().to_numpy()
     kinds = [kind_of(value) for value in series]
     first = next((kind for kind, is_there in zip(kinds, there, strict=True) if is_there), None)

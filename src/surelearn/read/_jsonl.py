@@ -1,7 +1,8 @@
-"""Lines of JSON: parsed by pyarrow a block at a time, line by line only where that fails.
+"""JSON lines, parsed by pyarrow in blocks; a block that it refuses is parsed line by line.
 
-pyarrow names rows of a block, cannot leave one out, and takes two records on a line or one over two
-lines for granted; so what it refuses, and what it counts otherwise than lines, is read again.
+pyarrow numbers rows within a block, cannot skip a bad one, and accepts two records on a line or one
+record on two lines. So a block is parsed again if pyarrow raises, or if it finds another number of
+records than lines.
 """
 
 from __future__ import annotations
@@ -24,24 +25,24 @@ from surelearn.read._lines import Lines
 if TYPE_CHECKING:
     import pyarrow
 
-#: Records that tell what is in a column: the first may have null there.
+#: Number of records that decide the type of a column: the first one may have null there.
 _LOOKED = 100
 
 _NEWLINE, _OPEN, _CLOSE = b"\n{}"
 
 
 class JsonLines:
-    """Reads records from lines of JSON.
+    """Parses records from JSON lines.
 
     Parameters
     ----------
     wanted : ColumnSpec
     head : Lines
-        The first lines of the source: they decide which columns there are, and the kind of label.
+        The first lines of the source; they decide the columns and the kind of labels.
     encoding : str or None
-        Of the files; None: UTF-8.
+        Encoding of the files; None means UTF-8.
     skip_bad : bool
-        Whether bad lines are left out and counted.
+        Whether to skip and count bad lines.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class JsonLines:
         self._with_kept = self._readable()
 
     def _found(self, wanted: ColumnSpec, head: Lines) -> Columns:
-        """The columns of the first record, and of what kind they are, from the ones after it."""
+        """The columns of the first record, with kinds from the records after it."""
         records = self._records_of(head)
         first = list(islice(records, _LOOKED))
         if not first:
@@ -76,7 +77,10 @@ class JsonLines:
         return columns if kind is None else replace(columns, kind=kind)
 
     def _records_of(self, head: Lines) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Good records and the numbers of their lines, up to a bad one unless they are skipped."""
+        """Good records and their line numbers, up to the first bad one unless bad ones are skipped.
+
+        A bad record after a good one is not raised here, but when its block is parsed.
+        """
         some = False
         for number, line in enumerate(head.data.split(b"\n"), start=head.first):
             record = _record(line, self._encoding) if line.strip() else ""
@@ -89,8 +93,7 @@ class JsonLines:
                 raise bad_record(f"{head.name}, line {number}", record)
 
     def _readable(self) -> pyarrow.Schema | None:
-        """The types with those of columns that are carried along; None: pyarrow would not give
-        their values as they are."""
+        """The types including those of `keep`; None if pyarrow would change values of `keep`."""
         columns = self.columns
         others = [name for name in columns.keep if name != columns.text]
         as_they_are = all(columns.keep[n] is not None and n not in columns.names for n in others)
@@ -104,11 +107,11 @@ class JsonLines:
         return batch_of(table, self.columns, kept=kept)
 
     def _table(self, lines: bytes) -> Any:
-        """What pyarrow makes of the lines; None: it cannot, or not a record of each."""
+        """The table that pyarrow parses; None if it raises or does not find one record a line."""
         import pyarrow
         from pyarrow import json as arrow
 
-        # Looked at first: pyarrow ends the process where the first value is null
+        # Count first: pyarrow aborts the process if the first value is a bare null
         # (https://github.com/apache/arrow/issues/47409).
         n = _n_objects(lines)
         if n == 0 or self._with_kept is None:
@@ -142,7 +145,7 @@ class JsonLines:
                 n_bad += 1
             else:
                 raise bad_record(f"{name}, line {number}", wrong or "", n_before=number - first)
-        # pyarrow refuses whole numbers too large for an integer, or for a double's digits, there.
+        # As floats: pyarrow refuses an int in a double column if it does not fit exactly.
         doubles = {field.name for field in self._schema if str(field.type) == "double"}
         plain = [
             {
@@ -159,11 +162,11 @@ class JsonLines:
         return batch_of(table, self.columns, n_bad=n_bad, kept=kept)
 
     def _record(self, line: bytes) -> dict[str, Any] | str:
-        """The object of a line, or what is wrong with it.
+        """The object of a line, or a sentence that says what is wrong with it.
 
-        pyarrow takes some lines that Python does not (very deep, or with a number of very many
-        digits, in a column that is not read). Whether one is good must not depend on those around
-        it, so it has the last word here too.
+        pyarrow accepts some lines that Python refuses: very deep ones, or a number of very many
+        digits in a column that is not read. Whether a line is good must not depend on the lines
+        around it, so pyarrow decides here as well.
         """
         record = _record(line, self._encoding)
         table = self._table(line) if isinstance(record, str) else None
@@ -171,7 +174,7 @@ class JsonLines:
 
 
 def _kinds(keep: Iterable[str], head: Lines) -> dict[str, str | None]:
-    """The kinds of columns by their first values; None: there are none, or they have no kind."""
+    """The kind of each column, from its first value; None if it has no value or no known kind."""
     kinds: dict[str, str | None] = dict.fromkeys(keep)
     missing = set(kinds)
     for line in head.data.split(b"\n"):
@@ -186,12 +189,12 @@ def _kinds(keep: Iterable[str], head: Lines) -> dict[str, str | None]:
 
 
 def _known(values: Iterable[Any]) -> Any:
-    """The first that is a text, a number or true or false; None: none is."""
+    """The first value that is a text, a number, true or false; None if there is none."""
     return next((value for value in values if kind_of(value) is not None), None)
 
 
 def _check_lines(head: Lines) -> None:
-    """Refuse what is JSON, but not in lines."""
+    """Refuse JSON that is not in lines: an array, or an object over several lines."""
     first, *others = [line for line in head.data.split(b"\n") if line.strip()] or [b""]
     if first.lstrip()[:1] == b"[" and not (others and _is_json(first)):
         raise _check.not_lines(head.name, "a JSON array")
@@ -208,7 +211,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _record(line: bytes, encoding: str | None = None) -> dict[str, Any] | str:
-    """The object of a line, or what is wrong with it."""
+    """The object of a line, or a sentence that says what is wrong with it."""
     try:
         record = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
@@ -221,7 +224,7 @@ def _record(line: bytes, encoding: str | None = None) -> dict[str, Any] | str:
 
 
 def _as_text(lines: bytes) -> Any:
-    """The lines as one string of Arrow's, which is quick to say whether it is UTF-8."""
+    """The lines as one Arrow string, without a copy: Arrow validates UTF-8 quickly."""
     import pyarrow
 
     ends = np.array([0, len(lines)], np.int64)
@@ -230,11 +233,11 @@ def _as_text(lines: bytes) -> Any:
 
 
 def _n_objects(lines: bytes) -> int:
-    """How many records there are if each is a line; 0: one of them is not.
+    """The number of lines if each looks like a record; 0 if one does not.
 
-    Where every line begins with a brace and ends with one, no record goes over two lines: nothing
-    between two values of a record is a closing brace and an opening one. So if there are as many
-    records as lines, each is a line.
+    If every line begins with an opening brace and ends with a closing brace, no record can span
+    two lines: inside a record, a closing brace is never followed by an opening brace. So if there
+    are as many records as lines, each record is a line.
     """
     data = np.frombuffer(lines, np.uint8)
     ends = np.flatnonzero(data == _NEWLINE)

@@ -1,4 +1,4 @@
-"""Columns that are carried along beside what is read: values of any kind, not looked into."""
+"""Columns of `keep`, which are copied to the output: values of any type, not checked."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: What is carried along, by the names of the columns.
+#: Kept columns by name.
 Kept = Mapping[str, NDArray[Any]]
 
 _INT64 = range(-(2**63), 2**63)
 
 
 def values_of(values: Sequence[Any]) -> NDArray[Any]:
-    """Values as an array: of numbers where all are of one kind, else of objects.
+    """Values as an array: numeric if all have one numeric type, else of objects.
 
-    Texts are objects: numpy would give each the room of the longest.
+    Texts are objects, because a numpy string array gives each text the room of the longest.
     """
     types = set(map(type, values))
     plain = types in ({bool}, {float}) or (types == {int} and all(v in _INT64 for v in values))
@@ -25,7 +25,7 @@ def values_of(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def kept_column(column: Any) -> NDArray[Any]:
-    """A column of Arrow's; dates and times as texts, which say all of them."""
+    """A kept column of an Arrow table; dates and times become texts, which lose no digits."""
     import pyarrow
     from pyarrow import types
 
@@ -35,7 +35,7 @@ def kept_column(column: Any) -> NDArray[Any]:
 
 
 def joined_kept(parts: Sequence[Kept]) -> Kept:
-    """The same columns of several batches."""
+    """The kept columns of several batches, joined."""
     return {
         name: values_of([value for part in parts for value in part[name].tolist()])
         for name in parts[0]

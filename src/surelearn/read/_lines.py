@@ -1,4 +1,4 @@
-"""Files of lines, cut into blocks of whole lines; knows no format."""
+"""Cuts files into blocks of whole lines; must not know any format."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Batch, Place, Source
 from surelearn.read._files import File, Stream
 
-#: Bytes of a block: small enough to stay in a cache, large enough that what is done once a block
-#: does not count.
+#: Bytes of a block: small enough for the cache, large enough that the cost of a block is spread
+#: over many rows.
 BLOCK = 1 << 21
 
-#: A longer line is taken for a file that is not one of lines.
+#: A file with a longer line is refused: it is no file of lines.
 LONGEST = 1 << 26
 
 _START = Place()
 
-#: Bytes before a place that must be the same when reading goes on from it.
+#: Bytes before a place that must be unchanged when reading continues from it.
 _LOOKED = 4096
 
-#: What some editors put before a text.
+#: The byte order mark of UTF-8, which some editors write at the start of a file.
 BOM = b"\xef\xbb\xbf"
 
 
-#: Looks into whole lines: (lines, name of the file, number of the first line) to a batch.
+#: Parses whole lines: (lines, name of the file, number of the first line) to a batch.
 Reader = Callable[[bytes, str, int], Batch]
 
-#: Gives the whole records of a stream, some at a time. Where a piece ends may depend on where it
-#: begins alone.
+#: Cuts a stream into pieces of whole records. The end of a piece may depend only on its start.
 Split = Callable[[Stream], Iterator[bytes]]
 
 
@@ -54,7 +53,7 @@ class Lines:
         return self.reader(self.data, self.name, self.first)
 
     def before(self, n: int) -> Lines:
-        """The first n lines of them."""
+        """A block of the first n lines."""
         data = b"".join(line + b"\n" for line in self.data.split(b"\n", n)[:n])
         at = self.end.at - (len(self.data) - len(data))
         end = Place(self.end.file, at, self.first - 1 + n, _mark(data))
@@ -68,9 +67,9 @@ class LineSource(Source):
     ----------
     files : list of File
     make_reader : function
-        Gives what looks into the lines, from the first ones of the source.
+        Returns the parser of the lines, given the first lines of the source.
     split : function, optional
-        Where blocks end. Default: after any line.
+        Cuts a file into blocks. By default a block may end after any line.
     """
 
     def __init__(
@@ -92,14 +91,14 @@ class LineSource(Source):
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._reader is None:
-            # Also where reading goes on midway: what the first lines say holds for all.
+            # Also when reading continues midway: the first lines decide the types of all lines.
             self._look(self._head())
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
             for block in lines_of(file, place, self._split):
                 if self._reader is None:
                     if not block.data.strip():
-                        continue  # what decides how to read may still arrive
+                        continue  # blank lines say nothing about the format: wait for more
                     self._look(block)
                 yield replace(block, reader=self._reader)
 
@@ -108,7 +107,7 @@ class LineSource(Source):
         self._columns = self._reader.columns
 
     def _head(self) -> Lines:
-        """The first lines that there are."""
+        """The first block that is not blank."""
         for file in self.files:
             for block in lines_of(file, split=self._split):
                 if block.data.strip():
@@ -117,8 +116,8 @@ class LineSource(Source):
 
 
 def whole_lines(stream: Stream) -> Iterator[bytes]:
-    """The whole lines of a stream, some at a time."""
-    rest: list[bytes] = []  # of a line that has not ended yet
+    """Blocks of whole lines of a stream."""
+    rest: list[bytes] = []  # pieces of a line that has not ended yet
     size = 0
     wanted = BLOCK
     while part := stream.read(wanted):
@@ -129,6 +128,7 @@ def whole_lines(stream: Stream) -> Iterator[bytes]:
             rest, size = [], 0
         rest.append(part[cut:])
         size += len(part) - cut
+        # Fill up to a whole block counted from its start, so that its end depends on that alone.
         wanted = BLOCK - size if size < BLOCK else BLOCK
         if size > LONGEST:
             raise BadInput(
@@ -139,13 +139,13 @@ def whole_lines(stream: Stream) -> Iterator[bytes]:
 
 
 def _mark(data: bytes) -> int:
-    """Tells the end of some bytes from that of others."""
+    """A fingerprint of the last bytes, see `Place.mark`."""
     end = data[-_LOOKED:]
     return len(end) << 32 | zlib.crc32(end)
 
 
 def _go_on(stream: Stream, start: Place) -> None:
-    """Pass over what is before a place, which must be what it was."""
+    """Skip what is before a place, and check that it has not changed."""
     looked = start.mark >> 32
     stream.skip(start.at - looked)
     if looked and _mark(stream.read(looked)) != start.mark:
@@ -156,10 +156,10 @@ def _go_on(stream: Stream, start: Place) -> None:
 
 
 def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> Iterator[Lines]:
-    """The lines of a file from a place on.
+    """Blocks of a file from a place on.
 
-    Where a block ends depends on where it begins alone, so that reading can go on from the end of
-    any block and find the same ones.
+    The end of a block depends only on its start, so reading can continue from the end of any block
+    and gives the same blocks.
     """
     stream = file.open()
     try:

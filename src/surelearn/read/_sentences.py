@@ -1,4 +1,4 @@
-"""Files of sentences, cut into blocks of whole ones; the format is guessed from the name."""
+"""Files of sentences: guesses the format from the name and cuts into blocks of whole sentences."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from surelearn.read._files import File, Stream, files_of, is_visible, one_format
 from surelearn.read._lines import LONGEST, LineSource
 from surelearn.read._source import FORMATS as ROW_FORMATS
 
-#: Endings of files of rows; tsv may as well be words and their tags.
+#: Extensions of files of rows, without tsv: a tsv file may hold tokens and their tags.
 _ROWS = {ending for kind in ROW_FORMATS if kind != "tsv" for ending in ROW_FORMATS[kind]}
 
-#: Endings of files of a folder that are read.
+#: Extensions of the files that are read from a folder.
 ENDINGS = {
     "conll": (".conll", ".txt", ".tsv", ".tab", ".iob", ".iob2", ".bio"),
     "conllu": (".conllu",),
@@ -39,46 +39,46 @@ def sentences(
     skip_bad: bool = False,
     filesystem: Any = None,
 ) -> Source:
-    r"""Sentences of labelled words in batches, from files with a word a line.
+    r"""Read tagged sentences in batches, from files with one token a line.
 
-    In CoNLL's format a word, its part of speech, its label and the like stand between blanks or
-    tabs. A blank line ends a sentence, and so does a line that begins with ``-DOCSTART-``. All
-    lines have the same number of columns.
+    In CoNLL format, blanks or tabs separate the columns of a line: the word, its part of speech,
+    its tag and so on. A blank line ends a sentence, and so does a line that begins with
+    ``-DOCSTART-``. All lines have the same number of columns.
 
-    CoNLL-U has ten columns between tabs, called id, w (or form), lemma, upos, xpos, feats, head,
-    deprel, deps and misc. Comments, words of several words (``1-2``) and words that are left out of
-    a sentence (``1.1``) are passed over.
+    CoNLL-U has ten columns separated by tabs: id, w (or form), lemma, upos, xpos, feats, head,
+    deprel, deps and misc. Comments, multiword tokens (``1-2``) and empty nodes (``1.1``) are
+    skipped.
 
     Parameters
     ----------
     source : str, path, list of them or Source
-        As in `batches`: files, globs, folders and addresses, packed or not; ``"-"`` is standard
-        input. A `Source` is given back as it is.
+        As in `batches`: files, globs, folders and URLs, compressed or not; ``"-"`` is standard
+        input. A `Source` is returned unchanged.
     columns : list of str, optional
-        CoNLL: names of the first columns, ``"_"`` for those not to read; default: w, pos, c2, c3
-        and so on, for all. CoNLL-U: which columns to read; default: w.
+        CoNLL: names of the first columns, ``"_"`` to skip a column; the default is w, pos, c2, c3
+        and so on, for all columns. CoNLL-U: the columns to read; the default is w.
     label : str, optional
-        The column of labels; default: the last one, and upos in CoNLL-U. False: labels are not
-        read.
+        The column of tags; the default is the last column, or upos in CoNLL-U. With False, tags
+        are not read.
     format : {"conll", "conllu"}, optional
-        Default: ``"conllu"`` if the name ends so, before ``.gz`` or the like, else ``"conll"``;
-        names that end as those of rows do, such as ``.jsonl``, are refused.
+        The default is ``"conllu"`` for names that end in ``.conllu`` (before ``.gz`` and the like),
+        else ``"conll"``. Names with an extension of row formats, such as ``.jsonl``, are refused.
     encoding : str, optional
-        Of the files, as in `batches`. Default: UTF-8.
+        Encoding of the files, as in `batches`. The default is UTF-8.
     skip_bad : bool, default False
-        Whether to leave out sentences with a line that cannot be read, and count them.
+        Whether to skip and count sentences with a line that cannot be parsed.
     filesystem : as in `batches`
 
     Returns
     -------
     Source
-        Iterating over it gives `Sentences` after `Sentences`, with `X` and `y` as a tagger takes
-        them: a word is a str where one column is read besides the label, else a tuple.
+        Iterating over it gives batches of type `Sentences`, with `X` and `y` as a tagger takes
+        them: a token is a str if one column is read besides the tags, else a tuple.
 
     Raises
     ------
     BadInput
-        For a line that cannot be read, as in `batches`.
+        If a line cannot be parsed, as in `batches`.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def sentences(
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is read where its folder is the source: of rows, or of sentences.
+    """Whether `batches` or `sentences` would read this file if its folder were the source.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class SentenceSource(LineSource):
     """Files of sentences."""
 
     def first(self, n: int) -> Sentences:
-        """The first n sentences, or all if there are fewer, as one batch without its lines."""
+        """The first n sentences as one batch, or all if there are fewer; `written` is None."""
         X: list[Any] = []
         tags: list[list[str]] = []
         n_bad, labelled = 0, False
@@ -136,7 +136,7 @@ class SentenceSource(LineSource):
 
 
 def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
-    """The whole sentences of a stream, some at a time, and no piece without a word but the last."""
+    """Blocks of whole sentences of a stream; every block but the last has a token."""
     rest = b""
     while part := stream.read(_wanted(len(rest))):
         ended = stream.is_patient and len(part) < _wanted(len(rest))
@@ -155,12 +155,12 @@ def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
 
 
 def _wanted(size: int) -> int:
-    """Bytes to read when so many are left over, so that a block depends on its begin alone."""
+    """Bytes to read if `size` bytes are left over; then a block depends only on its start."""
     return _lines.BLOCK - size if size < _lines.BLOCK else _lines.BLOCK
 
 
 def _last_end(data: bytes) -> int:
-    """Where the last sentence that is whole ends; 0: none is."""
+    """The end of the last whole sentence; 0 if there is none."""
     plain = data.rfind(b"\n\n") + 2
     if plain > 1:
         return plain
@@ -177,7 +177,7 @@ def _names(columns: Any) -> tuple[str, ...]:
 def _guess(file: File) -> str:
     if file.ending in _ROWS:
         raise BadInput(
-            f"{file.name} must have a word a line, got a name that ends in {file.ending}. Name the "
-            "format if it has: conll or conllu."
+            f"{file.name} must have one token a line, got a name that ends in {file.ending}. If it "
+            "does, name its format: conll or conllu."
         )
     return "conllu" if file.ending == ".conllu" else "conll"

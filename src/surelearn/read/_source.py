@@ -1,4 +1,4 @@
-"""From what a user has to a `Source`: the format is guessed from the name."""
+"""Makes a `Source` of files or frames; guesses the format from the file name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from surelearn.read._sparse import svmlight, vowpal_wabbit
 from surelearn.read._stores import arrow, parquet
 from surelearn.read._tables import TableSource
 
-#: Formats and the endings of their files.
+#: Formats and the extensions of their files.
 FORMATS = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "csv": (".csv",),
@@ -50,60 +50,60 @@ def batches(
     skip_bad: bool = False,
     filesystem: Any = None,
 ) -> Source:
-    """Records in batches, from wherever they are.
+    """Read records in batches, from files, streams or frames.
 
     Parameters
     ----------
     source : str, path, list of them, frame or Source
-        Files, globs, folders and addresses such as ``"https://..."``; ``"-"`` is standard input. Of
-        a folder the files with a known ending are read in the order of their names, but for those
-        that begin with ``.`` or ``_``, and those of folders in it. A frame of pandas or polars, or
-        a table of pyarrow. A `Source` is given back as it is.
+        Files, globs, folders and URLs such as ``"https://..."``; ``"-"`` is standard input. Of a
+        folder, the files with a known extension are read, sorted by name; files whose name begins
+        with ``.`` or ``_`` and folders inside it are skipped. Or a pandas or polars frame, or a
+        pyarrow table. A `Source` is returned unchanged.
     text, label, weight : str, optional
-        Columns of the text, the label and the weight of a record. Default: ``"text"`` and
-        ``"label"`` if there are such columns, and no weights. ``label=False``: labels are not read,
-        be they there or not. Columns of a frame may be named by whole numbers.
+        Columns of the texts, the labels and the sample weights. The default is ``"text"`` and
+        ``"label"`` if there are such columns, and no weights. With ``label=False`` labels are not
+        read. Columns of a frame may be named by whole numbers.
     features : list of str, optional
-        Columns of numbers, in place of a text. Default where there is no text: all columns of
-        numbers but label and weight.
+        Numeric columns to read instead of a text. If there is no text, the default is all numeric
+        columns but label and weight.
     keep : list of str, optional
-        Columns to carry along, whatever is in them, in ``kept`` of each batch; also those that are
-        read for something. svmlight and Vowpal Wabbit text have one, ``"label"``. Values of csv and
-        tsv are texts, or whole numbers if those of the first block all are. Dates and times are
-        texts.
+        Columns to return unchanged in ``kept`` of each batch; a column that is read may be named
+        as well. svmlight and Vowpal Wabbit text have one such column, ``"label"``. Values of csv
+        and tsv are texts, or whole numbers if all those of the first block are. Dates and times
+        are texts.
     label_type : {str, int}, optional
-        What labels of csv and tsv are, which do not tell texts from numbers. Default: whole numbers
-        if those of the first block all are.
+        Type of the labels of csv and tsv, which do not distinguish texts from numbers. The default
+        is int if the labels of the first block are whole numbers.
     format : str, optional
         ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"svmlight"`` or ``"vw"``.
-        Default: guessed from the name, before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or ``.xz``;
-        jsonl for standard input.
+        The default is guessed from the extension before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or
+        ``.xz``; it is jsonl for standard input.
     delimiter : str, optional
-        What is between columns of csv and tsv. Default: a comma, and a tab in tsv.
+        Column separator of csv and tsv. The default is a comma, or a tab in tsv.
     quote : str, optional
-        What is around texts of csv and tsv with delimiters or newlines in them. Default: ``'"'``;
-        ``""``: nothing is, quotes are letters.
+        Quote character around csv and tsv values that contain delimiters or newlines. The default
+        is ``'"'``. With ``""`` quotes have no special meaning.
     encoding : str, optional
-        Of lines of text, such as ``"latin-1"`` or ``"utf-16"``. Default: UTF-8.
+        Encoding of text formats, such as ``"latin-1"`` or ``"utf-16"``. The default is UTF-8.
     n_features : int, optional
-        Columns of the rows of svmlight (default: found by going through the files once) and of
-        Vowpal Wabbit text (default 2**18: names are hashed).
+        Number of columns of svmlight rows (by default found in an extra pass over the files) and of
+        Vowpal Wabbit rows (by default 2**18; names are hashed).
     zero_based : bool, default False
-        Whether svmlight counts features from 0; otherwise from 1.
+        Whether feature indices of svmlight start at 0 instead of 1.
     skip_bad : bool, default False
-        Whether to leave out records that cannot be read, and count them.
+        Whether to skip and count records that cannot be parsed.
     filesystem : filesystem of pyarrow or fsspec, optional
-        Where the files are. Default: this machine, or what their addresses say.
+        Where the files are. The default is the local filesystem, or that of the URL.
 
     Returns
     -------
     Source
-        Iterating over it gives `Batch` after `Batch`; each time from the first record on.
+        Iterating over it gives batches of type `Batch`, each time from the first record on.
 
     Raises
     ------
     BadInput
-        For a record that cannot be read: names the file, the line and what was expected.
+        If a record cannot be parsed. The error names the file, the line and what was expected.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def batches(
     files = files_of(source, filesystem, FORMATS, format, encoding=written["encoding"])
     kind = one_format(files, FORMATS, format, _guess)
     _check.only_for(kind, **written)
-    if kind not in ("svmlight", "vw"):  # which are read by our own core
+    if kind not in ("svmlight", "vw"):  # the core parses these two
         _check.need(f"reading {kind}", "pyarrow", "files")
     if kind in ("csv", "tsv"):
         made: Source = CsvSource(files, wanted, layout=_layout(kind, written), skip_bad=skip_bad)
@@ -155,14 +155,14 @@ def batches(
 
 
 def _layout(kind: str, written: Mapping[str, str | None]) -> CsvDialect:
-    """Where rows and columns of csv or tsv end."""
+    """The delimiter and quotes of csv or tsv."""
     given, quote = written["delimiter"], written["quote"]
     delimiter = {"csv": ",", "tsv": "\t"}[kind] if given is None else _check.delimiter(given)
     return CsvDialect(delimiter, _check.quote('"' if quote is None else quote, delimiter))
 
 
 def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:
-    """What readers of sparse rows are told."""
+    """Keywords of the readers of sparse rows."""
     labelled = wanted.label is not False
     return {
         "n_features": n_features, "labelled": labelled, "keep": wanted.keep, "skip_bad": skip_bad,
@@ -170,13 +170,13 @@ def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> di
 
 
 def _settings(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
-    """What was said of how files are read, and the format it was said of."""
+    """The settings that the user gave, and the format they belong to."""
     settings = {name: value for name, value in given.items() if value is not None}
     return {**settings, "format": kind} if settings or format is not None else {}
 
 
 def told_formats(source: Any, filesystem: Any = None) -> set[str | None]:
-    """The formats that the names of files tell; None for those that do not."""
+    """The formats that the file names show; None for a name that shows none."""
     if not isinstance(source, str | os.PathLike | list | tuple):
         return set()
     return {_ending(file) for file in files_of(source, filesystem, FORMATS, None)}
@@ -192,5 +192,5 @@ def _guess(file: File) -> str:
 
 
 def _ending(file: File) -> str | None:
-    """The format that a name tells."""
+    """The format of the extension; None if it is unknown."""
     return next((kind for kind, endings in FORMATS.items() if file.ending in endings), None)

@@ -1,4 +1,4 @@
-"""Lines of svmlight and Vowpal Wabbit text as batches of sparse rows."""
+"""svmlight and Vowpal Wabbit text as batches of sparse rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from surelearn.read._kept import values_of
 from surelearn.read._lines import Lines, LineSource, lines_of
 from surelearn.read._sparse_rows import Parsed
 
-#: Places that features of Vowpal Wabbit text are hashed to.
+#: Default size of the hashed feature space of Vowpal Wabbit text.
 HASHED = 2**18
 
 
@@ -34,7 +34,7 @@ def svmlight(
     keep: Sequence[str],
     skip_bad: bool,
 ) -> LineSource:
-    """Files of svmlight text; how many features there are is found by looking at all of it."""
+    """A source of svmlight files; without `n_features`, an extra pass finds the number."""
     parse = partial(_svmlight.parse, zero_based=zero_based, skip_bad=skip_bad)
 
     def make_reader(head: Lines) -> Sparse:
@@ -52,7 +52,7 @@ def vowpal_wabbit(
     keep: Sequence[str],
     skip_bad: bool,
 ) -> LineSource:
-    """Files of Vowpal Wabbit text."""
+    """A source of Vowpal Wabbit files."""
     places = HASHED if n_features is None else n_features
     parse = partial(_vw.parse, n_features=places, alternate_sign=False, skip_bad=skip_bad)
     make_reader = partial(Sparse, parse, places, labelled=labelled, keep=keep, skip_bad=skip_bad)
@@ -60,7 +60,7 @@ def vowpal_wabbit(
 
 
 def _widest(files: Sequence[File], *, zero_based: bool) -> int:
-    """One more than the largest feature of all files."""
+    """The number of features of all files."""
     widest = 1
     for file in files:
         if not file.can_restart:
@@ -72,19 +72,19 @@ def _widest(files: Sequence[File], *, zero_based: bool) -> int:
 
 
 class Sparse:
-    """Reads sparse rows from lines.
+    """Parses sparse rows.
 
     Parameters
     ----------
     parse : function
-        Of `_svmlight` or `_vw`.
+        `parse` of `_svmlight` or `_vw`.
     n_features : int
     head : Lines
-        The first lines of the source: if all their labels are whole numbers, all must be.
+        The first lines of the source. If all their labels are whole numbers, all labels must be.
     labelled : bool
-        Whether labels are read, if there are any.
+        Whether to read labels, if there are any.
     keep : list of str
-        Columns to carry along; there is one, "label".
+        Columns to keep; the only one is "label".
     skip_bad : bool
     """
 
@@ -133,10 +133,10 @@ class Sparse:
         return replace(rows, n_bad=n_bad)
 
     def _carried(self, labels: NDArray[np.float64]) -> NDArray[Any]:
-        """Labels as they are written, None where there is none."""
+        """Labels as in the file, None for a missing one."""
         as_whole = self._whole & (labels == np.floor(labels)) & ~_too_large(labels)
         values = [
-            int(x) if whole else x if x == x else None
+            int(x) if whole else x if x == x else None  # NaN stands for a missing label
             for x, whole in zip(labels.tolist(), as_whole.tolist(), strict=True)
         ]
         return values_of(values)
@@ -148,7 +148,7 @@ class Sparse:
         return matrix if width == self._n_features else matrix[:, : self._n_features]
 
     def _too_wide(self, found: Parsed) -> Any:
-        """Which rows have a feature that there is no column for."""
+        """Which rows have a feature beyond the last column."""
         if found.n_features <= self._n_features:
             return np.zeros(found.n_rows, bool)
         wide = found.features >= self._n_features
@@ -156,7 +156,7 @@ class Sparse:
         return np.bincount(rows, minlength=found.n_rows) > 0
 
     def _name_first(self, lines: bytes, name: str, first: int, *, labelled: bool) -> None:
-        """Say which line is the first bad one, and why."""
+        """Raise an error for the first bad line."""
         for number, line in enumerate(lines.split(b"\n"), start=first):
             found = self._parse(line, first_line=number, name=name)
             if found.n_rows == 0:
@@ -166,7 +166,7 @@ class Sparse:
                 raise bad_record(f"{name}, line {number}", wrong, n_before=number - first)
 
     def _wrong(self, found: Parsed, *, labelled: bool) -> str | None:
-        """What is wrong with one row."""
+        """What is wrong with one row; None if it is valid."""
         label = float(found.labels[0]) if labelled else 0.0
         if not np.isfinite(label):
             return "expected a label, got none."
@@ -180,12 +180,13 @@ class Sparse:
 
 
 def _too_large(labels: Any) -> Any:
-    """Whether whole numbers cannot be told from their neighbours: labels are read as doubles."""
+    """Whether whole numbers exceed 53 bits: labels are parsed as doubles, which round them."""
     return np.abs(labels) >= 2.0**53
 
 
 def _labels(labels: Any, kept: Any, *, whole: bool) -> Labels:
-    """Labels as whole numbers where they are."""
+    """Labels as codes and distinct values, which are integers if `whole`."""
+    # Labels of bad rows may be NaN, which does not convert to an integer.
     sound = np.where(kept, labels, 0.0)
     values, codes = np.unique(sound.astype(np.int64) if whole else sound, return_inverse=True)
     return Labels(codes.astype(np.int32), values)

@@ -1,4 +1,4 @@
-"""What the readers of lines have in common: rows of a block, and lines that are none."""
+"""What the svmlight and Vowpal Wabbit parsers share: rows of a block, and bad lines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 
-#: Anything whose bytes can be looked at where they lie: bytes, a memoryview, an Arrow buffer.
+#: Anything with the buffer protocol: bytes, a memoryview, an Arrow buffer.
 BytesLike = Any
 
-#: Of the core: line, column, begin and size of what was found, what was expected.
+#: A bad line as the core reports it: line, column, start and size of what was found, and what was
+#: expected.
 Found = tuple[int, int, int, int, str]
 
 
 class BadLine(NamedTuple):
-    """A line that was left out. Lines and columns (in bytes) are counted from 1."""
+    """A skipped line. Lines and columns (in bytes) count from 1."""
 
     line: int
     column: int
@@ -26,7 +27,7 @@ class BadLine(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """Rows of a block of lines in compressed form, with what else the lines say."""
+    """The rows of a block in CSR form, with labels, weights and bad lines."""
 
     starts: NDArray[np.int64]
     features: NDArray[np.int32]
@@ -52,7 +53,7 @@ def bytes_of(block: BytesLike) -> NDArray[np.uint8]:
 def bad_lines(
     found: Iterable[Found], data: NDArray[np.uint8], *, first_line: int, name: str, skip_bad: bool
 ) -> list[BadLine]:
-    """The lines that could not be read, in words; raises the first unless they are left out."""
+    """The bad lines with their reasons; raises an error for the first unless `skip_bad`."""
     bad = []
     for line, column, begin, size, expected in found:
         reason = _check.unlike(expected, data[begin : begin + size].tobytes())

@@ -1,4 +1,4 @@
-"""What tables are kept in: parquet files, Arrow files, memory; each gives some rows at a time."""
+"""Where tables are stored: parquet files, Arrow files, memory. Each store is read in pieces."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from surelearn.read._files import File, Patient, Stream
 if TYPE_CHECKING:
     import pyarrow
 
-#: Bytes of a block of rows, and how many rows it has at most.
+#: Size of a block of rows in bytes, and the largest number of its rows.
 BLOCK = 1 << 20
 MOST_ROWS = 1 << 16
 
-#: The first bytes of an Arrow file that is not a stream.
+#: The first bytes of an Arrow file; an Arrow stream has none.
 _MAGIC = b"ARROW1"
 
-#: A run of rows of a table: how many are before it, the rows, its bytes on the disk.
+#: Consecutive rows of a table: the number of rows before them, the rows, their bytes on the disk.
 Run = tuple[int, "pyarrow.Table", int]
 
 
 class Store(ABC):
-    """A table that is read some rows at a time.
+    """A table that is read in pieces.
 
     Attributes
     ----------
     name : str
     size : int or None
-        Bytes of all of it; None: nobody knows.
+        Size in bytes; None if unknown.
     can_restart, is_named : bool
-        As those of a `Source`.
+        As in `Source`.
     has_names : bool
         Whether columns have names; those of some frames are numbered.
     """
@@ -47,7 +47,7 @@ class Store(ABC):
 
     @property
     def n_rows(self) -> int | None:
-        """Rows of all of it, where that is quick to tell."""
+        """Number of rows; None if that takes a pass over the table."""
         return None
 
     @property
@@ -56,16 +56,16 @@ class Store(ABC):
         """Names and types of all columns."""
 
     def cancel(self) -> None:  # noqa: B027 - most stores never wait
-        """As that of a `Source`."""
+        """As in `Source`."""
 
     @abstractmethod
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
-        """Some columns, from the row `start` or an earlier one on."""
+        """Runs of rows of these columns, from the row `start` or an earlier one on."""
 
     def pieces(self, names: Sequence[str], start: int) -> Iterator[tuple[pyarrow.Table, int]]:
-        """Rows of some columns from a row on, with their share of the bytes on the disk.
+        """Pieces of these columns from a row on, each with its share of the bytes on the disk.
 
-        Runs are cut by themselves, so that the pieces are the same wherever reading begins.
+        Each run is cut from its first row, so the cuts are the same wherever reading starts.
         """
         with _no_damage(self.name):
             for before, table, n_bytes in self._runs(names, start):
@@ -89,7 +89,7 @@ class InFile(Store):
 
 
 class Parquet(InFile):
-    """A parquet file, of which a few rows are in memory at a time."""
+    """A parquet file; only a few of its rows are in memory at a time."""
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -117,7 +117,7 @@ class Parquet(InFile):
             for number in range(opened.num_row_groups):
                 group = opened.metadata.row_group(number)
                 if row + group.num_rows <= start:
-                    row += group.num_rows  # not even read
+                    row += group.num_rows  # skipped without reading
                     continue
                 for batch in opened.iter_batches(
                     _rows_of(group), [number], names, use_threads=False
@@ -129,16 +129,17 @@ class Parquet(InFile):
 
 
 def _rows_of(group: Any) -> int:
-    """How many rows of a group of rows to read at a time: some blocks of them.
+    """How many rows of a row group to read at a time: a few blocks.
 
-    Sizes of single columns are not asked for: where they are damaged, pyarrow ends the process.
+    This must not ask for the sizes of single columns: pyarrow aborts the process if they are
+    damaged.
     """
     n, size = int(group.num_rows), int(group.total_byte_size)
     return max(1, min(MOST_ROWS // 4, n * 2 * BLOCK // max(size, 1)))
 
 
 class ArrowFile(InFile):
-    """An Arrow file, feather too: mapped into memory if it is on this machine."""
+    """An Arrow or feather file; memory-mapped if it is local."""
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -161,7 +162,7 @@ class ArrowFile(InFile):
 
 
 class ArrowStream(InFile):
-    """A file with a stream of Arrow's."""
+    """A file with an Arrow stream."""
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -177,15 +178,15 @@ class ArrowStream(InFile):
 
 
 class OneShot(Store):
-    """Rows that arrive one time only.
+    """Rows that can be read only once.
 
     Parameters
     ----------
     name : str
     begin : function
-        Gives the reader of pyarrow that they come from.
+        Returns the pyarrow reader of the rows.
     file : File, optional
-        What that one reads.
+        The file that this reader reads.
     """
 
     can_restart = False
@@ -236,13 +237,11 @@ class InMemory(Store):
 
 
 def arrow(file: File) -> Store:
-    """What there is in a file of Arrow's: a file proper or a stream."""
+    """The store of an Arrow file or an Arrow stream."""
     if file.is_stdin:
         return OneShot(file.name, lambda: _stream_of(file.arriving(Patient)), file)
     if file.is_pipe:
-        raise BadInput(
-            f"{file.name} must be a file, got a pipe. Use - to read a stream of Arrow's."
-        )
+        raise BadInput(f"{file.name} must be a file, got a pipe. Use - to read an Arrow stream.")
     opened = file.open()
     try:
         proper = opened.read(len(_MAGIC)) == _MAGIC
@@ -255,7 +254,7 @@ def arrow(file: File) -> Store:
 
 
 def _stream_of(stream: Stream, options: Any = None) -> Any:
-    """The batches of a stream of Arrow's."""
+    """The record batches of an Arrow stream."""
     import pyarrow
     from pyarrow import ipc
 
@@ -263,9 +262,9 @@ def _stream_of(stream: Stream, options: Any = None) -> Any:
 
 
 def parquet(file: File) -> Store:
-    """A parquet file; it is read from its end, so it must be there."""
+    """The store of a parquet file, which is read from its end: a stream is refused."""
     if not file.can_restart:
-        raise BadInput(f"{file.name} must be a stream, got a parquet file.")
+        raise BadInput(f"a parquet file must be on disk, got {file.name}.")
     _refuse_packed(file, "a parquet file")
     return Parquet(file)
 
@@ -276,7 +275,7 @@ def _refuse_packed(file: File, what: str) -> None:
 
 
 def _only(names: Sequence[str], store: Store) -> Any:
-    """Options to read some columns only."""
+    """Options to read only these columns."""
     from pyarrow import ipc
 
     fields = [store.schema.get_field_index(name) for name in names]
@@ -284,13 +283,13 @@ def _only(names: Sequence[str], store: Store) -> Any:
 
 
 def _readable(schema: pyarrow.Schema) -> pyarrow.Schema:
-    """A schema whose names are texts, or an error."""
-    schema.names  # noqa: B018 - raises where one is not
+    """The schema, if all its names are UTF-8."""
+    schema.names  # noqa: B018 - raises if one is not
     return schema
 
 
 def _checked(batch: Any) -> pyarrow.Table:
-    """A batch that somebody else has laid out: its buffers must be as long as it says."""
+    """A batch from a foreign file as a table, with the sizes of its buffers checked."""
     import pyarrow
 
     batch.validate()
@@ -299,7 +298,7 @@ def _checked(batch: Any) -> pyarrow.Table:
 
 @contextmanager
 def _no_damage(name: str) -> Iterator[None]:
-    """Tell what pyarrow says of a damaged file from errors of the machine."""
+    """Raise `BadInput` where pyarrow finds damage; let errors of the system pass."""
     import pyarrow
 
     try:

@@ -1,4 +1,4 @@
-"""svmlight text, ``label [qid:n] index:value ... # comment``: a block of lines to rows."""
+"""Parses a block of svmlight text, ``label [qid:n] index:value ... # comment``, into rows."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ def parse(
     zero_based: bool = False,
     skip_bad: bool = False,
 ) -> Parsed:
-    r"""The rows of a block of whole lines, read without holding the interpreter's lock.
+    r"""Parse a block of whole lines into rows, without holding the GIL.
 
-    Lines that are blank or a comment are no rows. A label is one finite number; ``qid:n`` behind it
-    is passed over. Entries stay in the order of the line, repeated ones too, and zeros are left
-    out. Numbers are those of Python's ``float``, rounded once to `dtype`, without ``inf``, ``nan``
-    and underscores. `n_features` is one more than the largest index, that of a zero included.
+    Blank lines and comments are no rows. A label is one finite number; ``qid:n`` after it is
+    ignored. Entries keep the order of the line, repeated ones included; zeros are dropped. Numbers
+    are written as for Python's ``float``, without ``inf``, ``nan`` and underscores, and rounded
+    once to `dtype`. `n_features` is one more than the largest index, even if its value is zero.
 
     Parameters
     ----------
     block : bytes-like
-        Must not change meanwhile. The newline of the last line may be missing.
+        Must not change during the call. The last newline may be missing.
     first_line : int
         Number of the first line, for messages.
     name : str
         Name of the file, for messages.
     dtype : float32 or float64
     zero_based : bool
-        Whether indices are counted from 0. Otherwise 0 is refused.
+        Whether indices start at 0. Otherwise an index of 0 is refused.
     skip_bad : bool
-        Leave out lines that cannot be read, and tell them as `bad`.
+        Whether to skip lines that cannot be parsed, and list them in `bad`.
 
     Raises
     ------
     BadInput
-        With the first bad line, unless they are left out.
+        For the first bad line, unless `skip_bad`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables, from files and from memory: blocks of rows, whose columns pyarrow has read."""
+"""Tables, from files and from memory, as blocks of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surelearn.read._stores import Store
 if TYPE_CHECKING:
     import pyarrow
 
-#: What labels of a kind are stored as, besides dictionaries of it.
+#: The Arrow types of each kind; dictionaries of these types count as well.
 _TYPES = {
     "a text": ("string", "large_string", "string_view", "binary", "large_binary", "binary_view"),
     "true or false": ("bool",),
@@ -30,7 +30,7 @@ _NUMBERS = ("a whole number", "a number")
 
 
 class TableSource(Source):
-    """Tables that are read a block of rows at a time.
+    """Tables that are read in blocks of rows.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class TableSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """Some rows of a table."""
+    """A block of rows of a table."""
 
     table: pyarrow.Table
     name: str
@@ -108,14 +108,14 @@ class TableRows:
         return replace(self, table=self.table[:n], end=Place(self.end.file, end, end))
 
     def _carried(self, name: str, made: pyarrow.Table) -> NDArray[Any]:
-        """A column that is carried along, as it was stored; texts as they were made sound."""
+        """A kept column as stored; if it holds texts, the ones checked for UTF-8."""
         return kept_column((made if self._is_text(name) else self.table).column(name))
 
     def _is_text(self, name: str) -> bool:
         return _kind_of(self.table.schema.field(name).type) == "a text"
 
     def _sound(self, name: str) -> tuple[Any, NDArray[np.bool_]]:
-        """A column in the type it is learnt from, and which of its rows are not UTF-8."""
+        """A column in the type that models take, and which of its rows are not UTF-8."""
         import pyarrow
 
         column = self.table.column(name)
@@ -130,7 +130,7 @@ class TableRows:
         return self._damaged(column)
 
     def _damaged(self, column: Any) -> tuple[Any, NDArray[np.bool_]]:
-        """A column of texts of which some are not UTF-8, with null for those."""
+        """A column of texts with null for those that are not UTF-8, and which these are."""
         import pyarrow
 
         values = self._bytes(column)
@@ -140,7 +140,7 @@ class TableRows:
         return pyarrow.chunked_array([texts]), bad
 
     def _bytes(self, column: Any) -> list[bytes | None]:
-        """What stands in a column of texts, be it UTF-8 or not."""
+        """The bytes of a column of texts, UTF-8 or not."""
         import pyarrow
 
         try:
@@ -152,7 +152,7 @@ class TableRows:
         return [value for chunk in chunks for value in chunk.to_pylist()]
 
     def _kind(self, name: str) -> str | None:
-        """What the values of a column must be; None: whatever they are."""
+        """The kind that the values of a column must have; None if any will do."""
         if name == self.columns.text:
             return "a text"
         if name == self.columns.label:
@@ -162,7 +162,7 @@ class TableRows:
         return "a text" if self._is_text(name) else None
 
     def _wrong(self, table: pyarrow.Table, row: int) -> str:
-        """What is wrong with a row, told by what was stored where nothing could be made of it."""
+        """What is wrong with a row; shows the stored value if it could not be converted."""
         record = {}
         for name in self.columns.all_names:
             value, stored = table.column(name)[row].as_py(), self.table.column(name).slice(row, 1)
@@ -175,7 +175,7 @@ class TableRows:
 
 
 def _found(wanted: ColumnSpec, store: Store) -> Columns:
-    """The columns to read, and the kind of label, from the types of a table."""
+    """The columns to read and the kind of labels, from the types of a table."""
     schema = store.schema
     kinds = {field.name: _kind_of(field.type) for field in schema}
     columns = wanted.among(
@@ -197,7 +197,7 @@ def _found(wanted: ColumnSpec, store: Store) -> Columns:
 
 
 def _fits(columns: Columns, store: Store) -> None:
-    """Refuse a table whose columns are others, or of other types."""
+    """Refuse a table that lacks a column, or has one of another type."""
     schema = store.schema
     there(columns.all_names, schema.names, store.name)
     for name in columns.names:
@@ -212,7 +212,7 @@ def _fits(columns: Columns, store: Store) -> None:
 
 
 def _kind_of(type_: Any) -> str | None:
-    """The kind of what a type stores; None: it cannot be learnt from."""
+    """The kind of an Arrow type; None if no model can use it."""
     name = str(type_.value_type if _is_coded(type_) else type_)
     if name == "null":
         return "null"
@@ -222,12 +222,12 @@ def _kind_of(type_: Any) -> str | None:
 
 
 def _is_coded(type_: Any) -> bool:
-    """Whether a column of a type has places in a list of values."""
+    """Whether a type is dictionary-encoded."""
     return str(type_).startswith("dictionary<")
 
 
 def _cast(column: Any, kind: str | None) -> Any:
-    """A column in the type that is learnt from; texts that are not UTF-8 are refused."""
+    """A column in the type that models take; raises for texts that are not UTF-8."""
     import pyarrow
     from pyarrow import compute
 
@@ -239,6 +239,7 @@ def _cast(column: Any, kind: str | None) -> Any:
     if kind == "a text":
         return _texts(column)
     if kind == "a whole number" and str(column.type) == "uint64":
+        # Labels too large for int64 become null, and so bad records.
         fits = compute.less_equal(column, pyarrow.scalar(2**63 - 1, pyarrow.uint64()))
         column = compute.if_else(fits, column, None)
     type_ = {"true or false": pyarrow.bool_(), "a whole number": pyarrow.int64()}.get(kind)
@@ -256,7 +257,7 @@ def _texts(column: Any) -> Any:
 
 
 def _as_bytes(array: Any) -> Any:
-    """An array of texts as one of bytes, nothing of which is looked at."""
+    """An array of texts as an array of bytes, without a check."""
     import pyarrow
 
     if _is_coded(array.type):

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit text, ``label importance 'tag|namespace feature:value ...``: a block to rows."""
+"""Parses Vowpal Wabbit text, ``label importance 'tag|namespace feature:value ...``, into rows."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ def parse(
     alternate_sign: bool = True,
     skip_bad: bool = False,
 ) -> Parsed:
-    r"""The rows of a block of whole lines, read without holding the interpreter's lock.
+    r"""Parse a block of whole lines into rows, without holding the GIL.
 
-    A line is ``[label [importance [base]]] ['tag]|namespace[:scale] feature[:value] ...``, with as
-    many namespaces as there are bars. The rules are Vowpal Wabbit's: a word that touches the first
-    bar or opens with a quote is a tag, a space behind a bar means no namespace, a value that is
-    missing is 1, and ``city:paris`` is a feature of its own. Tag and base are passed over.
+    A line is ``[label [importance [base]]] ['tag]|namespace[:scale] feature[:value] ...``, with one
+    namespace for each bar. The rules are Vowpal Wabbit's. A word that touches the first bar or
+    begins with a quote is a tag. A space after a bar means no namespace. A missing value is 1, and
+    ``city:paris`` is a categorical feature. Tag and base are ignored.
 
-    A feature is hashed under the name ``namespace^feature`` (or ``namespace^city^paris``; the bare
-    name without a namespace) as in scikit-learn's ``FeatureHasher``: bucket and sign are the same.
-    Vowpal Wabbit hashes otherwise, so the models of the two have no feature in common. Equal
-    features are summed in the order of the line, zeros left out, and features ascend.
+    A feature is hashed by the name ``namespace^feature`` (or ``namespace^city^paris``; the bare
+    name without a namespace). Bucket and sign are those of scikit-learn's ``FeatureHasher``, not of
+    Vowpal Wabbit, so weights cannot be exchanged with it. Equal features are summed in the order of
+    the line, zeros are dropped, and features ascend.
 
     Parameters
     ----------
     block, first_line, name, dtype, skip_bad
-        As of `_svmlight.parse`, and so is what it raises.
+        As in `_svmlight.parse`, with the same errors.
     n_features : int
         From 1 to 2**31 - 1.
     alternate_sign : bool
-        Whether a hash below zero counts negative.
+        Whether a negative hash makes the value negative.
 
     Returns
     -------
     Parsed
-        A label that is missing is NaN. `weights` is None if no line has an importance.
+        A missing label is NaN. `weights` is None if no line has an importance.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Room 4, rules: margin and variance in, step out; must not know vectors, labels or estimators.
 
-A rule is a value: it can be compared, copied, stepped by hand and listed in a grid search.
+A rule is a value: you can compare it, copy it, call its `step` and list it in a grid search.
 
 >>> from surelearn import rules
 >>> rules.AROW(r=1.0).step(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What every rule is: a frozen value with a name, parameters and a step."""
+"""Base class of rules: a frozen value with a name, parameters and a step; must not know vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from surelearn import _check, _core
 
 
 class Step(NamedTuple):
-    """What a rule decides: ``mu += alpha sigma g`` and ``sigma^-1 += gain g g'``."""
+    """The step of a rule: ``mu += alpha sigma g`` and ``sigma^-1 += gain g g'``."""
 
     alpha: float
     gain: float
@@ -17,7 +17,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What all rules share. A subclass states its name and its parameters."""
+    """Base class of all rules. A subclass has a name and parameters."""
 
     name: ClassVar[str]
 
@@ -46,10 +46,10 @@ class Rule:
 
     @property
     def label_noise(self) -> float:
-        """Variance that the rule takes a label to add to its margin."""
+        """Variance of the label noise in the rule's model of a label."""
         return 0.0
 
     @property
     def first_order(self) -> bool:
-        """Whether the rule learns means only and needs no variances."""
+        """Whether the rule learns means only, without variances."""
         return self.core().first_order

@@ -1,6 +1,6 @@
-"""A rule's function in machine code, by numba; must not know what a rule is.
+"""Compiles the function of a rule with numba; must not know what a rule is.
 
-numba is imported here and only when a function is to be compiled.
+Only `compiled` imports numba, and only when it is called.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from weakref import WeakKeyDictionary
 
 
 class CannotCompile(TypeError):
-    """Why a function stays in Python."""
+    """Why a function cannot be compiled."""
 
 
-#: Machine code, or the reason why there is none, for as long as the function lives.
+#: The compiled code of each function, or the reason why there is none, while the function lives.
 _known: WeakKeyDictionary[Callable[..., Any], Any] = WeakKeyDictionary()
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """The function as numba's C callback ``int32(m, v, out)``, compiled once.
+    """The function as a C callback of numba, ``int32(m, v, out)``, compiled once.
 
-    It writes two doubles to `out` and gives 1, or gives 0 where the function raises.
+    It writes two doubles to `out` and returns 1, or returns 0 if the function raises.
     """
     try:
         import numba
@@ -33,7 +33,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     if function not in _known:
         try:
             _known[function] = _compile(numba, function)
-        except Exception as error:  # numba fails in many ways, some of them by accident
+        except Exception as error:  # numba raises many types, also from bugs of its own
             _known[function] = CannotCompile(f"{type(error).__name__}: {str(error).strip()}")
     code = _known[function]
     if isinstance(code, CannotCompile):
@@ -59,7 +59,8 @@ def _compile(numba: Any, function: Callable[..., Any]) -> Any:
 
 
 def _twin(function: Any) -> FunctionType:
-    """The same function as another object: a reference to itself would keep the key alive."""
+    """A copy of the function: compiled code that refers to the function itself would keep the
+    weak key alive."""
     twin = FunctionType(
         function.__code__,
         function.__globals__,

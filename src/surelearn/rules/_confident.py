@@ -1,4 +1,4 @@
-"""Rules that ask for a probability of the right label: the CW family and its soft forms."""
+"""Rules with a wanted probability of the right label: the CW family; must not know vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surelearn.rules._base import Rule, Step
 
 @dataclass(frozen=True, init=False)
 class _Confident(Rule):
-    """Rules that ask for a probability `eta` of the right label, or for its quantile `phi`."""
+    """Rules with a wanted probability `eta` of the right label, or its quantile `phi`."""
 
     phi: float
 
@@ -50,16 +50,16 @@ class Variance(_Confident):
     Parameters
     ----------
     eta : float in [0.5, 1), optional
-        Wanted probability of the right label. A diagonal covariance does not reach it: there it
-        is a knob, and useful values of `phi` lie anywhere in 0.003 .. 30. At 0.5 only a negative
-        margin moves anything, so a model that starts at zero never learns.
+        Wanted probability of the right label. A diagonal covariance does not reach it; there it is
+        a parameter to tune, and useful values of `phi` range from 0.003 to 30. At 0.5 only a
+        negative margin causes an update, so a model that starts at zero never learns.
     phi : float >= 0, optional
-        Given in place of `eta`; ``normal_quantile(eta)``. Default 3.
+        Instead of `eta`: ``normal_quantile(eta)``. The default is 3.
 
     References
     ----------
     Dredze, Crammer & Pereira 2008, Confidence-Weighted Linear Classification, eq. 12 and 16. The
-    root is computed by the other half of the quadratic formula, since the printed one cancels.
+    root is computed by the other form of the quadratic formula, since the printed one cancels.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Variance(_Confident):
 
 
 class VarianceExact(_Confident):
-    r"""The constraint of `Variance`, met by the diagonal covariance itself.
+    r"""The constraint of `Variance`, solved exactly for a diagonal covariance.
 
     .. math:: m + \alpha v = \phi \sum_j \frac{a_j}{1 + 2 \alpha \phi a_j},
         \qquad a_j = \sigma_j g_j^2, \qquad gain = 2 \alpha \phi
 
-    It is met under ``projection="precision"``, the form the paper derives.
+    It holds with ``projection="precision"``, the form that the paper derives.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class VarianceExact(_Confident):
     _default_phi = 0.3
 
     def step(self, m: float, v: float, a: Sequence[float] | None = None) -> Step:
-        """Step for margin `m` and variance `v` whose share by feature is `a`, summing to `v`."""
+        """Step for margin `m` and variance `v`; `a` has the share of each feature in `v`."""
         shares = [v] if a is None else [float(share) for share in a]
         return Step(*self.core().step(m, v, shares))
 
@@ -112,8 +112,8 @@ class Stdev(_Confident):
         \quad gain = \frac{\alpha\phi}{\sqrt{u}},
         \quad \sqrt{u} = \frac{-\alpha v \phi + \sqrt{\alpha^2 v^2 \phi^2 + 4v}}{2}
 
-    with :math:`\psi = 1 + \phi^2/2`, :math:`\xi = 1 + \phi^2`. The initial variance changes nothing
-    but the scale.
+    with :math:`\psi = 1 + \phi^2/2`, :math:`\xi = 1 + \phi^2`. The initial variance changes only
+    the scale.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Stdev(_Confident):
 
 @dataclass(frozen=True, init=False)
 class _SoftConfident(_Confident):
-    """Stdev with a slack that costs `C`."""
+    """`Stdev` with a slack of cost `C`."""
 
     C: float
 
@@ -149,7 +149,7 @@ class _SoftConfident(_Confident):
 
 
 class SCW1(_SoftConfident):
-    r"""Soft confidence-weighted learning, slack of linear cost.
+    r"""Soft confidence-weighted learning with linear slack.
 
     .. math:: \alpha = \min(C, \alpha_{Stdev}), \qquad gain = \alpha \phi / \sqrt{u}
 
@@ -157,7 +157,7 @@ class SCW1(_SoftConfident):
     ----------
     eta, phi : as of `Variance`, by default ``phi=1``
     C : float > 0, default 1
-        Aggressiveness: what the slack costs.
+        Aggressiveness: the cost of the slack.
 
     References
     ----------
@@ -168,7 +168,7 @@ class SCW1(_SoftConfident):
 
 
 class SCW2(_SoftConfident):
-    r"""Soft confidence-weighted learning, slack of squared cost.
+    r"""Soft confidence-weighted learning with squared slack.
 
     .. math:: \alpha = \frac{-m(2n + \phi^2 v) + \gamma}{2(n^2 + n v \phi^2)}, \qquad
         n = v + \frac{1}{2C}, \quad

@@ -1,4 +1,4 @@
-"""A rule that is a user's function, and the names such rules are registered under."""
+"""Rules made of a user's function, and their registered names; must not know vectors."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from surelearn import _check, _core
 from surelearn.rules._base import Rule, Step
 from surelearn.rules._compile import CannotCompile, compiled
 
-#: Registered rules by their names; the built-in ones are in `RULES`.
+#: Registered rules by name; the built-in rules are in `RULES`.
 registered: dict[str, Custom] = {}
 
 
 @dataclass(frozen=True, repr=False)
 class Custom(Rule):
-    r"""A rule of your own: any function of margin and variance.
+    r"""A custom rule: any function of margin and variance.
 
     .. math:: (\alpha, gain) = function(m, v), \qquad \alpha \ge 0,\; gain \ge 0
 
-    `m` is the mean of the margin, positive is right; `v` > 0 is its variance. The function must
-    depend on nothing else, give two finite numbers, neither negative, and must not use the model
-    that is learning: that one is locked. What it raises comes out of `fit`, `partial_fit` or
-    `learn_one` as it is, and the row is not learnt. A row of weight w scales (alpha, gain) by
-    min(1, w).
+    `m` is the mean of the margin, positive if right; `v` > 0 is its variance. The function must
+    depend on nothing else, and must return two finite numbers that are not negative. It must not
+    use the model that is being trained, which is locked. If it raises, `fit`, `partial_fit` or
+    `learn_one` raises the same exception, and the row is not learnt. A row of weight w scales
+    (alpha, gain) by min(1, w).
 
-    Two values are equal if function and `first_order` are. Numbers which the function takes from
-    outside, such as globals, are fixed when it is compiled.
+    Two rules are equal if their functions and `first_order` are. Globals that the function uses
+    are fixed when it is compiled.
 
     Parameters
     ----------
     function : callable (m, v) -> (alpha, gain)
     compiled : bool or None, default None
-        True: compiled by numba, refused where that fails. False: called in Python. None: compiled
-        where numba is installed and can compile it.
+        True compiles the function with numba, and raises if that fails. False calls it in Python.
+        None compiles it if numba is installed and can compile it.
     first_order : bool, default False
-        Whether means only are kept: sigma stays the identity, ``v = |g|^2``, and gain must be 0.
+        Whether to learn means only: sigma stays the identity, ``v = |g|^2``, and gain must be 0.
 
     References
     ----------
@@ -71,25 +71,25 @@ class Custom(Rule):
         return f"Custom({getattr(self.function, '__qualname__', repr(self.function))}{options})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # a value; and a copied function would no longer equal itself
+        return self  # immutable; and a copied function would not equal the original
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """The name it is registered under, otherwise ``"custom"``."""
+        """The registered name, or ``"custom"``."""
         return self.registered_name or "custom"
 
     @property
     def registered_name(self) -> str | None:
-        """The name a file would hold; None where it is not registered, so cannot be saved."""
+        """The name that a file stores; None if it is not registered and cannot be saved."""
         return next((name for name, known in registered.items() if known == self), None)
 
     @property
     def is_compiled(self) -> bool:
-        """Whether learning runs it as machine code; compiles it if need be."""
+        """Whether training runs the compiled function; compiles it if necessary."""
         return self._code() is not None
 
     def step(self, m: float, v: float) -> Step:
-        """Step for a margin of mean `m` (positive is right) and variance `v`, asked in Python."""
+        """Step for a margin of mean `m` (positive is right) and variance `v`, in Python."""
         m, v = float(m), float(v)
         return self._judge(m, v, self.function(m, v)) if v > 0 else Step(0.0, 0.0)
 
@@ -103,7 +103,7 @@ class Custom(Rule):
         return Step(*_check.step(repr(self), got, m=m, v=v, first_order=self.first_order))
 
     def _code(self) -> Any:
-        """The compiled function; None where it is called in Python."""
+        """The compiled function; None if it is called in Python."""
         if self.compiled is False:
             return None
         if self.compiled:
@@ -114,6 +114,6 @@ class Custom(Rule):
             if self.compiled:
                 raise TypeError(
                     f"{self!r} must be a function that numba can compile, got this: {reason}. "
-                    "Use compiled=False to have it called in Python."
+                    "Use compiled=False to call it in Python."
                 ) from None
             return None

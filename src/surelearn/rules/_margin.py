@@ -1,4 +1,4 @@
-"""Rules that ask for a margin, or for a label explained, and those that learn means only."""
+"""Rules with a wanted margin, Probit, and first-order rules; must not know vectors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from surelearn.rules._base import Rule
 
 @dataclass(frozen=True)
 class AROW(Rule):
-    r"""Adaptive regularisation of weights: squared hinge and variance weighed against each other.
+    r"""Adaptive regularisation of weights: a trade-off between squared hinge loss and variance.
 
     .. math:: \alpha = \frac{\max(0, 1 - m)}{v + r}, \qquad gain = 1/r
 
     Parameters
     ----------
     r : float > 0, default 1
-        Regulariser: larger moves less.
+        Regulariser: a larger value gives smaller steps.
 
     References
     ----------
@@ -38,7 +38,7 @@ class AROW(Rule):
 
 @dataclass(frozen=True)
 class Probit(Rule):
-    r"""Assumed-density filtering of a label that is the sign of a score with normal noise.
+    r"""Assumed-density filtering; the label is the sign of a score with Gaussian noise.
 
     .. math:: t = \frac{m}{\sqrt{n + v}}, \quad h = \frac{pdf(t)}{cdf(t)}, \quad w = h(h + t),
         \quad \alpha = \frac{h}{\sqrt{n + v}}, \quad gain = \frac{w}{n + v(1 - w)}
@@ -46,7 +46,7 @@ class Probit(Rule):
     Parameters
     ----------
     noise : float > 0, default 0.3
-        Variance `n` of the noise: larger trusts a label less.
+        Variance `n` of the noise: a larger value trusts a label less.
 
     References
     ----------
@@ -58,7 +58,7 @@ class Probit(Rule):
 
     @property
     def label_noise(self) -> float:
-        """The noise: it is part of the model of a label."""
+        """The noise, which is part of the model of a label."""
         return self.noise
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class Perceptron(Rule):
 
 @dataclass(frozen=True)
 class PA(Rule):
-    r"""Passive-aggressive: the smallest move that gives margin 1.
+    r"""Passive-aggressive: the smallest step that gives margin 1.
 
     .. math:: \alpha = \max(0, 1 - m) / |g|^2
 
@@ -140,7 +140,7 @@ class PA(Rule):
 
 @dataclass(frozen=True)
 class PA1(_Aggressive):
-    r"""Passive-aggressive with a slack of linear cost.
+    r"""Passive-aggressive with linear slack.
 
     .. math:: \alpha = \min(C, \max(0, 1 - m) / |g|^2)
 
@@ -159,14 +159,14 @@ class PA1(_Aggressive):
 
 @dataclass(frozen=True)
 class PA2(_Aggressive):
-    r"""Passive-aggressive with a slack of squared cost.
+    r"""Passive-aggressive with squared slack.
 
     .. math:: \alpha = \max(0, 1 - m) / (|g|^2 + 1/(2C))
 
     Parameters
     ----------
     C : float > 0, default 1
-        Aggressiveness: the larger, the nearer to `PA`.
+        Aggressiveness: a larger value is closer to `PA`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Rules by their names: those built in and those registered."""
+"""Rules by name, built-in and registered; must not know vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surelearn.rules import _confident, _margin
 from surelearn.rules._base import Rule
 from surelearn.rules._custom import Custom, registered
 
-#: Every built-in rule by its name, in the order of the core's own list.
+#: Every built-in rule by name, in the order of the core's list.
 RULES: dict[str, type[Rule]] = {
     rule.name: rule
     for rule in (
@@ -32,7 +32,7 @@ RULES: dict[str, type[Rule]] = {
 
 
 def get(rule: str | Rule | Callable[[float, float], Any]) -> Rule:
-    """The rule itself, the one of that name with its default parameters, or that of a function.
+    """The rule for a rule, a name (with default parameters) or a function.
 
     >>> get("arow")
     AROW(r=1.0)
@@ -55,19 +55,19 @@ def register(
     first_order: bool = False,
     replace: bool = False,
 ) -> Custom:
-    """Give a function a name: ``rule=name`` then means it, and a model with it can be saved.
+    """Register a function under a name, for ``rule=name`` and for saving models.
 
-    A file holds the name only, so whoever loads it must register the function first.
+    A file stores only the name, so the function must be registered before the file is loaded.
 
     Parameters
     ----------
     name : str
-        Not that of a built-in rule.
+        Must not be the name of a built-in rule.
     function : callable (m, v) -> (alpha, gain)
     compiled, first_order
-        As of `Custom`.
+        As in `Custom`.
     replace : bool, default False
-        Whether the name may now mean another function.
+        Whether to replace a function registered under this name.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def register(
     known = registered.get(name)
     if known is not None and known != rule and not replace:
         raise ValueError(
-            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to give it to "
-            f"{rule!r}."
+            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to replace it "
+            f"by {rule!r}."
         )
     registered[name] = rule
     return rule

@@ -1,4 +1,4 @@
-"""Template files of CRF++ as templates of ours."""
+"""Converts template files of CRF++; must not know features."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _MACRO = re.compile(r"%x\[\s*(-?\d+)\s*,\s*(\d+)\s*\]")
 
 
 def read_crfpp(lines: Iterable[str], columns: Sequence[str] | None = None) -> list[str]:
-    """Templates that make the same features as a template file of CRF++.
+    """Convert a template file of CRF++ to templates that make the same features.
 
-    ``U01:%x[-1,0]/%x[0,0]`` becomes ``w[-1]|w[0]``: what stands before the colon and between the
-    places tells nothing of a token. A line that says the same as one before is left out, a ``U``
-    without a place becomes ``bias``.
+    ``U01:%x[-1,0]/%x[0,0]`` becomes ``w[-1]|w[0]``; the name before the colon and the text between
+    the macros have no meaning. A repeated line is dropped. A ``U`` without a macro becomes
+    ``bias``.
 
     Parameters
     ----------
     lines : iterable of str
-        An open file will do.
+        The lines of the file, or the open file.
     columns : sequence of str or None
-        Names of the columns; None: ``("w", "pos", "c2", ...)``.
+        Names of the columns; None means ``("w", "pos", "c2", ...)``.
 
     Returns
     -------

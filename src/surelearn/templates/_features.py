@@ -1,4 +1,4 @@
-"""Tokens to features: what is known of tokens, and the numbers their features got."""
+"""Turns tokens into features, and numbers the features; must not know labels."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from surelearn import _check, _core
 from surelearn.templates import _language
 from surelearn.templates._language import NAMES, Template, WordStep
 
-#: Features are numbered in 32 bits with a sign, as scikit-learn's hashing does.
+#: The largest number of features: they are numbered in int32, as in scikit-learn's hashing.
 _MOST = 2**31 - 1
 
 
 class Sequences(NamedTuple):
-    """Rows of features, a row for each token of all sequences.
+    """Rows of features, one for each token of all sequences.
 
     Attributes
     ----------
     X : sparse array of shape (n_tokens, n_features)
-        float32, features of a token ascending, none twice.
+        float32; the features of a token ascend without repeats.
     pairs : sparse array of shape (n_tokens, n_pair_features) or None
-        Features of the step from token t - 1 to t, which templates after ``B:`` make; those of the
-        first token of a sequence are empty. None where there are no such templates.
+        Features of the transition from token t - 1 to t, made by templates with ``B:``; empty for
+        the first token of a sequence. None if there are no such templates.
     bounds : ndarray of shape (n_sequences + 1,)
-        Tokens of sequence i are those from ``bounds[i]`` to ``bounds[i + 1]``.
+        The tokens of sequence i are ``bounds[i]`` up to ``bounds[i + 1]``.
     """
 
     X: Any
@@ -38,38 +38,38 @@ class Sequences(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What tokens are, and what is made of them."""
+    """The kind of tokens, their columns and the templates."""
 
     kind: str
     columns: tuple[str, ...] = ()
     templates: tuple[Template, ...] = ()
 
     def made(self, *, pair: bool) -> list[Template]:
-        """Templates of tokens, or of pairs; the plain pair is every tagger's own."""
+        """Templates of tokens, or of pairs; without ``B:`` alone, which every tagger has."""
         return [one for one in self.templates if one.pair == pair and not one.is_plain_pair]
 
 
 class TokenFeatures:
-    """Sequences of tokens to sparse rows: templates, dictionaries of names, or hashes.
+    """Turns sequences of tokens into sparse rows, with a table of names or with hashing.
 
-    Tokens are one of four kinds, not mixed:
+    All tokens must be of the same kind:
 
-    - a str: one column, called ``w``; or a tuple of str, a column each. Templates make their
-      features, one for each template and token;
+    - a str, which is one column called ``w``, or a tuple of str, one for each column. Each template
+      makes one feature of each token;
     - a dict of features, as in python-crfsuite: ``{"bias": 1.0, "word": "the"}`` has the features
       ``bias`` and ``word:the``;
-    - a list of str: each a feature of value 1.
+    - a list of str, each a feature of value 1.
 
     Parameters
     ----------
     templates : list of str or None
-        What is made of words; None: `default_templates`. The language is in
-        ``docs/howto/templates.md``.
+        Templates for words; None means `default_templates`. ``docs/howto/templates.md`` describes
+        the language.
     columns : sequence of str or None
-        Names of the columns of words; None: ``("w", "pos", "c2", ...)``, as many as are there.
+        Names of the columns of words; None means ``("w", "pos", "c2", ...)``.
     n_features : int or None
-        None: every name that is learnt has a number of its own. A number: names are hashed into so
-        many features and are not kept. Features of pairs have numbers of their own in both cases.
+        With None, every name gets a number and is stored. With a number, names are hashed into that
+        many features and not stored. Features of pairs are always numbered, apart from the others.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class TokenFeatures:
     >>> learnt = features.learn([[("Dogs", "NNS"), ("bark", "VBP")]])
     >>> [features.names[j] for j in learnt.X[[1]].indices]
     ['w[0]=bark', 'pos[-1]|pos[0]=NNS|VBP', 'w[0][-2:]=rk']
-    >>> features.transform([[("Cats", "NNS")]]).X.toarray()  # what was not learnt is left out
+    >>> features.transform([[("Cats", "NNS")]]).X.toarray()  # unknown features are dropped
     array([[0., 1., 0., 0., 0., 0.]], dtype=float32)
     """
 
@@ -103,12 +103,12 @@ class TokenFeatures:
     # ---------------------------------------------------------------- learning
 
     def learn(self, X: Any) -> Sequences:
-        """Rows of tokens; names that are new get the next numbers.
+        """Turn tokens into rows; new names get the next numbers.
 
         Parameters
         ----------
         X : list of lists of tokens
-            What is not refused is learnt wholly, what is refused not at all.
+            If a token is refused, no name is added.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class TokenFeatures:
         return self._made(X, grows=True)
 
     def transform(self, X: Any) -> Sequences:
-        """Rows of tokens, without features that have not been learnt.
+        """Turn tokens into rows, without unknown features.
 
         Parameters
         ----------
@@ -131,33 +131,33 @@ class TokenFeatures:
 
     @contextmanager
     def forgetting(self) -> Iterator[None]:
-        """Where what is done within fails, names that were learnt there are forgotten."""
+        """Drop the names that were added inside this context if it raises."""
         known = len(self._names), len(self._pair_names)
         try:
             yield
-        except BaseException:  # Ctrl-C most of all: reading takes long
+        except BaseException:  # includes Ctrl-C
             self._names = _first(self._names, known[0])
             self._pair_names = _first(self._pair_names, known[1])
             raise
 
     @property
     def n_features(self) -> int:
-        """How many features there are so far."""
+        """The number of features so far."""
         return self._hashed or len(self._names)
 
     @property
     def n_pair_features(self) -> int:
-        """How many features of pairs there are so far."""
+        """The number of features of pairs so far."""
         return len(self._pair_names)
 
     @property
     def is_hashed(self) -> bool:
-        """Whether names are hashed, and not kept."""
+        """Whether names are hashed and not stored."""
         return self._hashed > 0
 
     @property
     def names(self) -> list[str]:
-        """The name of each feature. There are none where names are hashed."""
+        """The name of each feature; raises if names are hashed."""
         if self._hashed:
             raise AttributeError(f"n_features must be None for names, got {self._hashed}.")
         return self._names.names()
@@ -169,28 +169,28 @@ class TokenFeatures:
 
     @property
     def templates(self) -> list[str] | None:
-        """Templates in use, without blanks; None: not known before tokens are, or not needed."""
+        """The templates, without blanks; None before the first tokens, or if tokens need none."""
         if self._plan is None:
             return None if self._given is None else list(self._given)
         return [one.text for one in self._plan.templates] if self._plan.kind == "words" else None
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Names of the columns; None: not known before tokens are, or not needed."""
+        """Names of the columns; None before the first tokens, or if tokens have none."""
         return self._columns if self._plan is None else self._plan.columns or None
 
     def absorb(self, other: TokenFeatures) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Take over the names of another one that was made the same way.
+        """Add the names of another object with the same settings.
 
         Parameters
         ----------
         other : TokenFeatures
-            Stays as it is.
+            Not changed.
 
         Returns
         -------
         numbers, pair_numbers : ndarray of shape (n_features,), (n_pair_features,)
-            What each feature of the other one is called here.
+            The number here of each feature of `other`.
         """
         _check.agree("n_features", self._hashed or None, other._hashed or None)
         if other._plan is not None:
@@ -203,9 +203,9 @@ class TokenFeatures:
     # ---------------------------------------------------------------- states
 
     def state(self) -> dict[str, Any]:
-        """All there is to know, in plain values and arrays.
+        """The whole state, as plain values and arrays.
 
-        Names are UTF-8 one after the other; name i is ``names[offsets[i]:offsets[i + 1]]``.
+        The names are concatenated as UTF-8; name i is ``names[offsets[i]:offsets[i + 1]]``.
         """
         state = self._settings()
         for who, table in (("names", self._names), ("pair_names", self._pair_names)):
@@ -216,7 +216,7 @@ class TokenFeatures:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> TokenFeatures:
-        """What `state` was taken of."""
+        """Rebuild an object from its `state`."""
         new = cls(**{who: state[who] for who in ("templates", "columns", "n_features")})
         kind = state["kind"]
         if kind is not None:
@@ -225,7 +225,7 @@ class TokenFeatures:
         _restore(new._names, state, "name")
         _restore(new._pair_names, state, "pair_name")
         if kind is None and (len(new._names) or len(new._pair_names)):
-            raise ValueError("kind must be that of the tokens where there are names, got None.")
+            raise ValueError("kind must be that of the tokens if there are names, got None.")
         return new
 
     def __getstate__(self) -> dict[str, Any]:
@@ -272,7 +272,7 @@ class TokenFeatures:
         )
 
     def _settle(self, X: Any, plan: _Plan, wrong: tuple[int, int] | None, *, grows: bool) -> None:
-        """Refuse what is wrong; from here on nothing is."""
+        """Raise if the core has refused a token; otherwise keep the plan."""
         if wrong is not None:
             _check.refuse_token(X, wrong, plan.kind, plan.columns)
         if grows:
@@ -292,7 +292,7 @@ class TokenFeatures:
         return _core.rows_of_words(words, seen, specs, names, grows, n, pair)
 
     def _plan_of(self, X: list[list[Any]]) -> _Plan | None:
-        """What to do with these tokens; None: there are none and never were."""
+        """The plan for these tokens; None if there are no tokens and never were."""
         place = next((i for i, tokens in enumerate(X) if tokens), None)
         if place is None:
             return self._plan
@@ -304,7 +304,7 @@ class TokenFeatures:
         return self._plan
 
     def _agreed(self, theirs: _Plan) -> _Plan:
-        """The plan of both."""
+        """The common plan; raises if the two differ."""
         plan = self._plan or self._planned(theirs.kind, len(theirs.columns))
         _check.agree("kind", plan.kind, theirs.kind)
         _check.agree("columns", plan.columns, theirs.columns)
@@ -322,7 +322,7 @@ class TokenFeatures:
 
 
 def _view(words: _core.Words, column: int, steps: tuple[WordStep, ...]) -> _core.View:
-    """What some steps make of each word of a column: natively, but for patterns and Unicode."""
+    """The words of a column after some steps; the core computes all but patterns and non-ASCII."""
     if not steps:
         return _core.plain_view(words, column)
     codes = [step.code for step in steps if step.code is not None]
@@ -340,7 +340,7 @@ def _taken(steps: tuple[WordStep, ...], words: list[str]) -> list[str]:
 
 def _matrix(rows: Any, n_features: int) -> Any:
     starts, features, values = rows
-    if starts[-1] <= _MOST:  # in the type of the features, as most are small enough for
+    if starts[-1] <= _MOST:  # the same type as the features, as scipy prefers
         starts = starts.astype(np.int32)
     return sparse.csr_array((values, features, starts), shape=(len(starts) - 1, n_features))
 
@@ -356,7 +356,7 @@ def _first(table: _core.NameTable, n: int) -> _core.NameTable:
 
 
 def _restore(table: _core.NameTable, state: Mapping[str, Any], who: str) -> None:
-    """Put names of a state in a table that is empty."""
+    """Fill an empty table with the names of a state, which may come from a damaged file."""
     text, offsets = state[f"{who}s"], state[f"{who}_offsets"]
     for part, kind in ((text, np.uint8), (offsets, np.int64)):
         if not isinstance(part, np.ndarray) or part.dtype != kind or part.ndim != 1:
@@ -365,10 +365,11 @@ def _restore(table: _core.NameTable, state: Mapping[str, Any], who: str) -> None
     if not ends_well or (np.diff(offsets) < 0).any():
         raise ValueError(f"{who}_offsets must ascend from 0 to {len(text)}, got {offsets!r}.")
     joined = text.tobytes()
-    joined.decode("utf-8")
+    joined.decode("utf-8")  # raises if it is damaged
+    # A byte 10xxxxxx continues a character of UTF-8: no name may start there.
     inner = offsets[offsets < len(text)]
     if (text[inner] & 0xC0 == 0x80).any():
-        raise ValueError(f"{who}_offsets must be where a letter begins, got others.")
+        raise ValueError(f"{who}_offsets must be where a character begins, got others.")
     table.add(joined, np.ascontiguousarray(offsets[1:]))
     if len(table) != len(offsets) - 1:
         raise ValueError(f"{who}s must differ from each other, got one twice.")

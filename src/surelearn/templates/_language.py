@@ -1,8 +1,8 @@
-"""The language of templates: a string to what it asks of which word; must not know features.
+"""The language of templates: parses strings; must not know features.
 
 A template is ``bias``, or pieces joined by ``|``. A piece is a word such as ``w[-1]``, cut by
-``[:3]`` or ``[-3:]`` or handed to a function such as ``lower(w[0])``; both can be repeated. ``B:``
-before a template makes it one of pairs of labels.
+``[:3]`` or ``[-3:]`` or passed to a function such as ``lower(w[0])``; both can be repeated. A
+template with ``B:`` in front makes features of pairs of labels.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import NamedTuple, NoReturn
 
 from surelearn import _check
 
-#: The furthest word a template may ask for.
+#: The largest offset in a template.
 FURTHEST = 100
 
-#: Columns of tokens whose columns nobody named.
+#: Default names of the first columns.
 NAMES = ("w", "pos")
 
 
 class WordStep(NamedTuple):
-    """Something that is made of a word: its name, as in templates, and what it is given."""
+    """A function applied to a word: its name, as in templates, and its argument."""
 
     name: str
     argument: str | int | None = None
@@ -32,14 +32,14 @@ class WordStep(NamedTuple):
 
     @property
     def code(self) -> tuple[int, int] | None:
-        """The step in the core; None: it has none."""
+        """The step as the core takes it; None if the core does not know it."""
         if self.name not in _NATIVE:
             return None
         return _NATIVE.index(self.name), self.argument if isinstance(self.argument, int) else 0
 
 
 class Piece(NamedTuple):
-    """A word of a column, so far from the token at hand, and what is made of it."""
+    """A word: its column, its offset from the current token, and the steps applied to it."""
 
     column: int
     offset: int
@@ -47,7 +47,7 @@ class Piece(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A template as it is written without blanks, and its pieces; none: a constant."""
+    """A template: its text without blanks, and its pieces; without pieces it is a constant."""
 
     text: str
     pieces: tuple[Piece, ...]
@@ -55,15 +55,17 @@ class Template(NamedTuple):
 
     @property
     def is_plain_pair(self) -> bool:
-        """Whether it is the pair of labels alone, which every tagger has."""
+        """Whether it is only the pair of labels, which every tagger has."""
         return self.pair and not self.pieces
 
 
-# ------------------------------------------------------------------ what is made of a word
+# ------------------------------------------------------------------ functions of a word
 
 
 def shape(word: str) -> str:
-    """Capitals to X, other letters to x, digits to d, the rest as it is; four of a kind at most.
+    """The word with X for capitals, x for other letters and d for digits.
+
+    Other characters stay. A run of more than four equal characters is cut to four.
 
     >>> shape("McDonald's"), shape("1,000"), shape("U.S.")
     ("XxXxxxx'x", 'd,ddd', 'X.X.')
@@ -103,11 +105,11 @@ _NATIVE = ("prefix", "suffix", "lower", "shape", "capital", "capitals", "digits"
 CALLED = ("lower", "shape", "capital", "capitals", "digits", "match")
 
 
-# ------------------------------------------------------------------ reading
+# ------------------------------------------------------------------ parsing
 
 
 class _Reader:
-    """Reads one template from left to right."""
+    """Parses one template from left to right."""
 
     def __init__(self, text: str, columns: Sequence[str], who: str) -> None:
         self.text, self.columns, self.who = text, columns, who
@@ -180,7 +182,7 @@ class _Reader:
         return quoted
 
     def take(self, pattern: str) -> str | None:
-        """What comes next, if it is that."""
+        """The next token of the text, if it matches the pattern; None otherwise."""
         found = re.compile(rf"[ \t]*({pattern})", re.DOTALL).match(self.text, self.at)
         if found is None:
             return None
@@ -202,7 +204,7 @@ class _Reader:
 
 
 def written(piece: Piece, columns: Sequence[str]) -> str:
-    """A piece as templates have it."""
+    """A piece in the language of templates."""
     text = f"{columns[piece.column]}[{piece.offset}]"
     for name, argument in piece.steps:
         if name == "prefix":
@@ -215,7 +217,7 @@ def written(piece: Piece, columns: Sequence[str]) -> str:
 
 
 def read(templates: Iterable[object], columns: Sequence[str]) -> list[Template]:
-    """Templates of tokens with these columns."""
+    """Parse templates for tokens with these columns."""
     _check.listed("templates", templates, "templates such as 'w[0]'")
     found: dict[str, int] = {}
     made = []
@@ -236,17 +238,17 @@ def read(templates: Iterable[object], columns: Sequence[str]) -> list[Template]:
 
 
 def default_columns(n: int) -> tuple[str, ...]:
-    """Names of columns that have none: ``("w", "pos", "c2", "c3", ...)``."""
+    """Default names of n columns: ``("w", "pos", "c2", "c3", ...)``."""
     return (*NAMES[:n], *(f"c{i}" for i in range(2, n)))
 
 
 def default_templates(columns: Sequence[str] = ("w",)) -> list[str]:
-    """What is taken of tokens when no templates are given.
+    """The default templates.
 
-    Of words alone: the words around (two to each side), joined neighbours, prefixes and suffixes up
-    to four characters, small letters, shapes. Of words and parts of speech: both from two to the
-    left to two to the right, joined neighbours of words, and pairs and triples of parts of speech;
-    of further columns the value and its neighbours.
+    For words alone: the words within two positions, pairs of neighbours, prefixes and suffixes up
+    to four characters, lower case and shapes. For words and parts of speech: both within two
+    positions, pairs of neighbouring words, and pairs and triples of parts of speech. For further
+    columns: the value and its neighbours.
 
     Parameters
     ----------

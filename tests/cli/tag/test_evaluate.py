@@ -24,7 +24,7 @@ def test_evaluating_what_cannot_be_read(tagger: SureTagger) -> None:
     done = run("evaluate", "m.sure", "bad.txt")
     assert done.stderr.startswith("surelearn: bad.txt, line 3: expected 3 columns, got 2. With --")
     said = ok("evaluate", "m.sure", "bad.txt", "--skip-bad")
-    assert said.startswith("1 tokens of 1 sequences (1 left out as bad) with 1 chunks; found 1,")
+    assert said.startswith("1 tokens of 1 sequences (1 skipped as bad) with 1 chunks; found 1,")
     Path("odd.txt").write_text("the D DET\n")
     done = run("evaluate", "m.sure", "odd.txt")
     assert "tags must be 'O', or B, I, E or S, a hyphen and a type" in done.stderr

@@ -85,7 +85,7 @@ def test_a_tagger_that_was_fitted_in_memory(folder: Path) -> None:
 def test_bad_sentences_are_left_out_and_counted(tagger: SureTagger) -> None:
     Path("new.txt").write_text("the D\n\nold\n\nmill N\n\nbark\n")
     done = run("predict", "m.sure", "new.txt", "--skip-bad")
-    assert done.stderr == "surelearn: 2 bad sentences were left out.\n"
+    assert done.stderr == "surelearn: 2 bad sentences were skipped.\n"
     assert [line.split()[0] for line in done.stdout.splitlines() if line] == ["the", "mill"]
     done = run("predict", "m.sure", "new.txt")
     assert (done.exit_code, done.stderr) == (
@@ -97,7 +97,7 @@ def test_bad_sentences_are_left_out_and_counted(tagger: SureTagger) -> None:
 def test_what_predict_refuses(tagger: SureTagger) -> None:
     done = run("predict", "m.sure", "test.txt", "--output", "test.txt")
     assert done.exit_code == 2
-    assert "output must be a file of its own" in done.stderr
+    assert "output must not be one of the inputs" in done.stderr
     ok("train", "a.txt", "-o", "p.sure", "--rule", "perceptron", "--passes", 1)
     done = run("predict", "p.sure", "test.txt", "--confidence")
     assert done.exit_code == 1

@@ -60,7 +60,7 @@ def test_files_of_rows_are_refused(folder: Path) -> None:
                     ("evaluate", "t.sure", "r.jsonl")):  # fmt: skip
         done = run(*command)
         assert (done.exit_code, done.stdout) == (1, "")
-        assert done.stderr.startswith("surelearn: r.jsonl must have a word a line, got a name that")
+        assert done.stderr.startswith("surelearn: r.jsonl must have one token a line, got a name")
     assert not Path("m.sure").exists()
 
 
@@ -113,7 +113,7 @@ def test_sentences_arrive_on_standard_input(folder: Path) -> None:
         (["a.txt", "--format", "csv"], 1, "format must be one of 'conll', 'conllu', got 'csv'."),
         (["a.txt", "--resume", "-o", "c.sure"], 1, "must be a tagger, got a SureTextClassifier."),
         (["a.txt", "-o", "no/m.sure"], 2, "output must be in a folder that exists"),
-        (["a.txt", "-o", "a.txt"], 2, "output must be a file of its own"),
+        (["a.txt", "-o", "a.txt"], 2, "output must not be one of the inputs"),
     ],
 )
 def test_what_train_refuses(folder: Path, arguments: list[str], status: int, match: str) -> None:
@@ -138,7 +138,7 @@ def test_taggers_have_commands_of_their_own(tagger: SureTagger) -> None:
         done = run_command(*command)
         assert (done.exit_code, done.stderr) == (
             1,
-            "surelearn: m.sure must be a classifier, got a SureTagger. Its commands are those of "
+            "surelearn: m.sure must be a classifier, got a SureTagger. Use the commands of "
             "surelearn tag.\n",
         )
 
@@ -150,7 +150,7 @@ def test_a_tagger_is_explained_like_any_model(tagger: SureTagger) -> None:
     said = run_command("explain", "m.sure", "--label", label, "--top", "2").stdout
     assert said == f"{tagger.explain(label=label, top=2)}\n"
     refused = run_command("explain", "m.sure", "--text", "a dog")
-    assert (refused.exit_code, "needs a model of texts, got a SureTagger" in refused.stderr) == (
+    assert (refused.exit_code, "needs a text classifier, got a SureTagger" in refused.stderr) == (
         2,
         True,
     )

@@ -1,6 +1,6 @@
 """The group `surelearn tag`, one file a command; must not know what they compute.
 
-As all modules of the command it imports no more than typer needs.
+This module imports only what typer needs, so that ``surelearn --help`` stays quick.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ tag = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="Words of sentences: learn to tag them, tag them, count what is right.",
+    help="Train, use and evaluate taggers of sentences.",
 )
 tag.command()(train)
 tag.command()(predict)

@@ -1,4 +1,4 @@
-"""What the commands of sentences ask for, and in which words."""
+"""Options that the `tag` commands share; must not know what the commands do with them."""
 
 from __future__ import annotations
 
@@ -15,35 +15,38 @@ if TYPE_CHECKING:
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="A word a line in columns, or CoNLL-U (.conllu), or folders of them; .gz and the "
-        "like are fine; - is standard input.",
+        help="CoNLL files (one token a line, in columns) or CoNLL-U (.conllu), compressed or not, "
+        "or folders of them; - is standard input.",
         metavar="FILE",
         show_default=False,
     ),
 ]
-#: How sentences are read, in the order of the help.
+#: The options of every command that reads sentences, in the order of the help.
 SENTENCES: dict[str, Any] = {
     "columns": Annotated[
         str | None,
-        typer.Option(metavar="W,POS,...", help="Names of the columns, _ for those not to read."),
+        typer.Option(metavar="W,POS,...", help="Names of the columns; _ skips a column."),
     ],
     "label": Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column of tags: the last one, upos in CoNLL-U."),
+        typer.Option(
+            metavar="COLUMN", help="Column of tags; by default the last, or upos in CoNLL-U."
+        ),
     ],
     "format": Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="conll or conllu, if names do not tell.")
+        str | None,
+        typer.Option(metavar="FORMAT", help="conll or conllu, if the file names do not show it."),
     ],
     "encoding": Encoding,
     "skip_bad": Annotated[
         bool,
-        typer.Option("--skip-bad", help="Leave out sentences that cannot be read, and count them."),
+        typer.Option("--skip-bad", help="Skip and count sentences that cannot be parsed."),
     ],
 }
 
 
 def tagger_in(path: Path) -> SureTagger:
-    """The tagger of a file; other models are refused by name."""
+    """Load a tagger; refuse other kinds of models."""
     import surelearn
 
     model = surelearn.load(path)

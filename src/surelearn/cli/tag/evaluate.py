@@ -1,4 +1,4 @@
-"""`surelearn tag evaluate`: how good a tagger is; must not know how that is found."""
+"""`surelearn tag evaluate`: scores of a tagger; must not know how they are computed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def evaluate(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Judge a tagger by sentences with known tags.
+    """Evaluate a tagger on tagged sentences.
 
-    Prints the share of right tags, and precision, recall and F1 of chunks, of all and of each type,
-    counted as the script of the CoNLL shared tasks does. Of tags that mark no chunks, such as parts
-    of speech, each word is one.
+    Prints tag accuracy, and precision, recall and F1 of chunks, overall and for each type, counted
+    like the script of the CoNLL shared tasks. If the tags mark no chunks, as parts of speech do,
+    each token counts as a chunk.
 
     \b
     Examples:
@@ -35,7 +35,7 @@ def evaluate(
     from surelearn.evaluation import evaluate_tagger
 
     tagger = tagger_in(model)
-    with progress_bar("Judging", quiet=quiet) as progress:
+    with progress_bar("Evaluating", quiet=quiet) as progress:
         found = evaluate_tagger(tagger, files, progress=progress, **reading)
     if as_json:
         _options.print_json(found.to_dict())

@@ -1,4 +1,4 @@
-"""`surelearn tag predict`: the input with a tag for each word; must not know how it is found."""
+"""`surelearn tag predict`: the input with predicted tags; must not know how tags are predicted."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def predict(
     *,
     reading: dict[str, Any],
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Add how sure each tag is, from 0.5 to 1.")
+        bool, typer.Option("--confidence", help="Add the confidence of each tag, from 0.5 to 1.")
     ] = False,
     output: Output = None,
     quiet: Quiet = False,
 ) -> None:
-    """Tag every word of a file: its lines, with the tag as a last column.
+    """Tag every token of a file; print its lines with the tag as the last column.
 
-    Of CoNLL-U the tag is put into the column that was learnt, and how sure it is into the last one.
+    In CoNLL-U the tag goes into the column that the tagger learnt, and the confidence into the
+    last column.
 
     \b
     Examples:
@@ -50,15 +51,15 @@ def predict(
         with opened(output) as out:
             for batch in batches:
                 text = between + _whole_lines(batch.text)
-                # A file may end without a blank line, and another one follow.
+                # A file may end without a blank line: the next file must still start a sentence.
                 between = "" if _BLANK_AT_END.search(text) else "\n"
                 out.write(text.encode("utf-8", "backslashreplace"))
                 n_bad += batch.n_bad
     if n_bad:
         sentences = "sentence was" if n_bad == 1 else "sentences were"
-        typer.echo(f"surelearn: {n_bad:,} bad {sentences} left out.", err=True)
+        typer.echo(f"surelearn: {n_bad:,} bad {sentences} skipped.", err=True)
 
 
 def _whole_lines(text: str) -> str:
-    """The last newline may be missing."""
+    """The text with a newline at its end."""
     return text if text.endswith("\n") or not text else f"{text}\n"

@@ -1,4 +1,4 @@
-"""`surelearn tag train`: from files of sentences to a tagger; must not know how it learns."""
+"""`surelearn tag train`: trains a tagger on files; must not know how taggers learn."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def train(
     reading: dict[str, Any],
     template: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEMPLATE", help="What to look at, such as 'w[-1]|w[0]'; repeat it."),
+        typer.Option(metavar="TEMPLATE", help="A feature, such as 'w[-1]|w[0]'; may be repeated."),
     ] = None,
     templates: Annotated[
         Path | None,
-        typer.Option(dir_okay=False, help="A file of templates, one a line, or one of CRF++."),
+        typer.Option(dir_okay=False, help="A file with one template a line, or of CRF++."),
     ] = None,
     n_features: Annotated[
-        int | None, typer.Option(min=1, help="Places that features are hashed to.")
+        int | None, typer.Option(min=1, help="Size of the hashed feature space.")
     ] = None,
     rule: Rule = None,
     passes: Passes = None,
@@ -43,10 +43,10 @@ def train(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Learn to tag words, from files of any size or from a stream.
+    """Train a tagger on files of any size, or on a stream.
 
-    The model is written every minute, in the end, and when Ctrl-C stops training; --resume then
-    goes on where it was.
+    The model is written every minute, at the end, and when Ctrl-C stops training. --resume
+    continues from there.
 
     \b
     Examples:
@@ -78,7 +78,7 @@ def train(
 def _prepared(
     output: Path, asked: dict[str, Any], *, resume: bool, seed: int
 ) -> tuple[SureTagger, bool]:
-    """The tagger, and whether it goes on with what it knows."""
+    """The tagger, and whether training continues from an earlier run."""
     import surelearn
 
     if resume and output.exists():
@@ -89,7 +89,7 @@ def _prepared(
 def _templates(
     given: list[str] | None, path: Path | None, columns: list[str] | None
 ) -> list[str] | None:
-    """Templates one by one, and those of a file."""
+    """Templates given one by one, followed by those of a file."""
     found = list(given or ())
     if path is not None:
         found += _in_file(path, columns)
@@ -102,6 +102,6 @@ def _in_file(path: Path, columns: list[str] | None) -> list[str]:
     from surelearn.templates import read_crfpp
 
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    if any("%x[" in line for line in lines):
+    if any("%x[" in line for line in lines):  # the syntax of CRF++
         return read_crfpp(lines, columns)
     return [line for line in lines if line and not line.startswith("#")]
