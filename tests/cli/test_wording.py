@@ -55,7 +55,7 @@ def test_other_errors_are_told_as_they_are(error: Any) -> None:
         (["train", "r.jsonl", "-o", "m.sure"], "must have labels, got none. Name their column by"),
         (["train", "r.jsonl", "--encoding", "klingon", "-o", "m.sure"], "--encoding must be one"),
         (["train", "r.jsonl", "--delimiter", ";", "-o", "m.sure"], "--delimiter is for csv"),
-        (["train", "r.csv", "--quote", "ab", "-o", "m.sure"], "--quote must be one letter"),
+        (["train", "r.csv", "--quote", "ab", "-o", "m.sure"], "--quote must be one ASCII"),
         (["train", "r.csv", "--label-type", "x", "-o", "m.sure"], "--label-type must be str"),
         (["simulate", "r.jsonl"], "must have labels, got none. Name their column by --label."),
     ],

@@ -88,7 +88,7 @@ def written(path, labels):
 def test_a_file_has_all_its_classes_after_one_pass(tmp_path, n_shards):
     path = written(tmp_path / "a.jsonl", ["no", "yes", "ad"] * 20)
     params = {"random_state": 0, "n_shards": n_shards, "passes": 3}
-    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'\. Declare"):
+    with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'\. Declare"):
         SureClassifier(class_weight={"yess": 2.0}, **params).fit_stream(path)
     SureClassifier(class_weight={"yes": 2.0, "ad": 0.0}, **params).fit_stream(path)
     classes = ["ad", "later", "no", "yes"]

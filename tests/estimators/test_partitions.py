@@ -33,10 +33,10 @@ def test_partitions_have_all_classes_together():
         if 0.0 not in weights.values():  # rows of weight 0 are dropped before a fit is cut
             assert fingerprint(partitions.fit(clf, parts)) == fingerprint(want)
         assert partitions.fit(clf, parts).classes_.tolist() == want.classes_.tolist()
-    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
+    with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'"):
         partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts)
     classes = ["ad", "no", "yes"]
-    with pytest.raises(ValueError, match=r"are 'ad', 'no', 'yes', got 'yess'"):
+    with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'"):
         partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts, classes=classes)
     with pytest.raises(
         TypeError, match=r"partition 0: class_weight must have keys of the same type"

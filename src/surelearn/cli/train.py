@@ -28,9 +28,7 @@ def train(
     reading: dict[str, Any],
     passes: Passes = None,
     rule: Rule = None,
-    bigrams: Annotated[
-        bool, typer.Option("--bigrams", help="Use words and pairs of neighbouring words.")
-    ] = False,
+    bigrams: Annotated[bool, typer.Option("--bigrams", help="Add pairs of words.")] = False,
     n_features: Annotated[
         int | None,
         typer.Option(
