@@ -21,7 +21,7 @@ def test_a_key_that_is_no_class_is_refused(n_shards):
     before = fingerprint(clf)
     with pytest.raises(ValueError, match=UNKNOWN):
         clf.set_params(class_weight={"yess": 2.0}).fit(X4, Y4)
-    with pytest.raises(ValueError, match=r"are 'no', 'yes', got 1, 'maybe'\."):
+    with pytest.raises(ValueError, match=r"classes 'no', 'yes', got 1, 'maybe'\."):
         clf.set_params(class_weight={"yes": 2.0, 1: 3.0, "maybe": 1.0}).fit(X4, Y4)
     assert fingerprint(clf) == before
     texts = SureTextClassifier(n_shards=n_shards, class_weight={"yess": 2.0})
@@ -54,7 +54,7 @@ def test_classes_may_come_later_in_a_stream_unless_they_are_declared():
     clf = SureClassifier(class_weight=weights).partial_fit(X4, Y4).learn_one(X4[0], "later")
     assert clf.classes_.tolist() == ["later", "no", "yes"]
     declared = SureClassifier(class_weight=weights)
-    with pytest.raises(ValueError, match=r"which are 'no', 'yes', got 'later'"):
+    with pytest.raises(ValueError, match=r"classes 'no', 'yes', got 'later'"):
         declared.partial_fit(X4, Y4, classes=["no", "yes"])
     assert declared._fresh
     declared.partial_fit(X4, Y4, classes=["no", "yes", "later"]).partial_fit(X4, Y4)
