@@ -34,8 +34,10 @@ CW       acl        100.0+-0.0 %    40: 52+-2 %    52: 51+-1 %    59: 51+-1 %
 CW       margin      79.8+-0.4 %  never: >261 %  never: >197 %  never: >175 %
 CW       (all)      100.0+-0.0 %
 
-Accuracy; labels needed for a share of that of learning all labels: in per cent
-of what random order needs. +-: one standard error over runs."""
+Columns: accuracy at 201 labels; then the labels needed to reach 80, 90 and
+95 % of the accuracy with all labels, and that number as a percentage of what
+random order needs. < and >: bounds, since one of the two did not get there.
++-: one standard error over runs."""
     )
     slow = of(random=rising(0.002, shifts=NOISE), acl=rising(0.004, shifts=NOISE))
     assert str(slow).splitlines()[4].endswith(": <57+-1 %")  # random order is not there yet

@@ -42,8 +42,8 @@ def test_two_models() -> None:
     result = run("evaluate", "two.sure", "test.jsonl", "--against", "old.sure")
     found = expected(rival=load("old.sure"))
     rival = found.comparison.rival_accuracy
-    assert f"two.sure is right on 50.0 % of rows, old.sure on {100 * rival:.1f} %." in result.stdout
-    assert "It alone is right " in result.stdout
+    assert f"Accuracy: two.sure 50.0 %, old.sure {100 * rival:.1f} %." in result.stdout
+    assert "Only two.sure is right on " in result.stdout
     plain = json.loads(
         run("evaluate", "two.sure", "test.jsonl", "--against", "old.sure", "--json").stdout
     )

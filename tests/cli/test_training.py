@@ -69,15 +69,20 @@ def test_bad_rows_alone_are_nothing_new(folder: Path) -> None:
 
 
 def test_of_many_passes_the_first_and_the_last_are_told(folder: Path) -> None:
-    (ten,) = re.findall("error: (.*)", run("train", "r.jsonl", "-o", "m.sure").output)
-    assert ten.count("%") == 10
-    assert ten.endswith(" % (pass after pass).")
-    done = run("train", "r.jsonl", "-o", "m.sure", "--passes", 11)
+    def told(passes: int) -> list[str]:
+        done = run("train", "r.jsonl", "-o", "m.sure", "--passes", passes)
+        return [said for said in done.output.splitlines() if " error" in said]
+
+    (one,) = told(1)
+    assert re.fullmatch(r"Progressive validation error: [0-9.]+ %\.", one)
+    assert told(2)[0] == one
+    assert told(2)[1].startswith("Training error in pass 2: ")
+    assert told(11)[1].count("%") == 10
+    _, later = told(12)
     wrong = surelearn.load("m.sure").mistakes_.tolist()
-    (told,) = re.findall("error: (.*)", done.output)
-    shares = [share(n, 100) for n in (*wrong[:5], *wrong[-5:])]
+    shares = [share(n, 100) for n in (*wrong[1:6], *wrong[-5:])]
     ends = ", ".join([*shares[:5], "...", *shares[5:]])
-    assert told == f"{ends} (the first and the last 5 of 11 passes)."
+    assert later == f"Training error in passes 2 to 12: {ends}."
 
 
 def test_a_bad_line_of_a_stream_says_what_was_learnt_before_it(folder: Path) -> None:

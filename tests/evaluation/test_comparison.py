@@ -61,6 +61,7 @@ def test_a_comparison_counts_rows(case, random):
 def test_a_comparison_in_words():
     found = Comparison(700, 120, 1, 79)
     assert str(found) == (
-        "The model is right on 91.1 % of rows, its rival on 77.9 %.\n"
-        "It alone is right 120 times, its rival alone once: p < 0.0001."
+        "Accuracy: the model 91.1 %, its rival 77.9 %.\n"
+        "Only the model is right on 120 rows, only its rival on 1: p < 0.0001."
     )
+    assert "Only A is right on 1 row, only B on 0:" in str(Comparison(9, 1, 0, 0, names=("A", "B")))

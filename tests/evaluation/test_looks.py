@@ -21,7 +21,7 @@ def test_the_text_of_few_classes():
     assert "1 label that the model does not know, on 30 rows: new 0." in lines
     assert "         class 0  class 1  class 2" in lines
     assert "new 0          9       10       11" in lines
-    assert lines[-1:] == ["It alone is right 2 times, its rival alone 3 times: p = 1."]
+    assert lines[-1:] == ["Only the model is right on 2 rows, only its rival on 3: p = 1."]
 
 
 def test_the_text_of_many_classes_lists_mistakes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from surelearn.estimators.table import word
 
 if TYPE_CHECKING:
     from surelearn.active._curves import Simulation
+
+_WIDTH = 79
 
 
 def table(found: Simulation, shares: Sequence[float]) -> str:
@@ -22,10 +25,11 @@ def table(found: Simulation, shares: Sequence[float]) -> str:
         f"at {last:,} labels",
         *(f"{100 * share:g} % of all" for share in shares),
     ]
-    lines = [head, *_curves(found, shares), *_full(found, len(shares))]
+    curves = _curves(found, shares)
+    lines = [head, *curves, *_full(found, len(shares))]
     wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
     made = ["  ".join(_padded(line, wide)).rstrip() for line in lines]
-    return "\n".join([_headline(found), "", *made, "", *_notes(found)])
+    return "\n".join([_headline(found), "", *made, "", *_notes(found, shares, curves)])
 
 
 def _headline(found: Simulation) -> str:
@@ -72,15 +76,23 @@ def _reached(line: Any, random: Any) -> str:
     return f"{labels}: {bound}{100 * line.ratio:.0f}{error} %"
 
 
-def _notes(found: Simulation) -> list[str]:
-    notes = ["Accuracy; labels needed for a share of that of learning all labels"]
+def _notes(found: Simulation, shares: Sequence[float], curves: list[list[str]]) -> list[str]:
+    """What the columns are, and the signs in them."""
+    *most, last = [f"{100 * share:g}" for share in shares]
+    note = (
+        f"Columns: accuracy at {found.labels[-1]:,} labels; then the labels needed to reach "
+        f"{', '.join(most)} and {last} % of the accuracy with all labels"
+    )
     if any(strategy == "random" for _, strategy in found.curves):
-        notes[0] += ": in per cent"
-        notes.append("of what random order needs")
-    notes[-1] += "."
+        note += ", and that number as a percentage of what random order needs"
+    note += "."
+    if any(sign in cell for line in curves for cell in line[3:] for sign in "<>"):
+        note += " < and >: bounds, since one of the two did not get there."
     if found.n_runs > 1:
-        notes[-1] += " +-: one standard error over runs."
-    return notes
+        note += " +-: one standard error over runs."
+    # A number stays with its sign.
+    lines = textwrap.wrap(note.replace(" %", "\N{NO-BREAK SPACE}%"), _WIDTH)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def _padded(cells: list[str], wide: list[int]) -> list[str]:

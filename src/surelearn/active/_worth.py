@@ -63,7 +63,7 @@ class Worth:
             return f"{self.n_labels:,} labels are too few for {100 * self.share:.0f} %"
         if self.low <= 1 <= self.high or np.isnan(self.low):
             return f"No difference between {self.strategy} and random order could be shown"
-        return f"{self.strategy} {self._needs().partition(' (')[0]} of the labels of random order"
+        return f"{self.strategy} needs {self._percent()} as many labels as random order"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values that JSON can hold; None for what is not known."""
@@ -72,35 +72,34 @@ class Worth:
         return {**found, **dict.fromkeys(bad)}
 
     def __str__(self) -> str:
-        mark = f"{100 * self.share:.0f} % of the accuracy of learning all"
+        mark = f"{100 * self.share:.0f} % of its full-data accuracy"
         if np.isinf(self.labels) and np.isinf(self.random_labels):
             return (
-                f"Neither {self.strategy} nor random order got {self.learner} to {mark} within "
-                f"{self.n_labels:,} labels: nothing can be said."
+                f"{self.learner} did not reach {mark} within {self.n_labels:,} labels, neither "
+                f"with {self.strategy} nor in random order. Nothing can be said."
             )
         return (
-            f"Asking with {self.strategy} {self._needs()} of the labels that random order needs to "
-            f"get {self.learner} to {mark}{self._against()}: {self.verdict}."
+            f"To reach {mark}, {self.learner} needs {self._count(self.labels)} labels with "
+            f"{self.strategy} and {self._count(self.random_labels)} in random order: "
+            f"{self._percent()} as many ({self._interval()}). {self.verdict.capitalize()}."
         )
 
-    def _needs(self) -> str:
-        bound = "needs"
+    def _count(self, labels: float) -> str:
+        return f"more than {self.n_labels:,}" if np.isinf(labels) else f"{labels:,.0f}"
+
+    def _percent(self) -> str:
+        bound = ""
         if np.isinf(self.random_labels):
-            bound = "needs less than"
+            bound = "less than "
         elif np.isinf(self.labels):
-            bound = "needs more than"
-        return f"{bound} {100 * self.ratio:.0f} % ({self._interval()})"
+            bound = "more than "
+        return f"{bound}{100 * self.ratio:.0f} %"
 
     def _interval(self) -> str:
         if np.isnan(self.low):
             return "one run only, so no interval"
         bounds = f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
-        return f"{bounds}, {100 * LEVEL:.0f} % interval over {self.n_runs} runs"
-
-    def _against(self) -> str:
-        if np.isfinite(self.labels) and np.isfinite(self.random_labels):
-            return f" ({self.labels:,.0f} against {self.random_labels:,.0f})"
-        return ""
+        return f"{100 * LEVEL:.0f} % interval over {self.n_runs} runs: {bounds}"
 
 
 def drawn(n_runs: int) -> Array:

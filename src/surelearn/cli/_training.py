@@ -153,7 +153,7 @@ def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> lis
     rows = f"{report[what]:,} {what} of {len(report['classes'])} {classes}"
     return [
         f"Learnt {rows} from {source} in {passes}{taken}.",
-        f"Progressive validation error: {_errors(report['mistakes'], report[what])}.",
+        *_errors(report["mistakes"], report[what]),
     ]
 
 
@@ -169,12 +169,13 @@ def _named(columns: list[str]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _errors(mistakes: list[int], rows: int) -> str:
-    """The error of each pass; of many passes, the first and the last ones."""
-    shares = [share(wrong, rows) for wrong in mistakes]
-    if len(shares) == 1:
-        return shares[0]
-    if len(shares) <= 2 * _ENDS:
-        return f"{', '.join(shares)} (pass after pass)"
-    ends = ", ".join([*shares[:_ENDS], "...", *shares[-_ENDS:]])
-    return f"{ends} (the first and the last {_ENDS} of {len(shares)} passes)"
+def _errors(mistakes: list[int], rows: int) -> list[str]:
+    """The error of each pass; only the first has not seen its rows before."""
+    first, *later = [share(wrong, rows) for wrong in mistakes]
+    said = [f"Progressive validation error: {first}."]
+    if later:
+        passes = "pass 2" if len(later) == 1 else f"passes 2 to {len(mistakes)}"
+        if len(later) > 2 * _ENDS:
+            later[_ENDS:-_ENDS] = ["..."]
+        said.append(f"Training error in {passes}: {', '.join(later)}.")
+    return said

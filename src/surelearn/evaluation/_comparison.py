@@ -46,15 +46,15 @@ class Comparison:
     Examples
     --------
     >>> print(Comparison(700, 120, 80, 100, names=("A", "B")))
-    A is right on 82.0 % of rows, B on 78.0 %.
-    It alone is right 120 times, B alone 80 times: p = 0.0057.
+    Accuracy: A 82.0 %, B 78.0 %.
+    Only A is right on 120 rows, only B on 80: p = 0.0057.
     """
 
     both: int
     model_only: int
     rival_only: int
     neither: int
-    names: tuple[str, str] = ("The model", "its rival")
+    names: tuple[str, str] = ("the model", "its rival")
 
     @property
     def n(self) -> int:
@@ -91,10 +91,10 @@ class Comparison:
     def __str__(self) -> str:
         first, second = self.names
         return (
-            f"{first} is right on {_percent(self.accuracy)} of rows, {second} on "
+            f"Accuracy: {first} {_percent(self.accuracy)}, {second} "
             f"{_percent(self.rival_accuracy)}.\n"
-            f"It alone is right {_times(self.model_only)}, {second} alone "
-            f"{_times(self.rival_only)}: {_p(self.p_value)}."
+            f"Only {first} is right on {_rows(self.model_only)}, only {second} on "
+            f"{self.rival_only:,}: {_p(self.p_value)}."
         )
 
 
@@ -102,8 +102,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _p(value: float) -> str:
