@@ -321,7 +321,7 @@ def test_weights_that_overflow_are_refused():
         state["cells"][:] = [[3e38, 0.999999]]
         model.weights = Diagonal.from_state(state)
     state = reduce(add, [MergeState.of(model) for model in models])
-    with pytest.raises(ValueError, match="weights that float32 holds"):
+    with pytest.raises(ValueError, match="merged weights must fit in float32"):
         state.result()
     tiny = wild(np.random.default_rng(0), n_features=1, dtype="float64")
     state = tiny.weights.state()

@@ -33,7 +33,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     if function not in _known:
         try:
             _known[function] = _compile(numba, function)
-        except Exception as error:  # numba raises many types, also from bugs of its own
+        except Exception as error:  # numba raises many types, also because of bugs
             _known[function] = CannotCompile(f"{type(error).__name__}: {str(error).strip()}")
     code = _known[function]
     if isinstance(code, CannotCompile):
