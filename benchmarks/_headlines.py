@@ -46,10 +46,10 @@ def _text() -> Headline:
     found = _by_contestant("text_fit")
     ours, peer = found["surelearn, one pass"], found["scikit-learn"]
     return Headline(
-        "20 Newsgroups, raw texts to the accuracy of scikit-learn's defaults",
-        f"**{ours['seconds']:.2f} s**, {_percent(ours['accuracy'])} right",
+        "20 Newsgroups: training from raw text until as accurate as scikit-learn's defaults",
+        f"**{ours['seconds']:.2f} s**, one pass, accuracy {_percent(ours['accuracy'])}",
         f"`HashingVectorizer`, `SGDClassifier`: {peer['seconds']:.1f} s, "
-        f"{_percent(peer['accuracy'])} right",
+        f"accuracy {_percent(peer['accuracy'])}",
         "benchmarks/text_fit.py",
     )
 
@@ -65,9 +65,10 @@ def _accuracy() -> Headline:
             leads.setdefault(line["set"], []).append(lead >= -error)
     level = sum(map(all, leads.values()))
     return Headline(
-        f"Accuracy on {len(leads)} text sets, all learners tuned alike",
-        f"level or ahead on **{level} of {len(leads)}**, within one standard error",
-        f"the best of {', '.join(CONTESTANTS)}",
+        f"Accuracy on {len(leads)} text sets, every learner tuned in the same way",
+        f"on **{level} of {len(leads)}** sets, no peer is ahead by more than one standard error of "
+        "the difference",
+        ", ".join(CONTESTANTS),
         "experiments/peers/run.py",
     )
 
@@ -75,12 +76,13 @@ def _accuracy() -> Headline:
 def _file() -> Headline:
     result, found = _result("file_to_model"), _by_contestant("file_to_model")
     remarks = {
-        "Vowpal Wabbit": " (tokenized beforehand)",
+        "Vowpal Wabbit": " (tokenizing not counted)",
         "fastText": "",
         "scikit-learn": " (extrapolated from a part)",
     }
     return Headline(
-        f"{result['about']['bytes'] / 1e6:.0f} MB of jsonl to a binary model, one pass, two cores",
+        f"{result['about']['bytes'] / 1e6:.0f} MB of jsonl to a two-class model, one pass on two "
+        "cores",
         f"**{found['surelearn']['seconds']:.2f} s**",
         ", ".join(
             f"{name} {found[name]['seconds']:.2g} s{remark}"
@@ -96,9 +98,9 @@ def _tagger() -> Headline:
     default, peer = found["surelearn"][-1], found["CRFsuite"]["L-BFGS"]
     f1 = sum(default["f1"]) / len(default["f1"])
     return Headline(
-        "CoNLL-2000 chunking, training time and F1",
-        f"**{default['seconds']:.1f} s**, {f1:.2f}",
-        f"CRFsuite L-BFGS: {peer['seconds']:.0f} s, {peer['f1']:.2f}",
+        "CoNLL-2000 chunking: training time, and F1 on the test set",
+        f"**{default['seconds']:.1f} s**, F1 {f1:.2f}",
+        f"CRFsuite L-BFGS: {peer['seconds']:.0f} s, F1 {peer['f1']:.2f}",
         "benchmarks/tagger.py",
     )
 
@@ -107,7 +109,7 @@ def _query() -> Headline:
     result = _result("query")
     two, many = (result["figures"][f"{n} classes, query"]["best ms"] for n in (2, 20))
     return Headline(
-        f"The next row to label, out of {result['about']['rows']:,}",
+        f"Finding the next row to label among {result['about']['rows']:,}",
         f"**{two:.0f} ms** with 2 classes, {many:.0f} ms with 20",
         "-",
         "benchmarks/query.py",

@@ -52,7 +52,14 @@ def test_missed_goals_are_counted_on_the_front_page(table):
     met = [not row.count("(missed)") for row in table.claims()[2:] if " | - | `" not in row]
     missed = met.count(False)
     assert missed
-    assert table.verdict().endswith(f": {len(met) - missed} met, {missed} missed.")
+    assert f": {len(met) - missed} are met, {missed} missed." in table.verdict()
+
+
+def test_the_front_page_tells_how_many_speedups_were_missed(table):
+    rows = [line.strip("| ").split(" | ") for line in table.claims()[2:]]
+    speedups = [row for row in rows if row[2].endswith("x (missed)") or "x (medians" in row[2]]
+    missed = [row for row in speedups if row[3].startswith(">=") and "(missed)" in row[2]]
+    assert f" {len(missed)} of the missed ones ask for a speedup" in table.verdict()
 
 
 def test_a_page_needs_its_markers(table):
