@@ -221,7 +221,7 @@ def test_every_page_is_on_the_map():
 
 
 def layout():
-    """The map of the code in CONTRIBUTING.md, and the way of a line to the weights."""
+    """The map of the code in CONTRIBUTING.md, and how a line reaches the weights."""
     section = (ROOT / "CONTRIBUTING.md").read_text().split("## Layout\n")[1].split("\n## ")[0]
     return section, re.search(r"^1\. .*?\n\n", section, re.MULTILINE | re.DOTALL).group()
 
