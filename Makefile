@@ -41,7 +41,7 @@ sanitize: .venv/slow.stamp      ## C++ tests and some Python tests under sanitiz
 
 # The marker is hypothesis' own.
 PROPERTIES = $(PYTEST) -m "hypothesis and not slow"
-properties: .venv/test.stamp    ## the property tests with ten times the examples
+properties: .venv/test.stamp    ## the property tests with three times the examples
 	SURELEARN_HYPOTHESIS=thorough $(PROPERTIES)
 
 fuzz: .venv/slow.stamp          ## new examples for the property tests, damaged files for every reader, five minutes each

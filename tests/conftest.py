@@ -21,7 +21,7 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=_SLOW_BUT_FINE,
 )
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=300)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)
 settings.register_profile(
     "fuzz", settings.get_profile("quick"), max_examples=1000, derandomize=False
 )
