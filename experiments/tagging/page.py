@@ -70,25 +70,28 @@ def made() -> list[str]:
     numbers = dict.fromkeys(line["passes"] for line in tables.lines(HERE / "passes.csv"))
     names, bins = _bins()
     head = ("rule", "averaged", "projection")
-    sure = ("task", "what", "right %", "mean %", "log loss", "AUC", "calibration error %")
+    sure = ("task", "measure", "accuracy %", "mean %", "log loss", "AUC", "calibration error %")
     return [
-        "The best parameter and projection of each rule, averaged and not. Numbers are percentages "
-        "of additional errors. *Mean*, *early* (1 and 3 passes), *late* (10 passes) and *worst* "
-        "compare with the best setting of the same task and number of passes, over all tasks; "
-        "*perceptron* is the worst case compared with the averaged perceptron. *Random* shows "
-        "whether the setting can learn random labels in fifty passes:\n",
+        "For each rule, the table shows the best parameter and projection, with averaging and "
+        "without it. Robust settings come first; within each group, the smallest *mean* comes "
+        "first. Numbers are percentages of additional errors. *Early* (1 and 3 passes) and *late* "
+        "(10 passes) compare a setting with the best one for the same task and number of passes, "
+        "averaged over tasks. *Mean* is the mean of the two, *worst* the largest single value. "
+        "*Perceptron* is the largest excess over the averaged perceptron. *Random* says whether "
+        "fifty passes over random labels work (*learns*) or raise an error (*refuses*):\n",
         *tables.table(
             (*head, "mean", "early", "late", "worst", "perceptron", "random"), _settings()
         ),
-        "Scores of the best setting of each rule after 1, 3 and 10 passes:\n",
+        "Scores of each rule with its best setting, after 1, 3 and 10 passes:\n",
         *tables.table(("rule", *tasks), _scores()),
         "Scores of the default by number of passes:\n",
         *tables.table(("task", *numbers), _passes()),
-        "Confidence in tags, by the default: its mean, its log loss, its AUC for right against "
-        "wrong tags, and its calibration error over bins:\n",
+        "Confidence in tags, with the default setting: the accuracy of the tags, the mean "
+        "confidence, its log loss, its AUC for separating right from wrong tags, and its "
+        "calibration error:\n",
         *tables.table(sure, _confidence()),
-        "Number of tags, and the share of right ones, by confidence (chunks):\n",
-        *tables.table(("what", *names), bins),
+        "Number of tags and their accuracy, by confidence (chunks):\n",
+        *tables.table(("measure", *names), bins),
     ]
 
 
