@@ -47,6 +47,9 @@ class Means:
     def copy(self):
         return copy.deepcopy(self)
 
+    def at_rest(self):
+        return self
+
     def predict(self, X):
         means = [self.sums[k][:-1] / self.sums[k][-1] for k in self.classes]
         return self.classes[((X[:, None] - np.array(means)) ** 2).sum(2).argmin(1)]
@@ -95,6 +98,9 @@ class MeansTrainable:
 
     def state(self, how, start=None):
         return (self.model or Means()).copy()
+
+    def rewound(self, start, state):
+        return None
 
     def held_out(self, block, n):
         return block.X[-n:], block.y[-n:]

@@ -113,7 +113,7 @@ class Streamed(OnlineEstimator[M]):
             shuffle=settings.shuffle,
             seed=self._seed(),
             threads=settings.method.threads,
-            cache_bytes=_check.count("cache_bytes", cache_bytes, least=0),
+            cache_bytes=self._cached(settings, _check.count("cache_bytes", cache_bytes, least=0)),
             before=self.__dict__.get("stream_") if goes_on else None,
             is_new=not goes_on,
             progress=progress,
@@ -158,6 +158,10 @@ class Streamed(OnlineEstimator[M]):
             settings.method.threads,
             settings.verbose,
         )
+
+    def _cached(self, settings: Any, room: int) -> int:
+        """How many bytes of `room` are used for the features of the first pass."""
+        return room
 
     def _show_position(self, position: StreamPosition | None) -> None:
         if position is None:

@@ -22,6 +22,7 @@ from surelearn.estimators.tagger_explanation import Explained
 from surelearn.merging import Way, way_of
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
+from surelearn.models.sequence_shards import SequenceShard
 from surelearn.models.sequence_training import SequenceTrainable
 from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.read import Source
@@ -188,8 +189,10 @@ class SureTagger(Explained):
         block = LabelledSequences.of(X, y, sample_weight)
         _check.two_classes(block.labels, "fit")
         trainable = SequenceTrainable(settings)
-        train = self._train_whole if settings.n_shards == 1 else self._train_shards
-        train(trainable, block)
+        if settings.n_shards == 1:
+            self._train_whole(trainable, block)
+        else:
+            self._train_shards(trainable, block)
         assert trainable.model is not None
         self._model = trainable.model
         self._forget()
@@ -212,11 +215,13 @@ class SureTagger(Explained):
         settings, encoded = trainable.settings, trainable.meet(block)
         start = trainable.model
         assert start is not None
+        whole = SequenceShard(settings, start)
         shards = [
-            Shard(number, trainable.fork(), encoded.part(*span))
+            Shard(number, whole.fork(), encoded.part(*span))
             for number, span in enumerate(spans(block.size, settings.n_shards))
         ]
-        train_shards(trainable, shards, start, self._rounds(settings))
+        train_shards(whole, shards, start, self._rounds(settings))
+        trainable.model = whole.model
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over these sequences, in their order.
@@ -268,10 +273,7 @@ class SureTagger(Explained):
             return self._model.copy()
 
     def __merge_state__(self, how: Way, start: SureTagger | None = None) -> SequenceMergeState:
-        """What merging has to know of this tagger; see `surelearn.merging.MergeState`.
-
-        It holds the whole model, so that of a start is not needed before they are merged.
-        """
+        """What merging has to know of this tagger: all of it, whatever it started from."""
         self._fitted()
         self._settings_for().check_fits(self._model)
         blank: SureTagger = clone(self)
@@ -287,6 +289,10 @@ class SureTagger(Explained):
 
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         return opened_sentences(source, reading, model=self if goes_on else None)
+
+    def _cached(self, settings: SequenceSettings, room: int) -> int:
+        # Shards number features as they meet them, and again where they are merged.
+        return room if settings.n_shards == 1 else 0
 
     def _settings_for(self, **instead: Any) -> SequenceSettings:
         return SequenceSettings.of({**self.get_params(deep=False), **instead})

@@ -24,6 +24,7 @@ from surelearn.merging._scale import (
     grown,
     joined,
     move_of,
+    prior_run,
     scale_of,
 )
 from surelearn.merging._sums import DiagonalSums, FullSums
@@ -238,6 +239,16 @@ class MergeState:
             self.result_words(prior),
             self.projection,
         )
+
+    def start_of_moves(self) -> State | None:
+        """What the weights that one model has moved were before; None where that is not known."""
+        own = self.trained
+        if not isinstance(self.how, Evidence) or not isinstance(own, Sole):
+            return None
+        if own.start is not None:
+            return own.start
+        run = prior_run(self.layout, own.state["n_columns"], own.state["prior"])
+        return {**own.state, "rounds": 0, "cells": np.tile(run, (len(own.state["features"]), 1))}
 
     def result_words(self, prior: MergeState | None = None) -> Words | None:
         """The words of `result`."""

@@ -51,6 +51,9 @@ class Learnt(Protocol):
     def copy(self) -> Self:
         """One that learns without changing this one."""
 
+    def at_rest(self) -> Self:
+        """The same, to be copied many times and never changed."""
+
 
 class Block(Protocol):
     """Records that can be learnt."""
@@ -142,6 +145,9 @@ class Trainable(Protocol[B, S]):
 
     def state(self, how: Any, start: Any = None) -> S:
         """What merging has to know of this model, which has gone on from `start`."""
+
+    def rewound(self, start: Any, state: S) -> Any:
+        """The model as it was at `start`, given its state since; None: take a copy of `start`."""
 
     def held_out(self, block: B, n: int) -> Any:
         """The last n records of a block, which were not learnt, and where this model is right."""

@@ -288,6 +288,10 @@ class RowTrainable:
         self._publish(RowModel.merged(total, prior, projection=projection, threads=threads))
         warn_if_worse(total.held, self._right, total.how)
 
+    def rewound(self, start: RowModel, state: MergeState) -> RowModel | None:
+        assert self.model is not None
+        return self.model.rewound(start, state)
+
     def held_out(self, block: RowBlock, n: int) -> HeldOut:
         end = block.span[1]
         rows = slice(end - n, end)

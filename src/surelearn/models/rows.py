@@ -21,7 +21,16 @@ from surelearn.decode import Code, columns_of
 from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
 from surelearn.models.protocol import Refused
-from surelearn.weights import Diagonal, Full, Layout, Method, Tally, Targets, weights_of
+from surelearn.models.snapshot import Snapshot, copied
+from surelearn.weights import (
+    Diagonal,
+    Full,
+    Layout,
+    Method,
+    Tally,
+    Targets,
+    weights_of,
+)
 
 #: Rows between two reports of progress.
 _REPORT = 1 << 20
@@ -181,11 +190,23 @@ class RowModel:
 
     def copy(self) -> RowModel:
         """One that learns without changing this one."""
-        weights = self.weights
-        if weights is not None:
-            weights = type(weights).from_state(weights.state())
-        counts, mistakes = self.counts.copy(), list(self.mistakes)
-        return replace(self, weights=weights, counts=counts, mistakes=mistakes)
+        return _beginning(self, copied(self.weights))
+
+    def at_rest(self) -> RowModel:
+        """The same, to be copied many times and never changed."""
+        weights: Any = None if self.weights is None else Snapshot(self.weights)
+        return replace(self, weights=weights)
+
+    def rewound(self, start: RowModel, state: MergeState) -> RowModel | None:
+        """This model as it was at `start`, given its state since; None where that is not known."""
+        before = state.start_of_moves()
+        if before is None or len(self.classes) != len(start.classes):
+            return None
+        if not isinstance(self.weights, Diagonal) or start.weights is None:
+            return None
+        if before["prior"] != start.weights.prior:  # rescaled since
+            return None
+        return _beginning(start, self.weights.moved(before))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is cached, which another thread may add to at any time."""
@@ -364,6 +385,12 @@ class RowModel:
                 publish(before if nothing else model.with_classes(seen))
                 raise
             publish(model)
+
+
+def _beginning(start: RowModel, weights: Any) -> RowModel:
+    """A model with these weights and all that was counted at `start`."""
+    counts, mistakes = start.counts.copy(), list(start.mistakes)
+    return replace(start, weights=weights, counts=counts, mistakes=mistakes)
 
 
 def n_columns_of(n_classes: int, code: Code | None) -> int:

@@ -178,6 +178,9 @@ class SequenceTrainable:
             self._watch(self.model)
         warn_if_worse(total.held, self._right, total.how)
 
+    def rewound(self, start: SequenceModel, state: SequenceMergeState) -> SequenceModel | None:
+        return None  # its features may have grown
+
     def held_out(self, block: SequenceBlock, n: int) -> HeldOut:
         assert isinstance(block, EncodedSequences)
         records = block.part(block.size - n, block.size)

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.models.rows import UpdateMethod, refused
+from surelearn.models.snapshot import Snapshot, copied
 from surelearn.rows import rows_of
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.weights import Diagonal, Layout, Tally
@@ -274,10 +275,15 @@ class SequenceModel:
         return replace(
             self,
             features=deepcopy(self.features),
-            weights=deepcopy(self.weights),
+            weights=copied(self.weights),
             mistakes=list(self.mistakes),
             lock=_core.Lock(),
         )
+
+    def at_rest(self) -> SequenceModel:
+        """The same, to be copied many times and never changed."""
+        weights: Any = None if self.weights is None else Snapshot(self.weights)
+        return replace(self, weights=weights)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()

@@ -6,6 +6,7 @@ number and the model it starts from alone, so it gets the same bits wherever it 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -77,10 +78,21 @@ class Shard(NamedTuple):
     block: Any  # Block: its records
 
 
-def learn_round(shard: Shard, start: Learnt, rounds: Rounds, *, stop: Event | None = None) -> Any:
-    """What a shard learns in one round, ready to be summed; `start` is not changed."""
+def learn_round(
+    shard: Shard,
+    start: Learnt,
+    rounds: Rounds,
+    *,
+    stop: Event | None = None,
+    spares: deque[Any] | None = None,
+) -> Any:
+    """What a shard learns in one round, ready to be summed; `start` is not changed.
+
+    `spares` are models at `start` that are not needed: to take one, and to put it back to where it
+    was, is cheaper than a copy, which is the size of all weights and not of those that are moved.
+    """
     number, trainable, block = shard
-    trainable.model = start.copy()
+    trainable.model = _spare(spares) or start.copy()
     passes = rounds.after(len(start.mistakes))
     # What the last merge is judged by is not learnt in its round.
     held = n_held_out(block.size) if rounds.passes in passes else 0
@@ -101,7 +113,19 @@ def learn_round(shard: Shard, start: Learnt, rounds: Rounds, *, stop: Event | No
         report=lambda pass_number: _stoppable(reported(pass_number), stop),
     )
     state = trainable.state(rounds.way, start)
-    return replace(state, held=(trainable.held_out(block, held),)) if held else state
+    judged = trainable.held_out(block, held) if held else None
+    spare = None if spares is None else trainable.rewound(start, state)
+    if spares is not None and spare is not None:
+        spares.append(spare)
+    return state if judged is None else replace(state, held=(judged,))
+
+
+def _spare(spares: deque[Any] | None) -> Any:
+    """One of them, where there is one; another thread may take the last."""
+    try:
+        return spares.popleft() if spares else None
+    except IndexError:
+        return None
 
 
 def train_shards(
@@ -112,10 +136,11 @@ def train_shards(
 
     def work(shard: Shard) -> Any:
         with named(shard.number):
-            return learn_round(shard, start, rounds, stop=stop)
+            return learn_round(shard, begun, rounds, stop=stop, spares=spares)
 
     for _ in range(rounds.number):
-        stop = Event()
+        stop, begun = Event(), start.at_rest()
+        spares: deque[Any] = deque()
         states = spread(shards, work, rounds.threads, stop.set)
         # While shards are being learnt all cores are taken.
         merging = rounds.threads if len(shards) <= rounds.threads else 1

@@ -359,6 +359,8 @@ class StreamTrainer(Generic[B]):
             raise
 
     def _keep(self, piece: Piece[B]) -> None:
+        if not self._options.cache_bytes:
+            return
         packed = self._learner.trainable.pack(piece.block)
         self.cache.add(packed.arrays, (packed.info, piece.end, piece.n_bytes))
 
