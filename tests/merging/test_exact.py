@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver import grouped
-from surelearn.merging._exact import Exact
+from surelearn.merging._exact import ExactSums
 
 finite = st.floats(-(2.0**900), 2.0**900, allow_nan=False)
 #: Numbers whose sums in another order differ.
@@ -17,14 +17,14 @@ awkward = finite | st.sampled_from([1e300, -1e300, 1.0, 1e-17, 5e-324, 0.1, -0.1
 
 
 def summed(sums):
-    total = Exact.zeros((1,), sums[0].n_digits)
+    total = ExactSums.zeros((1,), sums[0].n_digits)
     for one in sums:
         total.add(one)
     return total
 
 
 class Added:
-    """`Exact` with a plus, so that it can be grouped."""
+    """`ExactSums` with a plus, so that it can be grouped."""
 
     def __init__(self, sums):
         self.sums = sums
@@ -35,7 +35,7 @@ class Added:
 
 @given(st.lists(awkward, min_size=1, max_size=12), st.sampled_from([2, 3]), st.data())
 def test_sums_are_the_same_in_any_order_and_grouping(numbers, n_digits, data):
-    terms = [Exact.of(np.array([x]), n_digits) for x in numbers]
+    terms = [ExactSums.of(np.array([x]), n_digits) for x in numbers]
     once = summed(terms)
     other = grouped(map(Added, data.draw(st.permutations(terms))), data.draw).sums
     assert other.digits.tolist() == once.digits.tolist()
@@ -44,7 +44,7 @@ def test_sums_are_the_same_in_any_order_and_grouping(numbers, n_digits, data):
 
 @given(st.lists(awkward, min_size=1, max_size=12), st.sampled_from([2, 3]))
 def test_sums_are_right(numbers, n_digits):
-    total = summed([Exact.of(np.array([x]), n_digits) for x in numbers])
+    total = summed([ExactSums.of(np.array([x]), n_digits) for x in numbers])
     expected = sum(map(Fraction, numbers))
     lost = len(numbers) * Fraction(max(map(abs, numbers))) / 2 ** (40 * (n_digits - 1))
     got = Fraction(float(total.values()[0]))
@@ -53,9 +53,9 @@ def test_sums_are_right(numbers, n_digits):
 
 @given(awkward, awkward, st.integers(-1000, 1000))
 def test_so_many_times_a_sum_is_added_so_often(x, y, times):
-    at_once, one_by_one = (Exact.of(np.array([x]), 3) for _ in range(2))
-    term = Exact.of(np.array([y if times > 0 else -y]), 3)
-    at_once.add(Exact.of(np.array([y]), 3), times=times)
+    at_once, one_by_one = (ExactSums.of(np.array([x]), 3) for _ in range(2))
+    term = ExactSums.of(np.array([y if times > 0 else -y]), 3)
+    at_once.add(ExactSums.of(np.array([y]), 3), times=times)
     for _ in range(abs(times)):
         one_by_one.add(term)
     assert at_once.values() == one_by_one.values()

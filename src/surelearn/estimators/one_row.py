@@ -15,7 +15,7 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.row_training import RowReader, RowTrainable
-from surelearn.models.rows import Batch, RowModel, joined
+from surelearn.models.rows import RowBatch, RowModel, joined
 from surelearn.weights import Method
 
 
@@ -80,7 +80,7 @@ class RowByRow(ProbabilisticLinear):
         if weights is not None and not weights[0]:
             return False
         self.n_features_in_ = n_features
-        self._absorb(model, settings, Batch(row, None, labels, weights))
+        self._absorb(model, settings, RowBatch(row, None, labels, weights))
         if settings.can_be_kept and self._model.weights is not None:
             method = self._model.core_method(settings.method)
             self._kept = (list(params), list(params.values()), method, self._model.layout)
@@ -94,7 +94,7 @@ class RowByRow(ProbabilisticLinear):
         values = map(self.__dict__.get, kept[0])
         return kept[2] if all(map(operator.is_, values, kept[1])) else None
 
-    def _absorb(self, model: RowModel, settings: RowSettings, batch: Batch) -> None:
+    def _absorb(self, model: RowModel, settings: RowSettings, batch: RowBatch) -> None:
         """Learn a batch, in which classes may be new."""
         trainable = RowTrainable(settings, self._own_reader(), watch=self._publish)
         trainable.absorb(model, batch)

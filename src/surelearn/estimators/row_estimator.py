@@ -26,7 +26,7 @@ from surelearn.models.row_settings import (
     times,
 )
 from surelearn.models.row_training import RowBlock, RowTrainable
-from surelearn.models.rows import Batch, RowModel
+from surelearn.models.rows import RowBatch, RowModel
 from surelearn.read import Labels, Source
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
@@ -76,28 +76,28 @@ class RowEstimator(RowByRow):
         train_shards(trainable, shards, start, self._rounds(settings))
         return trainable
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Batch]:
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
         """Rows to go on with, and a twin that has read them."""
         shell = self._shell()
         return shell, shell._batch(X, y, sample_weight, reset=self._fresh)
 
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
         rows = self._validated(X, reset=reset, learning=True)
         y = as_labels(y)
         _check.one_label_a_row(len(y), rows.shape[0])
         weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
-        batch = Batch(rows_of(rows), rows, y, weight)
+        batch = RowBatch(rows_of(rows), rows, y, weight)
         _check.sound_rows(batch.rows.fault)
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
-            batch = Batch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
+            batch = RowBatch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
         if reset:
             self._meet_names(X, batch.numbers)
         return batch
 
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[Batch, NDArray[Any]]:
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
         """All rows that there are, and their classes."""
         self._check_class_weight(y)
         batch = self._batch(X, y, sample_weight, reset=True)
@@ -252,7 +252,7 @@ class ShardRows(NamedTuple):
 
 def whole_batch(
     estimator: RowEstimator, X: Any, y: Any, sample_weight: Any, *, who: str
-) -> tuple[Batch, NDArray[Any]]:
+) -> tuple[RowBatch, NDArray[Any]]:
     """All rows that `who` was given, and their classes; `estimator` reads them as its first."""
     return estimator._whole(X, y, sample_weight, who)
 

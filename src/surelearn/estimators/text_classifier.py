@@ -18,7 +18,7 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.readers import TextReader
 from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.models.row_settings import RowSettings, given_weight
-from surelearn.models.rows import Batch
+from surelearn.models.rows import RowBatch
 from surelearn.text import HashingVectorizer
 from surelearn.training.shards import Shard, named, spans, spread
 
@@ -223,7 +223,7 @@ temperature_
         for name, value in self._vectorizer_params().items():
             _check.same(name, getattr(self.vectorizer_, name), value)
 
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Batch:
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
         """Labels are looked at before any word is met."""
         texts, labels, weight, kept = self._weighty(X, y, sample_weight)
         batch = super()._batch(texts, labels, weight, reset=reset)

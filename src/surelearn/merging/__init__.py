@@ -4,7 +4,7 @@
 """
 
 from surelearn.merging._evidence import HOWS, Evidence, Way, counts_start_once, repeated, way_of
-from surelearn.merging._learnt import Learnt, Merged
+from surelearn.merging._learnt import Merged, WeightsLearnt
 from surelearn.merging._scale import joined
 from surelearn.merging._state import MergeState
 from surelearn.merging._words import Words
@@ -12,10 +12,10 @@ from surelearn.merging._words import Words
 __all__ = [
     "HOWS",
     "Evidence",
-    "Learnt",
     "MergeState",
     "Merged",
     "Way",
+    "WeightsLearnt",
     "Words",
     "counts_start_once",
     "joined",

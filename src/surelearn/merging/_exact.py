@@ -12,7 +12,7 @@ from surelearn import _core
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactSums:
     """Many sums side by side, each kept as whole numbers of a few places.
 
     Floating-point sums depend on the order of their terms, compensated ones too, if less often.
@@ -45,7 +45,9 @@ class Exact:
     def n_digits(self) -> int:
         return int(self.digits.shape[-1])
 
-    def add(self, other: Exact, *, places: NDArray[np.int64] | None = None, times: int = 1) -> None:
+    def add(
+        self, other: ExactSums, *, places: NDArray[np.int64] | None = None, times: int = 1
+    ) -> None:
         """Add `times` what another has, line by line; line r to line ``places[r]`` of these."""
         lines = np.arange(len(other.tops), dtype=np.int64) if places is None else places
         _core.add_sums(
@@ -57,11 +59,11 @@ class Exact:
             times,
         )
 
-    def part(self, rows: slice) -> Exact:
+    def part(self, rows: slice) -> ExactSums:
         """Some of the sums, in place."""
-        return Exact(self.digits[rows], self.tops[rows])
+        return ExactSums(self.digits[rows], self.tops[rows])
 
-    def put(self, index: Any, other: Exact, where: Any, sign: int = 1) -> None:
+    def put(self, index: Any, other: ExactSums, where: Any, sign: int = 1) -> None:
         """Take over what another has at `where`, or its negative, in the places of `index`."""
         self.digits[index] = other.digits[where] if sign == 1 else sign * other.digits[where]
         self.tops[index] = other.tops[where]

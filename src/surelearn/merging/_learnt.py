@@ -14,7 +14,7 @@ from surelearn.merging._words import Words
 from surelearn.weights import Diagonal, Full, Layout
 
 
-class Learnt(Protocol):
+class WeightsLearnt(Protocol):
     """A model as far as merging has to know it."""
 
     layout: Layout

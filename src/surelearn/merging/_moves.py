@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.merging._exact import Exact
+from surelearn.merging._exact import ExactSums
 from surelearn.merging._scale import Move, Scale, State, prior_run
 from surelearn.merging._sums import check_memory, n_digits
 from surelearn.merging._threads import in_threads, slices
@@ -67,7 +67,7 @@ class DiagonalMoves:
     ----------
     places : ndarray of int64 of shape (n,)
         Ascending: the feature of a weight times `n_columns`, and its column.
-    sums : Exact of shape (n, n_sums)
+    sums : ExactSums of shape (n, n_sums)
         D; for rules with variances X and G; the same two, D and X, of averaged means.
     counts : ndarray of int32 of shape (n,)
         How many models have moved it.
@@ -75,7 +75,7 @@ class DiagonalMoves:
     """
 
     places: NDArray[np.int64]
-    sums: Exact
+    sums: ExactSums
     counts: NDArray[np.int32]
     n_columns: int
 
@@ -102,7 +102,7 @@ class DiagonalMoves:
     @classmethod
     def _made(cls, found: Any, n_columns: int) -> DiagonalMoves:
         places, digits, tops, counts = found
-        return cls(places, Exact(digits, tops), counts, n_columns)
+        return cls(places, ExactSums(digits, tops), counts, n_columns)
 
     def plus(self, other: DiagonalMoves, *, threads: int = 1) -> DiagonalMoves:
         """The moves of both."""
@@ -142,7 +142,7 @@ class DiagonalMoves:
         digits = self.sums.digits[rows]
         signed = [s for s in range(digits.shape[1]) if not (layout.second_order and s == 2)]
         digits[:, signed] *= signs[:, None, None]
-        sums = Exact(digits, self.sums.tops[rows])
+        sums = ExactSums(digits, self.sums.tops[rows])
         return DiagonalMoves(np.concatenate(places)[order], sums, self.counts[rows], width)
 
     def settled(

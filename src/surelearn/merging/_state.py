@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.decode import Code
 from surelearn.merging._evidence import Evidence, Way, way_of
-from surelearn.merging._learnt import Learnt, Merged, Sole, Summed, goes_on
+from surelearn.merging._learnt import Merged, Sole, Summed, WeightsLearnt, goes_on
 from surelearn.merging._moves import DiagonalMoves, changed, lifetime
 from surelearn.merging._scale import (
     Classes,
@@ -89,11 +89,11 @@ class MergeState:
         start: Any = None,
         words: Words | None = None,
     ) -> Any:
-        """The state of one fitted estimator, or of what it has learnt (`Learnt`).
+        """The state of one fitted estimator, or of what it has learnt (`WeightsLearnt`).
 
         Parameters
         ----------
-        model : estimator or Learnt
+        model : estimator or WeightsLearnt
         how : str or Evidence
             As in `merge`.
         start : of the same kind, optional
@@ -109,11 +109,11 @@ class MergeState:
     @classmethod
     def of_learnt(
         cls,
-        model: Learnt,
+        model: WeightsLearnt,
         how: str | Evidence,
         *,
         words: Words | None = None,
-        start: Learnt | None = None,
+        start: WeightsLearnt | None = None,
     ) -> MergeState:
         """The state of plain weights and counts."""
         state = cls(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, weights
-from surelearn.merging._exact import Exact
+from surelearn.merging._exact import ExactSums
 from surelearn.merging._scale import Move, Scale, Total
 from surelearn.merging._threads import in_threads, slices
 from surelearn.weights import Layout
@@ -24,10 +24,10 @@ def _stored(numbers: Array, dtype: str) -> NDArray[Any]:
     return _check.finite_weights(numbers.astype(dtype, order="C"))
 
 
-def _zeros(shape: tuple[int, ...], n_digits: int) -> Exact:
+def _zeros(shape: tuple[int, ...], n_digits: int) -> ExactSums:
     """Sums without terms, where there is memory for them."""
     check_memory(math.prod(shape), n_digits)
-    return Exact.zeros(shape, n_digits)
+    return ExactSums.zeros(shape, n_digits)
 
 
 def check_memory(n_sums: int, n_digits: int, more: int = 0) -> None:
@@ -52,12 +52,12 @@ class DiagonalSums:
     ----------
     features : ndarray of int64 of shape (n,)
         Ascending.
-    sums : Exact of shape (n, parts, n_columns)
+    sums : ExactSums of shape (n, parts, n_columns)
         In the order of a feature's numbers.
     """
 
     features: NDArray[np.int64]
-    sums: Exact
+    sums: ExactSums
 
     @classmethod
     def of(cls, state: Mapping[str, Any], scale: Scale, *, plain: bool) -> DiagonalSums:
@@ -79,7 +79,7 @@ class DiagonalSums:
             average = cells[:, 0] - cells[:, -1] / (state["rounds"] + 1)
             terms[:, -1] = average * weight
         _check.finite_sums(terms)
-        return cls(state["features"], Exact.of(terms, n_digits(layout.dtype)))
+        return cls(state["features"], ExactSums.of(terms, n_digits(layout.dtype)))
 
     def plus(self, other: DiagonalSums, times: int = 1, *, threads: int = 1) -> DiagonalSums:
         """The sums of both, the other's so many times."""
@@ -180,13 +180,13 @@ class FullSums:
 
     Parameters
     ----------
-    means : Exact of shape (n_columns, features with intercept, 1 or 2)
+    means : ExactSums of shape (n_columns, features with intercept, 1 or 2)
         Of the means and the averaged means.
-    square : Exact of shape (n_columns, features, n_columns, features)
+    square : ExactSums of shape (n_columns, features, n_columns, features)
     """
 
-    means: Exact
-    square: Exact
+    means: ExactSums
+    square: ExactSums
 
     @classmethod
     def of(cls, state: Mapping[str, Any], scale: Scale, *, plain: bool) -> FullSums:
@@ -207,13 +207,13 @@ class FullSums:
             _check.finite_sums(numbers)
         shape, D = (state["n_columns"], layout.n_rows), n_digits(layout.dtype)
         vectors = np.moveaxis(vectors.reshape(-1, *shape), 0, -1)
-        return cls(Exact.of(vectors, D), Exact.of(square.reshape(shape * 2), D))
+        return cls(ExactSums.of(vectors, D), ExactSums.of(square.reshape(shape * 2), D))
 
     def plus(self, other: FullSums, times: int = 1, *, threads: int = 1) -> FullSums:
         """The sums of both, the other's so many times; in one thread."""
         both = []
         for own, its in ((self.means, other.means), (self.square, other.square)):
-            total = Exact(own.digits.copy(), own.tops.copy())
+            total = ExactSums(own.digits.copy(), own.tops.copy())
             total.add(its, times=times)
             both.append(total)
         return FullSums(*both)

@@ -55,7 +55,7 @@ class Learnt(Protocol):
         """The same, to be copied many times and never changed."""
 
 
-class Block(Protocol):
+class TrainingBlock(Protocol):
     """Records that can be learnt."""
 
     @property
@@ -81,7 +81,7 @@ class Summable(Protocol):
         """Of the models of all; the number of threads changes no bit."""
 
 
-B = TypeVar("B", bound=Block)
+B = TypeVar("B", bound=TrainingBlock)
 S = TypeVar("S", bound=Summable)
 
 
@@ -109,7 +109,7 @@ class Trainable(Protocol[B, S]):
 
         Parameters
         ----------
-        block : Block
+        block : TrainingBlock
         order : ndarray of int or None
         number : int
             The pass, from 1. What is counted or met once is counted and met in the first.
@@ -119,7 +119,7 @@ class Trainable(Protocol[B, S]):
 
         Returns
         -------
-        Block
+        TrainingBlock
             The same records, ready to be learnt again or packed.
 
         Raises

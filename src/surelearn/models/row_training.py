@@ -20,7 +20,7 @@ from surelearn.models.row_settings import (
     given_weight,
     times,
 )
-from surelearn.models.rows import Batch, RowModel, joined
+from surelearn.models.rows import RowBatch, RowModel, joined
 from surelearn.models.scoring import Scorer
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
@@ -89,7 +89,9 @@ class RowBlock(NamedTuple):
         return self.span[1] - self.span[0]
 
     @classmethod
-    def of(cls, batch: Batch, classes: NDArray[Any], span: tuple[int, int] | None = None) -> Self:
+    def of(
+        cls, batch: RowBatch, classes: NDArray[Any], span: tuple[int, int] | None = None
+    ) -> Self:
         """Rows in memory, all their labels among the classes."""
         _check.one_kind(classes, batch.y)
         codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
@@ -207,13 +209,13 @@ class RowTrainable:
         if starts_pass:
             model.mistakes.append(0)
         self._publish(model)
-        self._learn_known(Batch(block.rows, None, codes, weight, block.numbers), block.span,
+        self._learn_known(RowBatch(block.rows, None, codes, weight, block.numbers), block.span,
                           order=order, counts=number == 1, report=report)  # fmt: skip
         return block
 
     def _learn_known(
         self,
-        batch: Batch,
+        batch: RowBatch,
         span: tuple[int, int],
         *,
         order: Order,
@@ -241,9 +243,9 @@ class RowTrainable:
             model = model.with_classes(every)
         if starts_pass:
             model.mistakes.append(0)
-        self.absorb(model, Batch(block.rows, None, y, block.weight, block.numbers))
+        self.absorb(model, RowBatch(block.rows, None, y, block.weight, block.numbers))
 
-    def absorb(self, model: RowModel, batch: Batch) -> None:
+    def absorb(self, model: RowModel, batch: RowBatch) -> None:
         """Go on from `model` with rows in which classes may be new."""
         if self.settings.class_weight == "balanced":
             batch = batch._replace(weight=_stream_weight(model, batch))
@@ -320,7 +322,7 @@ def _balanced(
     return times(of_class[codes], weight)
 
 
-def _stream_weight(model: RowModel, batch: Batch) -> NDArray[np.float64]:
+def _stream_weight(model: RowModel, batch: RowBatch) -> NDArray[np.float64]:
     """Weight of each row by the counts up to it."""
     every = joined(model.classes, batch.y)
     counts = np.zeros(len(every), dtype=np.int64)

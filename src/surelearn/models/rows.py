@@ -36,7 +36,7 @@ from surelearn.weights import (
 _REPORT = 1 << 20
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Rows with their labels, checked, none of weight zero."""
 
     rows: Any  # of the core; None where there are none
@@ -232,7 +232,7 @@ class RowModel:
     def learn(
         self,
         method: UpdateMethod,
-        batch: Batch,
+        batch: RowBatch,
         *,
         order: NDArray[np.int64] | None = None,
         known: NDArray[np.uint8] | None = None,
@@ -249,7 +249,7 @@ class RowModel:
     def learn_coded(
         self,
         method: UpdateMethod,
-        batch: Batch,
+        batch: RowBatch,
         *,
         order: NDArray[np.int64] | None = None,
         span: tuple[int, int] | None = None,
@@ -263,7 +263,7 @@ class RowModel:
     def targets(
         self,
         method: UpdateMethod,
-        batch: Batch,
+        batch: RowBatch,
         *,
         order: NDArray[np.int64] | None = None,
         known: NDArray[np.uint8] | None = None,
@@ -280,7 +280,7 @@ class RowModel:
     def learn_span(
         self,
         method: UpdateMethod,
-        batch: Batch,
+        batch: RowBatch,
         targets: Targets,
         span: tuple[int, int],
         *,
@@ -365,7 +365,7 @@ class RowModel:
         self.updates += tally.updates
 
     def absorb(
-        self, method: UpdateMethod, batch: Batch, publish: Callable[[RowModel], None]
+        self, method: UpdateMethod, batch: RowBatch, publish: Callable[[RowModel], None]
     ) -> None:
         """Learn a batch in which classes may appear that were not known before.
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.models.protocol import Block, Order, Report, Trainable
+from surelearn.models.protocol import Order, Report, Trainable, TrainingBlock
 from surelearn.weights import Tally
 
 
 def run(
     trainable: Trainable[Any, Any],
-    block: Block,
+    block: TrainingBlock,
     passes: Iterable[int],
     *,
     order: Callable[[int], Order],
@@ -26,7 +26,7 @@ def run(
     Parameters
     ----------
     trainable : Trainable
-    block : Block
+    block : TrainingBlock
     passes : iterable of int
         Numbers of the passes, from 1.
     order : function

@@ -75,7 +75,7 @@ class Shard(NamedTuple):
 
     number: int  # from 0
     trainable: Trainable[Any, Any]  # its settings, and the words it has met
-    block: Any  # Block: its records
+    block: Any  # TrainingBlock: its records
 
 
 def learn_round(

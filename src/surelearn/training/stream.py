@@ -84,7 +84,7 @@ class StreamOptions:
     progress: Callable[[StreamProgress], None] | None = None
 
 
-class Piece(NamedTuple, Generic[B]):
+class PreparedBlock(NamedTuple, Generic[B]):
     """A block of a source."""
 
     block: B
@@ -271,13 +271,13 @@ class StreamTrainer(Generic[B]):
                 return
             self._next_pass()
 
-    def _feed(self) -> Generator[Piece[B], None, None]:
+    def _feed(self) -> Generator[PreparedBlock[B], None, None]:
         """The blocks of this pass that are left."""
         if self.cache.is_whole:
             return prefetch(self.cache.blocks(), self._cached, self._options.threads)
         return raising(self._read())
 
-    def _read(self) -> Generator[Tried[Piece[B]], None, None]:
+    def _read(self) -> Generator[Tried[PreparedBlock[B]], None, None]:
         blocks = iter(self._source.blocks(self.position.place))
         work = salvaging(self._prepare, self._source)
         if self._model is None:  # the first block decides how the others are prepared
@@ -288,19 +288,19 @@ class StreamTrainer(Generic[B]):
                     break
         yield from prefetch(blocks, work, self._options.threads, self._source.cancel)
 
-    def _prepare(self, block: Any) -> Piece[B]:
+    def _prepare(self, block: Any) -> PreparedBlock[B]:
         """A block of the source, ready to be learnt; in any thread."""
         records = block.parse()
         if not records.is_labelled:
             raise _check.no_labels(self._source.name)
         prepared = self._learner.trainable.prepare(records, self._source)
-        return Piece(prepared, block.end, block.n_bytes, records.n_bad)
+        return PreparedBlock(prepared, block.end, block.n_bytes, records.n_bad)
 
-    def _cached(self, kept: Kept) -> Piece[B]:
+    def _cached(self, kept: Kept) -> PreparedBlock[B]:
         """A block of the cache, ready to be learnt; in any thread."""
         info, end, n_bytes = kept.info
         packed = Packed(self.cache.read(kept), info)
-        return Piece(self._learner.trainable.unpack(packed), end, n_bytes)
+        return PreparedBlock(self._learner.trainable.unpack(packed), end, n_bytes)
 
     def _end_pass(self) -> tuple[bool, bool]:
         """Whether there is another pass, and whether the model holds this one."""
@@ -335,7 +335,7 @@ class StreamTrainer(Generic[B]):
 
     # ---------------------------------------------------------------- learning
 
-    def _step(self, piece: Piece[B]) -> None:
+    def _step(self, piece: PreparedBlock[B]) -> None:
         """Learn one block."""
         if piece.size:
             block = self._learn(piece.block)
@@ -358,7 +358,7 @@ class StreamTrainer(Generic[B]):
             self._publish(None)
             raise
 
-    def _keep(self, piece: Piece[B]) -> None:
+    def _keep(self, piece: PreparedBlock[B]) -> None:
         if not self._options.cache_bytes:
             return
         packed = self._learner.trainable.pack(piece.block)

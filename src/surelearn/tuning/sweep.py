@@ -21,7 +21,7 @@ from scipy import sparse
 from surelearn import _core, constraints, rules
 from surelearn.models.protocol import Refused
 from surelearn.models.row_settings import RowSettings
-from surelearn.models.rows import Batch, RowModel
+from surelearn.models.rows import RowBatch, RowModel
 from surelearn.rows import rows_of
 from surelearn.weights import LANES, Diagonal, Layout
 
@@ -35,7 +35,7 @@ _BLOCK_FULL = 1 << 6
 class OrderedRows(NamedTuple):
     """What all learn: the rows in their order, labels as places among the classes."""
 
-    batch: Batch
+    batch: RowBatch
     order: NDArray[np.int64] | None
     classes: NDArray[Any]
 
