@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where each public name lives. They are loaded when first asked for: scikit-learn takes a second
-#: to import, and the command line must not wait for it to print its help.
+#: The module of each public name. A name is imported on first use: importing scikit-learn takes a
+#: second, and the command line must print its help without that wait.
 _HOMES = {
     "FormatError": "surelearn._check",
     "SureClassifier": "surelearn.estimators",

@@ -26,7 +26,7 @@ def test_the_table():
     assert (
         str(of(**curves))
         == """\
-10 runs, 2 to 201 labels of 999 that could be asked for
+10 runs, 2 to 201 labels from a pool of 999 rows
 
 learner  strategy  at 201 labels    80 % of all    90 % of all    95 % of all
 CW       random     100.0+-0.0 %             77            102            115
@@ -45,7 +45,7 @@ random order needs. < and >: bounds, since one of the two did not get there.
 
 def test_a_table_of_one_run():
     text = str(of(random=[[0.5, 1.0]], acl=[[0.5, 1.0]]))
-    assert "1 run, 2 to 3 labels of 999" in text
+    assert "1 run, 2 to 3 labels from a pool of 999 rows" in text
     assert "+-" not in text
 
 

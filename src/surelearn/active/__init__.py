@@ -1,4 +1,4 @@
-"""Room 8, active learning: which row to ask about next; must not know how rows are learnt.
+"""Active learning: choose the next row to label; must not know how a model learns rows.
 
 >>> from surelearn import SureClassifier, active
 >>> clf = SureClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])

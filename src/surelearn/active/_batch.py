@@ -1,4 +1,4 @@
-"""Several questions at once, none of them twice: each as if those before had been answered."""
+"""Choose a batch of rows to label: each as if the rows before it had been labelled."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.active._view import Own, unsure_first
 
-#: Rows that are scored again in one call of the core, at first.
+#: How many rows the first call of the core scores again; later calls score twice as many.
 _TOGETHER = 64
 
 
 class Shrinking:
-    """A twin of a model whose variances fall as rows are chosen; the model stays as it is."""
+    """A copy of a model whose variances fall as rows are chosen; the model does not change."""
 
     def __init__(self, rows: Own) -> None:
         rows.check_certain("variances")
@@ -27,19 +27,19 @@ class Shrinking:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """Of all rows, before any was chosen."""
+        """The scores of all rows before the first choice."""
         return unsure_first(self._found)
 
     def again(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The scores of some rows now. None has become smaller, since variances only fall."""
+        """The current scores of some rows. No score can fall, since variances only fall."""
         places = self._found.best[rows]
         now = self._scorer.top_two(self._rows, rows, places=places)
         lost = np.maximum(self._found.own[rows] - now.own, 0.0)
-        # hypot, so that rows which lost nothing keep their score to the bit
+        # hypot(gap, 0) == gap, so rows that lost no variance keep their score to the bit.
         return unsure_first(now._replace(gap=np.hypot(now.gap, np.sqrt(lost))))
 
     def choose(self, row: int) -> None:
-        """Go on as if this row had been learnt."""
+        """Shrink the variances as if this row had been learnt."""
         best, other = int(self._found.best[row]), int(self._found.next[row])
         code = self._model.code
         if code is not None:
@@ -55,10 +55,11 @@ class Shrinking:
 
 
 def spread_out(rows: Own, n: int, among: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """The n rows to ask about together, best first, all of them or `among` some.
+    """The n rows to label together, best first; the candidates are `among`, or all rows.
 
-    The smallest score may have been found before the last choice. Then the row can only have become
-    surer since: it is scored again, with others, until the smallest is a new one.
+    The search is lazy. A choice can only raise the other scores, so an old score is a lower bound.
+    While the smallest score is an old one, that row and its nearest rivals are scored again. A
+    smallest score that is new beats every bound: its row is the next choice.
     """
     twin = Shrinking(rows)
     among = np.arange(len(rows)) if among is None else among
@@ -77,5 +78,5 @@ def spread_out(rows: Own, n: int, among: NDArray[np.int64] | None = None) -> NDA
             continue
         near = np.argpartition(score, min(together, len(score)) - 1)[:together]
         score[near], is_new[near] = twin.again(among[near]), True
-        together *= 2
+        together *= 2  # many near copies of the chosen row: do not creep through them
     return np.array(chosen, dtype=np.int64)

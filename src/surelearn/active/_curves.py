@@ -1,4 +1,4 @@
-"""The curves of a simulation, what they say, and as a file; must not know how they were made."""
+"""The learning curves of a simulation: summaries and CSV files; must not know who drew them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Array = NDArray[np.float64]
 Pair = tuple[str, str]
 
 _COLUMNS = ("learner", "strategy", "run", "labels", "accuracy")
-#: What stands for a strategy in the lines of `full`.
+#: The strategy column of lines that hold `full`.
 _ALL = "all"
 _SHARES = (0.8, 0.9, 0.95)
 
 
 class LabelsNeeded(Table):
-    """A line for each curve: labels to reach a mark, and relative to random order."""
+    """One line per curve: labels needed to reach a target accuracy, and the ratio to random."""
 
     _kind = "a table of labels needed"
 
@@ -44,13 +44,13 @@ class Simulation:
     Parameters
     ----------
     labels : array of int of shape (n_points,)
-        Numbers of labels at which was tested; the first is one of each class.
+        Numbers of labels at each test; the first test has one label of each class.
     curves : dict of {(learner, strategy): array of shape (n_runs, n_points)}
-        Accuracy on the rows held out.
+        Accuracy on the held-out rows.
     full : dict of {learner: array of shape (n_runs,)}
-        The same of learners that have learnt all labels.
+        Accuracy of learners trained on all labels of the pool.
     pool : array of int of shape (n_runs,)
-        How many these are.
+        Number of labels in the pool of each run.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ class Simulation:
         As above, as arrays.
     mean, error : dict of {(learner, strategy): ndarray of shape (n_points,)}
         Mean over the runs and its standard error :math:`s / \sqrt{n}`; nan for one run. Runs share
-        most of the rows they learn from: the error is that of another split of these rows rather
-        than that of other rows.
+        most of their training rows, so the error describes another split of these rows, not
+        another sample of rows.
     smooth : dict of {(learner, strategy): ndarray of shape (n_runs, n_points)}
-        `curves` with every point the mean of nine tests around it, as many before as after, so
-        fewer near the ends.
+        `curves` with a centred moving average over nine tests. The window shrinks near the ends
+        and stays symmetric.
 
     Examples
     --------
@@ -107,21 +107,23 @@ class Simulation:
         return {pair: _worth.smoothed(curve) for pair, curve in self.curves.items()}
 
     def labels_needed(self, share: float = 0.8, *, against: str = "random") -> LabelsNeeded:
-        r"""Labels that each strategy needs for a share of the accuracy of learning all.
+        r"""Labels that each strategy needs to reach a share of the accuracy with all labels.
 
-        The mark of a learner is ``share`` times the mean of its `full`. Needed are as many labels
-        as there are at the first test at which the mean over runs of the `smooth` curves reaches
-        it. (Unsmoothed the first lucky test would count, more so the noisier a curve is.)
+        The mark (target accuracy) of a learner is ``share`` times the mean of its `full`. A curve
+        reaches the mark at the first test where the mean over runs of `smooth` is at least the
+        mark. (Without smoothing the first lucky test would count, and noisy curves would win.)
 
-        Errors are those of 2000 draws of the runs with replacement, curve, `full` and random order
-        together, each by the same definition as the result. A draw has n - 1 of the n runs, so that
-        the spread of a mean is its standard error. The 95 % interval of a ratio r is Student's,
+        Errors come from a bootstrap of 2000 draws of runs with replacement. A draw takes curve,
+        `full` and random order together and repeats the whole computation. It has n - 1 of the n
+        runs, so that the spread of a mean equals its standard error. The 95 % interval of a ratio
+        r is Student's,
 
         .. math:: r \exp(\pm\, t_{n-1,\,0.975}\; s)
 
-        with :math:`s^2` the variance of log r over the draws and, since both numbers of labels are
-        rounded to tests d apart, :math:`d^2 / 12` times the sum of their inverse squares. It holds
-        for few runs too, which quantiles of the draws do not, but is very wide then.
+        where :math:`s^2` is the variance of log r over the draws plus :math:`d^2 / 12` times the
+        sum of the inverse squares of both numbers of labels: the second term is the rounding to
+        tests that are d labels apart. The interval also holds for few runs, where it is very wide;
+        quantiles of the draws would be too narrow.
 
         Parameters
         ----------
@@ -133,11 +135,10 @@ class Simulation:
         Returns
         -------
         Table
-            With the columns learner, strategy, mark, labels (inf: not reached), error (nan: not
-            reached in some draws), ratio (to `against` with the same learner; nan without it),
-            ratio_error, low and high (95 % interval of the ratio). In ratios and their errors a
-            mark that is not reached counts as reached with the last label, so no difference is
-            overstated.
+            Columns: learner, strategy, mark, labels (inf: not reached), error (nan: not reached in
+            some draws), ratio (to `against` with the same learner; nan without it), ratio_error,
+            low and high (95 % interval of the ratio). Ratios and their errors treat a mark that is
+            not reached as reached with the last label, so they never overstate a difference.
         """
         share = _check.number("share", share, "(0, 1]", low=0.0, high=np.nextafter(1, 2))
         smooth = self.smooth
@@ -151,22 +152,22 @@ class Simulation:
     def worth(
         self, share: float = 0.9, *, learner: str | None = None, strategy: str | None = None
     ) -> Worth:
-        """Whether asking is worth it for these rows: one sentence with its uncertainty.
+        """Say whether active learning pays off on these rows: one sentence with its uncertainty.
 
         Parameters
         ----------
         share : float, default 0.9
-            Of the accuracy of learning all; as in `labels_needed`.
+            Of the accuracy with all labels; as in `labels_needed`.
         learner, strategy : str, optional
             Default: ``"acl"`` and the last learner that has it; without ``"acl"`` the first
-            strategy that is not random. It is never the best one of those tried: that would flatter
-            it.
+            strategy that is not random. The default never picks the best of those tried, since
+            that would bias the result.
 
         Returns
         -------
         Worth
-            Print it. *Worth it* and *not worth it* are said where the 95 % interval of the ratio
-            leaves 1 out.
+            Print it. The verdict is *worth it* or *not worth it* only if the 95 % interval of the
+            ratio excludes 1.
 
         Examples
         --------
@@ -194,7 +195,10 @@ class Simulation:
         )
 
     def table(self) -> str:
-        """Accuracy with the last label, and labels needed for 80, 90 and 95 % of that of all."""
+        """Accuracy with the last label, and labels needed for 80, 90 and 95 % of the full accuracy.
+
+        The full accuracy is that of the same learner trained on all labels.
+        """
         return _looks.table(self, _SHARES)
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,10 +211,10 @@ class Simulation:
     # ------------------------------------------------------------------------ files
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write all curves, a line for each test of each run.
+        """Write all curves, one line per test of each run.
 
-        Columns: learner, strategy, run, labels, accuracy. In the lines of `full` the strategy is
-        ``all``. `from_csv` gives the same curves, to the last bit.
+        Columns: learner, strategy, run, labels, accuracy. Lines of `full` have the strategy
+        ``all``. `from_csv` reads the same curves back, to the last bit.
         """
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -219,7 +223,7 @@ class Simulation:
 
     @classmethod
     def from_csv(cls, path: str | PathLike[str]) -> Simulation:
-        """Read what `to_csv` has written."""
+        """Read a file written by `to_csv`."""
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
             try:
@@ -292,7 +296,7 @@ _NEEDED = ("mark", "labels", "error", "ratio", "ratio_error", "low", "high")
 
 
 class _Needed(NamedTuple):
-    """Labels needed, and in every draw of the runs."""
+    """Labels needed, over all runs and in each bootstrap draw."""
 
     mark: float
     labels: float
@@ -302,7 +306,7 @@ class _Needed(NamedTuple):
     bounds: tuple[float, float] = (np.nan, np.nan)
 
     def line(self) -> tuple[float, ...]:
-        """What `_NEEDED` names."""
+        """The columns of `_NEEDED`."""
         n = self.of_draws
         error = float(n.std()) if len(n) and np.isfinite(n).all() else np.nan
         if not len(self.ratio_of_draws):
@@ -312,7 +316,7 @@ class _Needed(NamedTuple):
 
 
 def _needed(curve: Array, other: Array | None, marks: Array, labels: NDArray[np.int64]) -> _Needed:
-    """Labels needed by a curve in the mean of all runs (the first weights) and of every draw."""
+    """Labels needed by the mean over all runs (first row of weights) and over each draw."""
     n_runs = len(curve)
     weights = np.full((1, n_runs), 1 / n_runs)
     if n_runs > 1:
@@ -340,7 +344,7 @@ def _standard_error(curve: Array) -> Array:
 
 
 def _in_order(pair: Pair, by_run: dict[int, Any]) -> list[Any]:
-    """Runs as they were counted when they were written, so that they can be compared."""
+    """The runs in the order of their numbers; runs of one number share a split in all curves."""
     if sorted(by_run) != list(range(len(by_run))):
         raise ValueError(
             f"the runs of {' '.join(pair)} must be 0 to {len(by_run) - 1}, got "

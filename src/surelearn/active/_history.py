@@ -1,4 +1,4 @@
-"""What a pool was told, as plain values that JSON can hold, and back; must not know models."""
+"""The history of a pool, to and from plain JSON values; must not know models."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from scipy import sparse
 
 from surelearn import _check
 
-#: What is done with rows: labelled before the first question, answered, never asked about again.
+#: Kinds of steps: labels given before the first question, an answer, a skip.
 KINDS = ("start", "tell", "skip")
 
 
 class Answer(NamedTuple):
-    """A label that was told.
+    """A label that a pool was told.
 
     Parameters
     ----------
     row : int
     label : label
     predicted : label or None
-        What the model said before it learnt it; None where it did not know two classes yet, and
-        for labels of the start.
+        The model's prediction before it learnt the label. None for labels of the start, and while
+        the model knew fewer than two classes.
     at_random : bool
         Whether the question was drawn at random, by `explore` or the strategy ``"random"``.
     mark : int or None
-        CRC-32 of the row, by which it is known again when a pool goes on.
+        CRC-32 of the row. A resumed pool checks it to make sure that `X` has the same rows.
     """
 
     row: int
@@ -39,24 +39,24 @@ class Answer(NamedTuple):
 
 
 class HistoryStep(NamedTuple):
-    """What one call has done; `undo` takes back all but the labels of the start."""
+    """One call of a pool; `undo` reverts all but the labels of the start."""
 
     kind: str
     rows: list[int]
 
 
 class History(NamedTuple):
-    """What a pool was told; `Pool.history` describes it."""
+    """Everything a pool was told; `Pool.history` describes the fields."""
 
     random_state: int
-    learnt_before: int | None  # rows that the model had learnt; None: nobody knows how many
-    label_type: str | None  # numpy's name of it, which JSON does not tell
-    drawn: list[int]  # rows of the last questions that were drawn at random
+    learnt_before: int | None  # rows that the model had learnt; None: unknown
+    label_type: str | None  # the NumPy dtype, which JSON cannot hold
+    drawn: list[int]  # the randomly drawn rows of the last questions
     steps: list[HistoryStep]
     answers: list[Answer]  # of all steps
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The history as plain values that JSON can hold."""
         answers = iter(self.answers)
         return {
             "random_state": self.random_state,
@@ -68,7 +68,7 @@ class History(NamedTuple):
 
     @classmethod
     def of(cls, plain: Any) -> History:
-        """From what `plain` gave; ValueError or TypeError for anything else."""
+        """Read what `plain` gave; raise ValueError or TypeError for anything else."""
         _check.history(plain)
         listed = [_step(i, one) for i, one in enumerate(plain["steps"])]
         return cls(
@@ -88,7 +88,7 @@ def _plain_step(step: HistoryStep, answers: Iterator[Answer]) -> dict[str, Any]:
 
 
 def _step(i: int, plain: Mapping[str, Any]) -> tuple[HistoryStep, list[Answer]]:
-    """A step, and the answers in it."""
+    """A step and its answers."""
     name = f"history['steps'][{i}]"
     kind = _check.history_step(name, plain, KINDS)
     if kind == "skip":
@@ -101,7 +101,7 @@ def _step(i: int, plain: Mapping[str, Any]) -> tuple[HistoryStep, list[Answer]]:
 
 
 def mark_of(row: Any) -> int:
-    """A number that another row has hardly ever; `row` is cut out of its matrix, frame or list."""
+    """A checksum of one row, given as a slice of its matrix, frame or list."""
     if sparse.issparse(row):
         content: Any = [row.indices.tolist(), row.data.tolist()]
     else:

@@ -1,4 +1,4 @@
-"""A simulation as text and as plain values; must not know how it was made."""
+"""A simulation as text and as plain values; must not know how its curves were drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH = 79
 
 
 def table(found: Simulation, shares: Sequence[float]) -> str:
-    """What was tried, a line for each curve, and what the numbers are."""
+    """A headline, one line per curve, and notes on the numbers."""
     last = int(found.labels[-1])
     head = [
         "learner",
@@ -37,7 +37,7 @@ def _headline(found: Simulation) -> str:
     first, last = found.labels[[0, -1]].tolist()
     least, most = int(found.pool.min()), int(found.pool.max())
     pool = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-    return f"{runs}, {first:,} to {last:,} labels of {pool} that could be asked for"
+    return f"{runs}, {first:,} to {last:,} labels from a pool of {pool} rows"
 
 
 def _curves(found: Simulation, shares: Sequence[float]) -> list[list[str]]:
@@ -65,7 +65,7 @@ def _accuracy(values: Any) -> str:
 
 
 def _reached(line: Any, random: Any) -> str:
-    """Labels needed, and relative to random order where it is not that itself."""
+    """Labels needed; for all but random order also the ratio to random order."""
     labels = "never" if np.isinf(line.labels) else f"{line.labels:,.0f}"
     if random is None or line is random:
         return labels
@@ -101,7 +101,7 @@ def _padded(cells: list[str], wide: list[int]) -> list[str]:
 
 
 def plain(found: Simulation, shares: Sequence[float]) -> dict[str, Any]:
-    """Lists, texts and numbers; None for what is not known."""
+    """The simulation as lists, strings and numbers; None for unknown values."""
     mean, error = found.mean, found.error
     curves = [
         {

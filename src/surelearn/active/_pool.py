@@ -1,4 +1,4 @@
-"""A pool of rows without labels: questions out, answers in; must not know how rows are scored."""
+"""A pool of unlabelled rows: questions out, answers in; must not know how rows are scored."""
 
 from __future__ import annotations
 
@@ -27,42 +27,43 @@ Rows = NDArray[np.int64]
 
 
 class Pool:
-    """Rows without labels, the answers so far, and a model that learns each as it comes.
+    """Unlabelled rows, the answers so far, and a model that learns each answer at once.
 
-    Ask, tell, ask again. Until two classes are known questions are drawn at random; after that they
-    are those of `query`. `ask` changes nothing: asked twice it gives the same rows.
+    Ask, tell, ask again. Questions are drawn at random until two classes are known; after that
+    `query` chooses them. `ask` changes nothing: a second call gives the same rows.
 
     Parameters
     ----------
     model : classifier
-        Is taught in place, and by nothing else while the pool is in use. One of ours learns each
-        label by `partial_fit`, with the same bytes as if that had been called with all of them. Of
-        others those with `partial_fit` do so too, but must start over with all labels where a new
-        class appears; those without are fitted again with all labels after each.
+        The pool trains it in place; do not train it elsewhere meanwhile. Our classifiers learn
+        each label by `partial_fit`, and end with the same bytes as one call with all labels. Other
+        classifiers with `partial_fit` do the same, but start over with all labels when a new class
+        appears. Classifiers without it are fitted again on all labels after each answer.
     X : array or CSR matrix of shape (n_samples, n_features), or texts
-        Whatever the model takes. Read, and texts hashed, once for all scores.
+        Whatever the model takes. It is read, and texts are hashed, once for all scores.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
-        Whether several rows that are asked about together should differ, see `query`.
+        Whether several rows of one question should differ; see `query`.
     labels : dict of {row: label}, optional
-        A start, such as one example of each class. It is not undone. For a model that has learnt
-        nothing yet; others are told such labels by `tell`.
+        Labels to start from, such as one example of each class. `undo` does not revert them. The
+        model must be untrained; give labels to a trained one with `tell`.
     classes : array, optional
-        Labels that may come, where the model must know them before: codes of ``"ecoc"`` and coding
-        matrices need them.
+        All classes. Models that must know them in advance need this: ``"ecoc"`` codes and coding
+        matrices.
     stop : stopping rule or list of them, optional
         When `should_stop` gives a reason: `Budget`, `Stable`, `EstimatedError`.
     explore : float, default 0.0
-        Share of questions in [0, 1) that are drawn at random, which `EstimatedError` is honest by.
+        Share of questions in [0, 1) that are drawn at random. `EstimatedError` needs some for an
+        unbiased estimate.
     random_state : int, RandomState or None
-        Of random questions, and of the rows that `Stable` watches.
+        Decides the random questions and the rows that `Stable` watches.
     history : dict, optional
-        That of an earlier pool, to go on where it ended: with its answers, skips, random order and
-        steps to undo, the same next question, and the model to the byte. `model` is one with the
-        settings of before, fitted or not: it starts anew and learns the answers again. One that was
-        fitted before the first question is handed in as it was then. `X` has the same rows in the
-        same order; more may have come at its end.
+        The `history` of an earlier pool, to resume it: with the same answers, skips, steps to
+        undo, random order and next question, and the same model to the byte. Pass a `model` with
+        the same settings, fitted or not: it starts over and learns the answers again. If the model
+        was fitted before the first question, pass it as it was then. `X` must have the same rows
+        in the same order; new rows may follow at the end.
 
     Attributes
     ----------
@@ -71,19 +72,19 @@ class Pool:
         In the order they were told.
     skipped : list of int
     history : dict
-        Everything that was told and skipped, as plain values that JSON can hold: ``random_state``;
-        ``steps``, a list of dicts of ``kind`` ("start", "tell" or "skip") and ``answers`` or
-        ``rows``; ``drawn``, rows of the last questions that were drawn at random; ``label_type``;
-        ``learnt_before``, how many rows the model had learnt. Only the first two must be there to
-        go on from it, and only ``row`` and ``label`` of each answer.
+        All answers and skips, as plain values that JSON can hold: ``random_state``; ``steps``, a
+        list of dicts of ``kind`` ("start", "tell" or "skip") and ``answers`` or ``rows``;
+        ``drawn``, the randomly drawn rows of the last questions; ``label_type``;
+        ``learnt_before``, how many rows the model had learnt. To resume, only the first two are
+        required, and only ``row`` and ``label`` of each answer.
 
     Notes
     -----
-    `undo` goes back to a copy of the model and learns again what was told since. Copies are bytes
-    of what was learnt, so they are as large as the features met, not as the table of weights; three
-    are kept: the start and the last two of those made every 32 labels. So `undo` takes the time of
-    at most 32 labels for the last few steps, and of all labels before, some 10 microseconds each,
-    for those further back.
+    `undo` restores a copy of the model and learns again the labels told since. The pool keeps three
+    copies: that of the start and the last two of those made every 32 labels. A copy is as large as
+    the features met so far, not as the table of weights. So the last few steps are undone in the
+    time of at most 32 labels. Earlier steps take the time of all labels before them, some
+    10 microseconds each.
 
     Examples
     --------
@@ -123,12 +124,12 @@ class Pool:
         before = None if history is None else History.of(history)
         self._seed = _seed(random_state, before)
         self._pupil = Pupil(model, self._X, classes)
-        self._rows: Any = None  # read when they are first needed
+        self._rows: Any = None  # read on first use
         self._draw()
-        self._places: dict[Any, int] = {}  # of labels in predictions
+        self._places: dict[Any, int] = {}  # label: its number in predictions
         self._predictions: list[NDArray[np.int32] | None] = []
         self._closed = np.zeros(self._n_rows, dtype=bool)
-        self._drawn: frozenset[int] = frozenset()  # of the last questions those drawn at random
+        self._drawn: frozenset[int] = frozenset()  # the random ones among the last questions
         self._steps: list[HistoryStep] = []
         self.answers: list[Answer] = []
         self.skipped: list[int] = []
@@ -149,7 +150,7 @@ class Pool:
         return History(self._seed, before, kind, drawn, self._steps, self.answers).plain()
 
     def __len__(self) -> int:
-        """Rows that are neither answered nor skipped."""
+        """The number of open rows: neither answered nor skipped."""
         return int(self._n_rows - self._closed.sum())
 
     def ask(self, n: int = 1) -> Rows:
@@ -162,10 +163,11 @@ class Pool:
         Returns
         -------
         ndarray of int64
-            Row numbers that were neither answered nor skipped; fewer than n where fewer are left.
+            Numbers of open rows, neither answered nor skipped; fewer than n if fewer are left.
         """
         n = min(_check.count("n", n), len(self))
-        number = int(self._closed.sum())  # of the first of these questions
+        number = int(self._closed.sum())  # how many questions came before
+        # Each question has its coin, tossed in advance: asking twice gives the same rows.
         at_random = self._coins[number : number + n] < self._explore
         if self._strategy == "random" or not self._pupil.decides:
             at_random[:] = True
@@ -178,12 +180,12 @@ class Pool:
         return rows
 
     def tell(self, rows: Any, labels: Any) -> None:
-        """Learn the labels of rows, one after the other.
+        """Learn the labels of rows, one by one.
 
         Parameters
         ----------
         rows : int or array of int
-            Any that are neither answered nor skipped, asked or not.
+            Any open rows, whether they were asked or not.
         labels : label or array of labels
             One for each row.
         """
@@ -196,7 +198,7 @@ class Pool:
             for row, label in zip(numbers, given, strict=True):
                 self._learn(row, label, judged=True)
                 told.append(row)
-        finally:  # what was learnt before a label that is refused stays
+        finally:  # labels learnt before a refused one stay
             if told:
                 self._steps.append(HistoryStep("tell", told))
 
@@ -214,9 +216,9 @@ class Pool:
             self._steps.append(HistoryStep("skip", numbers))
 
     def undo(self) -> Rows:
-        """Take back the last call of `tell` or `skip`, and before that the one before.
+        """Revert the last call of `tell` or `skip`; call it again to go further back.
 
-        The model is to the byte what it was.
+        The model is restored to the byte.
 
         Returns
         -------
@@ -236,9 +238,9 @@ class Pool:
         return np.array(rows, dtype=np.int64)
 
     def should_stop(self) -> str:
-        """Why to stop asking: the reason of the first stopping rule that has one, or ``""``.
+        """The reason to stop asking, from the first stopping rule that gives one, or ``""``.
 
-        Also where there is nothing left to ask about.
+        A pool without open rows is a reason as well.
         """
         if not len(self):
             return "no rows left"
@@ -254,10 +256,10 @@ class Pool:
     # ---------------------------------------------------------------- internals
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_rows": None}  # of the core; read again
+        return {**vars(self), "_rows": None}  # core rows cannot be pickled; they are read again
 
     def _draw(self) -> None:
-        """All that is random: the order of random questions, when to ask one, rows to watch."""
+        """Draw everything random in advance, so that a resumed pool draws the same."""
         random = check_random_state(self._seed)
         self._order: Rows = random.permutation(self._n_rows)
         self._coins = random.random_sample(self._n_rows)
@@ -276,7 +278,7 @@ class Pool:
         self._steps.append(HistoryStep("start", rows))
 
     def _go_on(self, history: History) -> None:
-        """Be the pool that this is the history of."""
+        """Resume the pool of this history."""
         for kind, rows in history.steps:
             self._closed[self._open("history", rows)] = True
             if kind == "skip":
@@ -288,7 +290,7 @@ class Pool:
         lessons = [
             Lesson(answer.row, label) for answer, label in zip(history.answers, labels, strict=True)
         ]
-        # Whoever watches predictions has to see the model after every label.
+        # A rule that watches predictions needs the model after every label.
         size = 1 if len(self._watched) else max(1, len(lessons))
         with self._pupil.starting_over(history.learnt_before, len(lessons)):
             for begin in range(0, len(lessons), size):
@@ -302,7 +304,7 @@ class Pool:
         return mark_of(taken(self._X, [row]))
 
     def _open(self, name: str, rows: Any) -> list[int]:
-        """Numbers of rows that can still be answered."""
+        """The row numbers as a list; all must be open."""
         numbers = np.asarray(rows).reshape(-1)
         if numbers.dtype.kind not in "iu" and len(numbers):
             raise TypeError(f"{name} must be row numbers, got {rows!r}.")
@@ -323,14 +325,15 @@ class Pool:
         mark = self._mark(row)
         self._pupil.learn(Lesson(row, label))
         self._closed[row] = True
-        # Not those before two classes were known: with none after them they would stand for all.
+        # Early questions are random because the model cannot decide yet. Without `explore` they
+        # must not count as random: `EstimatedError` would judge by these few alone.
         at_random = row in self._drawn and (self._explore > 0 or self._strategy == "random")
         self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random, mark))
         if len(self._watched):
             self._predictions.append(self._watch())
 
     def _watch(self) -> NDArray[np.int32] | None:
-        """What the model says of the watched rows, as places of labels."""
+        """The predictions of the watched rows, as label numbers."""
         if not self._pupil.decides:
             return None
         labels, inverse = np.unique(self._pupil.predict(self._watched), return_inverse=True)
@@ -342,7 +345,7 @@ class Pool:
         return self._order[~self._closed[self._order]][:n]
 
     def _best(self, n: int, taken: Rows) -> Rows:
-        """The best open rows but those taken."""
+        """The best open rows that are not taken."""
         is_open = ~self._closed
         is_open[taken] = False
         among = np.flatnonzero(is_open)
@@ -356,7 +359,7 @@ class Pool:
         model = self._pupil.model
         if not isinstance(model, ProbabilisticLinear):
             return Foreign(model, self._X)
-        if reads_by_names(model):  # names that are met later make other rows of the same
+        if reads_by_names(model):  # a name met later gets a column: the rows must be read again
             return Own(model, self._X)
         if self._rows is None:
             self._rows = core_rows(model, self._X)
@@ -364,14 +367,14 @@ class Pool:
 
 
 def _by_rows(X: Any) -> Any:
-    """Rows that can be taken out by their numbers, many times."""
+    """X in a form that gives rows by number, any number of times."""
     if sparse.issparse(X):
         return X.tocsr()
     return X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
 
 
 def _seed(random_state: Any, history: History | None) -> int:
-    """The seed of all that a pool draws, which its history has to tell."""
+    """The seed of all random draws; an int, so that the history can store it."""
     if history is not None:
         _check.same_seed(random_state, history.random_state)
         return history.random_state
@@ -381,7 +384,7 @@ def _seed(random_state: Any, history: History | None) -> int:
 
 
 def _plain(label: Any) -> Any:
-    """A label as Python has it."""
+    """A label as a plain Python value."""
     return label.item() if isinstance(label, np.generic) else label
 
 

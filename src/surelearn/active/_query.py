@@ -1,4 +1,4 @@
-"""Which rows to ask about: a score for each, and the best few; must not know labels."""
+"""Query strategies: a score for each row, and the best few rows; must not know labels."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Rows = NDArray[np.int64]
 
 
 def _at_random(rows: Own | Foreign, random: Any) -> Array:
-    """The place of each row in a random order."""
+    """The position of each row in a random order."""
     places: Array = np.empty(len(rows), dtype=np.float64)
     places[check_random_state(random).permutation(len(rows))] = np.arange(len(rows))
     return places
 
 
-#: Each strategy: a score for each row from what the model says of it, smaller ones asked sooner.
+#: Strategies: each gives a score per row; the smallest score is asked first.
 STRATEGIES: dict[str, Callable[[Own | Foreign, Any], Array]] = {
     "random": _at_random,
     "margin": lambda rows, _: rows.margin(),
@@ -36,7 +36,7 @@ STRATEGIES: dict[str, Callable[[Own | Foreign, Any], Array]] = {
 
 
 def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = None) -> Array:
-    r"""How soon to ask about each row: the smallest score first.
+    r"""The query score of each row; the row with the smallest score is asked first.
 
     With M the mean of the margin and V its variance:
 
@@ -45,24 +45,24 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
         entropy = \frac{1}{\log K} \sum_z p_z \log p_z \\
         least\text{-}confident &= \max_z p_z, \qquad random = \text{place in a random order}
 
-    The margin of three or more classes is that between the two labels of the largest mean scores,
-    ``M = s_a - s_b`` and ``V = v_a + v_b``, with codes and with full covariance ``V = g' sigma g``
-    for the difference g of the two. The order by `acl` is that by ``|Pr[label] - 1/2|``, also where
-    the probability rounds to 1: `Probit` adds its noise to V in both. Only V without that noise
-    tells whether a row can teach anything: where it is 0, in a row without any feature or
-    intercept, the score is inf.
+    With three or more classes, the margin is that between the two labels with the largest mean
+    scores: ``M = s_a - s_b`` and ``V = v_a + v_b``. With codes and with full covariance,
+    ``V = g' sigma g`` for the difference g of the two labels. `acl` orders rows as
+    ``|Pr[label] - 1/2|`` does, and still tells them apart where the probability rounds to 1;
+    `Probit` adds its noise to V in both. A row without features and intercept has V = 0 before that
+    noise is added. It cannot teach the model anything, so its score is inf.
 
     Parameters
     ----------
     model : classifier
-        Any of ours, or of scikit-learn. `acl` needs variances, so a second-order rule of ours;
-        `margin` needs `decision_function`, `entropy` and `least-confident` `predict_proba`.
-        Only `random` works before it is fitted.
+        One of ours or of scikit-learn. `acl` needs variances, so a second-order rule of ours;
+        `margin` needs `decision_function`; `entropy` and `least-confident` need `predict_proba`.
+        An unfitted model works with `random` only.
     X : array or CSR matrix of shape (n_samples, n_features), or texts
         Whatever the model takes.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
     random_state : int, RandomState or None
-        Of the order by `random`.
+        Decides the order of `random`.
 
     Returns
     -------
@@ -83,14 +83,14 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
 
 
 def rate(rows: Own | Foreign, strategy: str, random_state: Any) -> Array:
-    """The scores of rows that are read already."""
+    """The scores of rows that have been read."""
     name = _check.choice("strategy", strategy, STRATEGIES)
     with _refusing(name):
         return np.asarray(STRATEGIES[name](rows, random_state), dtype=np.float64)
 
 
 def together(rows: Own | Foreign, n: int, among: Rows | None = None) -> Rows:
-    """A batch of rows, all of them or `among` some."""
+    """A batch of n rows, chosen from `among` or from all rows."""
     with _refusing("acl"):
         if isinstance(rows, Foreign):
             raise rows.without_variances()
@@ -99,7 +99,7 @@ def together(rows: Own | Foreign, n: int, among: Rows | None = None) -> Rows:
 
 @contextmanager
 def _refusing(strategy: str) -> Iterator[None]:
-    """Say which strategy asks a model for what it does not have."""
+    """Turn `Missing` into an error that names the strategy."""
     try:
         yield
     except Missing as lack:
@@ -117,31 +117,32 @@ def query(
     batch: bool = False,
     random_state: Any = None,
 ) -> Rows:
-    r"""The rows to ask about, best first; equals in the order of their numbers.
+    r"""The rows to ask about, best first; ties keep the order of the row numbers.
 
-    The n rows of smallest `scores` are often near copies of one another. With `batch` each is
-    chosen as if those before it had been learnt. Their labels are not known, but whatever they are,
-    the precision of the weights grows by the gain of the rule. It is taken at a margin of mean 0,
-    where both labels are as likely:
+    The n rows with the smallest `scores` are often near copies of one another. With `batch`, each
+    row is chosen as if the rows before it had been learnt. Their labels are unknown, but any label
+    raises the precision of the weights by the gain of the rule. The gain is taken at a margin of
+    mean 0, where both labels are equally likely:
 
     .. math:: \Sigma^{-1} \leftarrow \Sigma^{-1} + b\, g g^T, \qquad (\alpha, b) = rule(m = 0, v =
         g^T \Sigma g)
 
-    with g the difference between the best two labels of the chosen row, less what the projection
-    drops. With a code every problem that one of the two is in is shrunk by itself. Where the mean
-    of a margin will move is not known, but how far: the variance that it loses, from V to V', is
-    that of the move. So the score of a row is the root mean square of what it will be,
+    where g is the difference between the best two labels of the chosen row, without the part that
+    the projection drops. With a code, each binary problem that involves one of the two labels
+    shrinks separately. The direction in which the mean of a margin will move is unknown, but the
+    size is not: the variance that the margin loses, from V to V', is the variance of the move. So
+    the score of a row is the root mean square of its future value,
 
     .. math:: \sqrt{(M^2 + V - V') / V'}
 
-    and rows that share features with a chosen one, copies of it most of all, give way to others. A
-    rule whose gain is 0 at the border, such as `Variance` with ``phi=0``, changes nothing, and with
-    ``projection="covariance"``, which drops more, copies give way less.
+    which rises for rows that share features with a chosen one, most of all for copies of it. A rule
+    whose gain is 0 at the border, such as `Variance` with ``phi=0``, changes nothing. The effect on
+    copies is weaker with ``projection="covariance"``, which drops more.
 
     Parameters
     ----------
     model : classifier
-        As in `scores`; it is not changed.
+        As in `scores`; it does not change.
     X : array or CSR matrix of shape (n_samples, n_features), or texts
         Whatever the model takes.
     n : int, default 1
@@ -151,7 +152,7 @@ def query(
     batch : bool, default False
         Whether to choose rows that differ; with ``strategy="acl"`` only.
     random_state : int, RandomState or None
-        Of the order by `random`.
+        Decides the order of `random`.
 
     Returns
     -------
@@ -173,17 +174,17 @@ def query(
 
 
 def batch_of(strategy: str, batch: bool) -> bool:
-    """Whether to choose a batch, which goes by variances alone."""
+    """Check and return `batch`; only `acl` has the variances that a batch needs."""
     if _check.flag("batch", batch) and strategy != "acl":
         raise ValueError(f"batch needs strategy='acl', got {strategy!r}.")
     return bool(batch)
 
 
 def first(score: Array, n: int) -> Rows:
-    """The n smallest in their order; equals by their place."""
+    """The positions of the n smallest scores in order; ties keep their order."""
     if n == 1:
         return np.array([np.nanargmin(score)] if not np.isnan(score).all() else [0])
-    if n < len(score) // 4:
+    if n < len(score) // 4:  # sort only those that can be chosen, ties at the bound included
         bound = np.partition(score, n - 1)[n - 1]
         candidates = np.flatnonzero(score <= bound)
         return candidates[np.argsort(score[candidates], kind="stable")][:n]

@@ -1,6 +1,6 @@
-"""Learning curves of ways to ask, where all labels are known; must not know how rows are scored.
+"""Learning curves of query strategies on labelled rows; must not know how rows are scored.
 
-A run holds one fold of the rows out, hides the labels of the others and uncovers one at a time.
+A run holds out one fold, hides the labels of the other rows and reveals them one at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.text_classifier import new_vectorizer
 from surelearn.training.shards import spread
 
-#: Fewer rows than this that judge a run make steps of accuracy that hide what is asked for.
+#: With fewer held-out rows than this, accuracy moves in steps that hide the differences.
 _FEW = 20
 
 
@@ -43,16 +43,16 @@ def simulate(
     n_jobs: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Simulation:
-    """Play active learning on rows whose labels are known, and draw its learning curves.
+    """Simulate active learning on labelled rows, and return its learning curves.
 
-    In every run one fold is held out; the labels of the other rows are hidden. Each learner starts
-    from one random row of every class, the same for all. Then each strategy names one row, its
-    label is uncovered, the learner makes one online update with it, and its accuracy on the fold is
-    taken. Beside the curves stands what each learner makes of all rows that are not held out, in
-    one pass: `full`.
+    Each run holds out one fold and hides the labels of the other rows. All learners start from the
+    same random rows, one of each class. Then, again and again, the strategy chooses a row, its
+    label is revealed, the learner makes one online update, and its accuracy on the fold is
+    measured. For comparison, `full` is the accuracy of each learner after one pass over all rows
+    that are not held out.
 
-    Somebody who has 300 labels and wonders whether to go on in this way hands in these 300: the
-    curves, `Simulation.worth` above all, tell what asking would have saved so far.
+    If you have 300 labels and wonder whether active learning would help, pass these 300 rows. The
+    curves, and `Simulation.worth` above all, tell what it would have saved so far.
 
     Parameters
     ----------
@@ -61,26 +61,26 @@ def simulate(
     y : array of shape (n_samples,)
         All labels.
     learners : dict of {str: classifier}, optional
-        Classifiers with `partial_fit`, by the name to show; they stay as they are. A
-        `SureTextClassifier` reads texts with its own settings. Default: those of the paper, PA with
-        ``PA1(C=1)`` and CW with ``Variance(phi=1)``.
+        Classifiers with `partial_fit`, keyed by display name; they do not change. A
+        `SureTextClassifier` reads texts with the settings it has. Default: the learners of the
+        paper, PA with ``PA1(C=1)`` and CW with ``Variance(phi=1)``.
     strategies : list of str, default ("random", "margin", "acl")
-        Names as in `query`. What a learner lacks the numbers for, such as PA for ``"acl"``, is left
-        out, as long as another learner has them.
+        Names as in `query`. A learner that cannot use a strategy skips it, such as PA and
+        ``"acl"``; at least one learner must be able to use each.
     n_labels : int, default 500
-        Labels to ask for in all, those of the first rows included; at most as many as there are.
+        Total number of labels, including the first rows; at most the size of the pool.
     n_folds : int, default 10
-        Rows of every class are dealt out evenly; each run holds one fold out.
+        Folds are stratified by class; each run holds out one.
     n_runs : int, optional
-        Default: `n_folds`. After every `n_folds` runs folds are dealt anew.
+        Default: `n_folds`. New folds are drawn after every `n_folds` runs.
     every : int, default 1
         Labels between two tests.
     groups : array of shape (n_samples,), optional
-        Rows of one group, such as equal texts, are never on both sides.
+        Rows of one group, such as equal texts, are either all held out or all in the pool.
     random_state : int, RandomState or None, default None
         Decides folds, orders and first rows.
     n_jobs : int, optional
-        Threads; None and -1: as many as there are cores. Never changes the result.
+        Threads; None and -1: as many as there are cores. It never changes the result.
     progress : callable, optional
         Called as ``progress(done, total)`` after each curve.
 
@@ -90,9 +90,9 @@ def simulate(
 
     References
     ----------
-    Dredze & Crammer 2008, Active Learning with Confidence, section 4. Theirs are 10 folds and 500
-    labels. They do not say how often a learner goes through all rows for the accuracy to be
-    reached: here it is once, as often as each row is learnt when its label is asked for.
+    Dredze & Crammer 2008, Active Learning with Confidence, section 4, with 10 folds and 500 labels.
+    The paper does not say how many passes over all rows give the target accuracy. Here it is one
+    pass, since a row whose label is asked for is learnt once as well.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def simulate(
 
 
 class _Run(NamedTuple):
-    """Places of the rows to ask about, in the order of this run, and of those held out."""
+    """Row numbers of the pool, in the order of this run, and of the held-out rows."""
 
     pool: NDArray[np.int64]
     test: NDArray[np.int64]
@@ -146,13 +146,13 @@ class _Run(NamedTuple):
 
 
 class _Learner(NamedTuple):
-    """A classifier and the rows as it takes them."""
+    """A classifier and the rows in the form it takes."""
 
     model: Any
     X: Any
 
     def fresh(self, seed: int) -> Any:
-        """A copy that has learnt nothing, and draws nothing that `seed` does not decide."""
+        """An untrained copy, whose random draws depend on `seed` only."""
         model = clone(self.model)
         if model.get_params(deep=False).get("random_state", 0) is None:
             model.set_params(random_state=seed)
@@ -160,7 +160,7 @@ class _Learner(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What all learners and strategies are set."""
+    """The labels and the numbers of labels to test at, shared by all learners and strategies."""
 
     y: NDArray[Any]
     classes: NDArray[Any]
@@ -173,7 +173,7 @@ class _Task(NamedTuple):
         return self._accuracy(model, learner.X[run.test], run)
 
     def started(self, learner: _Learner, run: _Run) -> tuple[Any, NDArray[np.int64]]:
-        """A model that knows the first row of each class, and the places of those in the pool."""
+        """A model trained on the first row of each class, and their positions in the pool."""
         first = np.sort(np.unique(self.y[run.pool], return_index=True)[1])
         places = run.pool[first]
         model = learner.fresh(run.seed)
@@ -185,11 +185,11 @@ class _Task(NamedTuple):
         model, first = self.started(learner, run)
         pool, test, y = learner.X[run.pool], learner.X[run.test], self.y[run.pool]
         left = np.delete(np.arange(len(y)), first)
-        random = np.random.RandomState(run.seed)  # one for all: random order is one order
+        random = np.random.RandomState(run.seed)  # the same for all, so random order is the same
         accuracy = [self._accuracy(model, test, run)]
         tested = set(self.grid.tolist())
         for known in range(len(first) + 1, int(self.grid[-1]) + 1):
-            # Scoring all rows of the pool is quicker than cutting those out that are left.
+            # Scoring the whole pool is faster than slicing out the rows that are left.
             asked = scores(model, pool, strategy, random_state=random)[left].argmin()
             _learn(model, pool, y, int(left[asked]))
             left = np.delete(left, asked)
@@ -204,7 +204,9 @@ class _Task(NamedTuple):
 def _learn(model: Any, X: Any, y: NDArray[Any], row: int) -> None:
     """One online update."""
     if isinstance(model, SureClassifier):
-        model.learn_one(X[row : row + 1], y[row])  # the same bits, without the checks
+        model.learn_one(
+            X[row : row + 1], y[row]
+        )  # the same bits as partial_fit, without its checks
     else:
         model.partial_fit(X[row : row + 1], y[row : row + 1])
 
@@ -213,7 +215,7 @@ def _learn(model: Any, X: Any, y: NDArray[Any], row: int) -> None:
 
 
 def _learners(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Classifiers that can go on learning, by name."""
+    """The classifiers by name; each must have `partial_fit`."""
     if given is None:
         return {"PA": SureClassifier(rules.PA1(C=1.0)), "CW": SureClassifier(rules.Variance(phi=1))}
     if not isinstance(given, Mapping) or not given:
@@ -228,7 +230,7 @@ def _learners(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _rows(learners: dict[str, Any], X: Any) -> dict[str, _Learner]:
-    """Every learner with its rows; those that read texts alike share one matrix."""
+    """Each learner with its rows; learners that hash texts alike share one matrix."""
     if not _is_texts(X):
         for name, learner in learners.items():
             if isinstance(learner, SureTextClassifier):
@@ -254,12 +256,12 @@ def _is_texts(X: Any) -> bool:
 
 
 def _compact(X: Any) -> Any:
-    """Sparse rows without the columns that none of them uses: models are small and quick then."""
+    """Sparse rows without the unused columns: this keeps the models small and fast."""
     return X[:, np.unique(X.indices)] if sparse.issparse(X) and X.nnz else X
 
 
 def _of_rows(learner: Any) -> Any:
-    """A classifier of rows that learns as one of texts does."""
+    """A classifier of hashed rows with the settings of a text classifier."""
     if not isinstance(learner, SureTextClassifier):
         return learner
     params = learner.get_params(deep=False)
@@ -269,7 +271,7 @@ def _of_rows(learner: Any) -> Any:
 def _pairs(
     task: _Task, rows: dict[str, _Learner], run: _Run, *, strategies: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Learners with the strategies that they have the numbers for; one of them for each."""
+    """Pairs of a learner and a strategy it can use; each strategy needs at least one learner."""
     if isinstance(strategies, str) or not len(strategies):
         raise TypeError(f"strategies must be a list of names, got {strategies!r}.")
     if len(set(strategies)) < len(strategies):
@@ -295,7 +297,7 @@ def _pairs(
 def _runs(
     y: NDArray[Any], groups: Any, n_folds: int, *, n_runs: int | None, random: np.random.RandomState
 ) -> list[_Run]:
-    """All folds in turn, dealt anew when they are through."""
+    """Each fold held out in turn; new folds are drawn when all have been."""
     folds = _check.count("n_folds", n_folds, least=2)
     wanted = folds if n_runs is None else _check.count("n_runs", n_runs)
     together = _groups(groups, len(y))
@@ -315,7 +317,7 @@ def _runs(
 
 
 def _groups(groups: Any, n_rows: int) -> NDArray[np.int64]:
-    """The number of each row's group; each row its own where none are given."""
+    """The group number of each row; without groups each row is a group."""
     if groups is None:
         return np.arange(n_rows)
     if np.shape(groups) != (n_rows,):
@@ -328,7 +330,7 @@ def _groups(groups: Any, n_rows: int) -> NDArray[np.int64]:
 def _dealt(
     y: NDArray[Any], groups: NDArray[np.int64], n_folds: int, random: np.random.RandomState
 ) -> NDArray[np.int64]:
-    """The fold of each row: the groups of each class, in random order, are dealt out in turn."""
+    """The fold of each row: the groups of each class, in random order, are assigned in turn."""
     first = np.unique(groups, return_index=True)[1]
     of_class = np.unique(y, return_inverse=True)[1][first]
     order = np.lexsort((random.permutation(len(first)), of_class))
@@ -338,7 +340,7 @@ def _dealt(
 
 
 def _check_runs(runs: list[_Run], y: NDArray[Any]) -> None:
-    """Every class must be there to start from."""
+    """Raise if a run has no row of some class to start from; warn about small folds."""
     classes = np.unique(y)
     for run in runs:
         missing = np.setdiff1d(classes, y[run.pool])
@@ -352,13 +354,13 @@ def _check_runs(runs: list[_Run], y: NDArray[Any]) -> None:
     if fewest < _FEW:
         warnings.warn(
             f"Only {fewest} rows judge a run: accuracy moves in steps of {100 / fewest:.0f} %. "
-            "Take fewer folds, or read the intervals with care.",
-            stacklevel=4,  # of who calls simulate
+            "Use fewer folds, or read the intervals with care.",
+            stacklevel=4,  # the line that calls simulate
         )
 
 
 def _grid(n_labels: int, every: int, *, runs: list[_Run], n_classes: int) -> NDArray[np.int64]:
-    """Numbers of labels at which is tested: the first, every so many, the last."""
+    """Numbers of labels to test at: the first, then one per `every` labels, and the last."""
     smallest = min(len(run.pool) for run in runs)
     most = _check.count("n_labels", n_labels)
     if most <= n_classes:

@@ -1,4 +1,4 @@
-"""When to stop asking: rules over what was seen so far; must not know models or rows."""
+"""Stopping rules: when to stop asking for labels; must not know models or rows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from surelearn import _check
 
 
 class Progress(NamedTuple):
-    """What a `Pool` has seen so far, in the order of the labels.
+    """What a `Pool` has observed so far, in the order of the labels.
 
     Parameters
     ----------
     n_labels : int
-        Labels told, those of the start too.
+        Labels told, including those of the start.
     missed : ndarray of bool
-        Whether the model was wrong of each label before it learnt it. Without those of the start
-        and those before two classes were known.
+        Whether the model mispredicted each label before it learnt it. Labels of the start, and
+        those before two classes were known, are not included.
     at_random : ndarray of bool
-        Whether each of these questions was asked at random, by `explore` or by the strategy.
+        Whether each of these questions was drawn at random, by `explore` or by the strategy.
     predictions : list of ndarray or None
-        Places of the labels of the watched rows after each label told; None before two classes are
-        known. Empty where no rule watches any.
+        Label numbers predicted for the watched rows after each label; None before two classes are
+        known. The list is empty if no rule watches rows.
     """
 
     n_labels: int
@@ -38,26 +38,26 @@ class Progress(NamedTuple):
 
 
 class Stopping(ABC):
-    """A rule that says when labels are enough."""
+    """A rule that says when there are enough labels."""
 
-    #: How many rows of the pool a rule wants to be predicted after every label.
+    #: How many rows of the pool the rule watches: they are predicted after every label.
     watch: int = 0
 
     @abstractmethod
     def reason(self, seen: Progress) -> str:
-        """Why to stop, or nothing."""
+        """The reason to stop, or ``""`` to go on."""
 
 
 @dataclass(frozen=True)
 class Budget(Stopping):
-    r"""Stop when so many labels are there.
+    r"""Stop after n labels.
 
     .. math:: t \ge n
 
     Parameters
     ----------
     n : int
-        Labels in all, those of the start too.
+        Total number of labels, including those of the start.
 
     Examples
     --------
@@ -77,32 +77,33 @@ class Budget(Stopping):
 
 @dataclass(frozen=True)
 class Stable(Stopping):
-    r"""Stop when more labels have ceased to change what the model says.
+    r"""Stop when new labels no longer change the predictions.
 
-    A fixed random sample of the pool is predicted after each label. With :math:`P_t` the
+    The model predicts a fixed random sample of the pool after each label. With :math:`P_t` the
     predictions after label t and :math:`\kappa` Cohen's agreement above chance,
 
     .. math:: \frac{1}{k} \sum_{i=0}^{k-1} \kappa(P_{t - iw}, P_{t - (i+1)w}) \ge \theta, \qquad
         \kappa = \frac{a - e}{1 - e}
 
-    with a the share of rows on which two agree and e the share expected of their label counts.
-    Where both name one label only, e = 1 and kappa counts as 0: that is no decision yet.
+    where a is the share of rows on which two predictions agree and e the share expected from their
+    label counts. If both predict a single label, e = 1 and kappa counts as 0: the model does not
+    separate the classes yet.
 
     Parameters
     ----------
     threshold : float, default 0.99
         :math:`\theta`.
     window : int, default 20
-        Labels w between two predictions that are compared.
+        Labels w between two compared predictions.
     times : int, default 3
-        Comparisons k, so it needs at least k w labels.
+        Number of comparisons k; the rule needs at least k w labels.
     watch : int, default 1000
-        Rows of the sample, at most those of the pool.
+        Size of the sample, at most that of the pool.
 
     References
     ----------
     Bloodgood & Vijay-Shanker 2009, A Method for Stopping Active Learning Based on Stabilizing
-    Predictions. Theirs compares models between batches of labels, ours every w labels.
+    Predictions. The paper compares models between batches of labels; here it is every w labels.
 
     Examples
     --------
@@ -138,28 +139,28 @@ class Stable(Stopping):
 
 @dataclass(frozen=True)
 class EstimatedError(Stopping):
-    r"""Stop when the error, judged on each label before it is learnt, is low enough.
+    r"""Stop when the progressive validation error is low enough.
 
-    Progressive validation: with p the share of the last n questions that the model got wrong
-    before it learnt them, stop when the upper end of Wilson's interval is low enough,
+    The model predicts each label before it learns it. With p the error rate over the last n
+    questions, stop when the upper end of Wilson's interval is at most :math:`\epsilon`,
 
     .. math:: \frac{p + \frac{z^2}{2n} + z \sqrt{\frac{p (1 - p)}{n} + \frac{z^2}{4 n^2}}}
         {1 + z^2 / n} \le \epsilon
 
-    Questions that a strategy chose are harder than the rest of the pool: by them alone the estimate
-    is too high, and the rule stops late or never. With `explore` of the `Pool` a share of the
-    questions is drawn at random from what is left, and then these alone are counted. Their
-    estimate is honest but for one thing: it is of models up to n questions old, and so a little
-    high where the model still improves.
+    Questions chosen by a strategy are harder than the rest of the pool: they bias the estimate
+    upwards, and the rule stops late or never. With `explore`, the `Pool` draws a share of the
+    questions at random from the open rows, and the rule counts these only. One small bias is left:
+    the estimate is an average over the last n models, so it is a little high while the model still
+    improves.
 
     Parameters
     ----------
     error : float
         :math:`\epsilon`, in (0, 1).
     window : int, default 100
-        Questions n that are judged, the last ones.
+        The last n questions are judged.
     z : float, default 1.0
-        Width of the interval in standard errors; 0: the estimate itself.
+        Width of the interval in standard errors; 0 uses the estimate as it is.
 
     References
     ----------
@@ -195,13 +196,13 @@ class EstimatedError(Stopping):
 
 
 def kappa(a: NDArray[np.int32], b: NDArray[np.int32]) -> float:
-    """Agreement of two predictions above chance (Cohen 1960); 0 where there is one label only."""
+    """Agreement of two predictions above chance (Cohen 1960); 0 if both have a single label."""
     size = int(max(a.max(), b.max())) + 1
     expected = float(np.bincount(a, minlength=size) @ np.bincount(b, minlength=size)) / len(a) ** 2
     return 0.0 if expected >= 1.0 else (float(np.mean(a == b)) - expected) / (1.0 - expected)
 
 
 def upper_end(p: float, n: int, z: float) -> float:
-    """Wilson's upper bound of a share p of n."""
+    """The upper end of Wilson's interval for a share p observed in n trials."""
     middle, half = p + z * z / (2 * n), z * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
     return (middle + half) / (1 + z * z / n)

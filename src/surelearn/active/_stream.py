@@ -1,4 +1,4 @@
-"""Streams without end and a budget of labels: ask about a row or let it go; never reads ahead."""
+"""Selective sampling of a stream within a label budget; never reads ahead."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from surelearn.active._teach import decides
 from surelearn.active._view import view
 from surelearn.read import Batch
 
-#: Labels ahead or behind at which the wanted share has doubled or is none.
+#: At this many labels behind the budget the target rate doubles; at as many ahead it is 0.
 _SPRING = 8.0
-#: How fast the level follows: by this much in its logarithm where every row is asked about.
+#: Step size of log b.
 _FOLLOW = 0.2
-#: Labels, and share of all, that the budget may be missed by.
+#: Tolerance of the budget: a number of labels, plus a share of all labels so far.
 _SLACK, _SHARE = 3.0, 0.01
-#: Where the level may go: sureness lies far within.
+#: Bounds of log b, far outside the range of useful values.
 _LOWEST, _HIGHEST = -30.0, 30.0
 
 
 class Sampler:
-    r"""Decides for each row of a stream whether to ask for its label, within a budget.
+    r"""Decide for each row of a stream whether to ask for its label, within a budget.
 
-    A row of sureness :math:`r = |M| / \sqrt V` is asked about with probability
+    The sampler asks about a row of sureness :math:`r = |M| / \sqrt V` with probability
 
     .. math:: p = \frac{b}{b + r}
 
-    which is 1 on the border between two labels and falls with the sureness. The level b follows the
-    stream: with :math:`\beta` the budget and e the labels asked so far beyond
+    which is 1 on the border between two labels and falls with the sureness. The level b adapts to
+    the stream. With :math:`\beta` the budget and e the surplus of labels asked so far over
     :math:`\beta n`,
 
     .. math:: \log b \leftarrow \log b + 0.2 \Big(\beta \big(1 - e / 8\big)_0^2 - p\Big)
 
-    the bracket kept between 0 and 2, so that p is :math:`\beta` on average however sure the model
-    is, and a surplus is given back over the next rows. Never is a label asked for that
-    would bring e above :math:`3 + 0.01 \beta n`, and always one that keeps it above minus that. So
-    from 300 labels on the budget is kept within 2 %.
+    where the bracket is clipped to [0, 2]. So p is :math:`\beta` on average, however sure the model
+    is, and the next rows make up for a surplus. Hard limits keep e between plus and minus
+    :math:`3 + 0.01 \beta n`. So the budget is kept within 2 % from 300 labels on.
 
-    Until the model knows two classes every row is asked about with the wanted share itself. Rows
-    that cannot teach anything (V = 0) are never asked about.
+    Until the model knows two classes, p is the target rate :math:`\beta (1 - e / 8)_0^2`. The
+    sampler never asks about rows that cannot teach the model anything (V = 0).
 
     Parameters
     ----------
     model : classifier
-        Is looked at when a decision is needed. Labels may come late, or never: teach it with
-        `tell` or in any other way.
+        The sampler uses its current state for each decision. Labels may come late, or never: train
+        the model with `tell` or in any other way.
     budget : float, default 0.1
         Share of labels in (0, 1).
     strategy : {"acl", "margin"}, default "acl"
-        What r is: `margin`, ``|M|``, also for rules and classifiers without variances.
+        The meaning of r. `margin` uses ``|M|``, which also works for rules and classifiers without
+        variances.
     random_state : int, RandomState or None
 
     Attributes
@@ -64,8 +64,8 @@ class Sampler:
     References
     ----------
     Cesa-Bianchi, Gentile & Zaniboni 2006, Worst-Case Analysis of Selective Sampling for Linear
-    Classification, for b / (b + margin) with b fixed. That b follows a budget, and that the margin
-    is in its own standard deviations, is ours.
+    Classification, for b / (b + margin) with a fixed b. Two changes are ours: b adapts to a budget,
+    and the margin is measured in standard deviations.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Sampler:
         self.n_asked = 0
 
     def ask(self, X: Any) -> NDArray[np.bool_]:
-        """Which of these rows to ask about, decided one after the other.
+        """Which of these rows to ask about, decided row by row.
 
         Parameters
         ----------
@@ -120,19 +120,19 @@ class Sampler:
         return np.array([self._decide(r, draw) for r, draw in zip(sure, draws, strict=True)])
 
     def tell(self, X: Any, y: Any) -> None:
-        """Learn labels that have come, by `partial_fit` of the model.
+        """Train the model on labels, with its `partial_fit`.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features), or texts
-            No rows at all are fine too.
+            May have no rows.
         y : array of shape (n_samples,)
         """
         if len(y):
             self.model.partial_fit(X, y)
 
     def _decide(self, sureness: float | None, draw: float) -> bool:
-        """One row of the stream; None: nothing is known of it."""
+        """Decide on one row of the stream; None: the model cannot score rows yet."""
         surplus = self.n_asked - self._budget * self.n_seen
         wanted = self._budget * min(max(1.0 - surplus / _SPRING, 0.0), 2.0)
         self.n_seen += 1
@@ -150,7 +150,7 @@ class Sampler:
 
 
 class Asked(NamedTuple):
-    """Rows of a stream and which of them to ask about.
+    """A batch of a stream and the rows of it to ask about.
 
     Parameters
     ----------
@@ -172,15 +172,16 @@ def stream(
     strategy: str = "acl",
     random_state: Any = None,
 ) -> Iterator[Asked]:
-    """Go through a stream without end and say which rows to ask about, within a budget.
+    """Go through a stream of any length and say which rows to ask about, within a budget.
 
-    Each batch is read when it is asked for, none ahead, and judged by the model as it then is:
-    whoever has labels, at once or late, calls `partial_fit`. How rows are chosen: see `Sampler`.
+    Each batch is read when it is needed, never ahead, and scored by the model as it is then. When
+    labels come, at once or later, call the model's `partial_fit`. `Sampler` describes the choice of
+    rows.
 
     Parameters
     ----------
     model : classifier
-        Not changed here.
+        It does not change here.
     batches : iterable
         Of arrays, CSR matrices, lists of texts, or the batches of `read.batches`.
     budget : float, default 0.1
@@ -191,7 +192,7 @@ def stream(
     Yields
     ------
     Asked
-        The batch as it came and the rows of it to ask about; also where there are none.
+        The batch as it came and the rows of it to ask about, which may be none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Labels into a model one after the other, and out of it again; must not know what is asked."""
+"""Train a model label by label, with undo; must not know strategies."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _EVERY = 32
 
 
 class Lesson(NamedTuple):
-    """A label that was learnt."""
+    """The label of one row, to be learnt."""
 
     row: int
     label: Any
 
 
 class _Copy(NamedTuple):
-    """A model as bytes, and the functions in it: a rule or analyzer may be a lambda."""
+    """A pickled model, and its functions by reference: a rule or analyzer may be a lambda."""
 
     n_lessons: int
     data: bytes
@@ -52,7 +52,7 @@ class _Copy(NamedTuple):
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves functions where they are, since not all can be pickled and none changes."""
+    """Keeps functions by reference: lambdas cannot be pickled, and functions do not change."""
 
     def __init__(self, file: BytesIO) -> None:
         super().__init__(file)
@@ -73,11 +73,11 @@ class _Unpickler(pickle.Unpickler):
 
 
 class Pupil:
-    """A model that is taught rows of X in an order, and can go back to any number of them.
+    """Trains a model on rows of X one by one, and can restore its state after any of them.
 
-    Copies of it are kept as bytes: at the start, and the last two of those made every 32 labels.
-    Going back takes the last copy before and learns the few labels between, which gives the same
-    bytes, since learning does not depend on how rows are handed over.
+    It keeps pickled copies: one of the start, and the last two of those made every 32 labels. To go
+    back, it restores the last copy before that point and learns the labels in between again. This
+    gives the same bytes, since a model does not depend on how rows are split into calls.
     """
 
     def __init__(self, model: Any, X: Any, classes: Any) -> None:
@@ -92,12 +92,12 @@ class Pupil:
 
     @property
     def decides(self) -> bool:
-        """Whether the model can tell rows apart."""
+        """Whether the model knows at least two classes."""
         return decides(self.model)
 
     @property
     def label_type(self) -> str | None:
-        """The name of the numbers that labels are; None for texts."""
+        """The NumPy dtype of numeric labels; None for strings."""
         kind = _columns(self._lessons)[1].dtype
         return kind.name if self._lessons and kind.kind in "biuf" else None
 
@@ -106,7 +106,7 @@ class Pupil:
 
     @contextmanager
     def starting_over(self, learnt_before: int | None, n_lessons: int) -> Iterator[None]:
-        """Be as before all lessons, to learn so many anew; on an error as before the call."""
+        """Reset the model to relearn `n_lessons`; an error within restores it as it was given."""
         _check.learnt_before(learnt_before, n_lessons, self.learnt_before)
         given = self._copies[0]
         if self.learnt_before != learnt_before:
@@ -120,7 +120,7 @@ class Pupil:
             raise
 
     def learn(self, *lessons: Lesson) -> None:
-        """Learn labels; where one is refused nothing changes."""
+        """Learn labels; a refused label leaves everything unchanged."""
         before = len(self)
         self._lessons += lessons
         try:
@@ -133,7 +133,7 @@ class Pupil:
             del self._copies[1:-2]
 
     def go_back(self, n_lessons: int) -> None:
-        """Be as after the first lessons."""
+        """Restore the state after the first `n_lessons`."""
         del self._lessons[n_lessons:]
         while self._copies[-1].n_lessons > n_lessons:
             self._copies.pop()
@@ -143,26 +143,27 @@ class Pupil:
             self._learn(copy.n_lessons)
 
     def _learn(self, begin: int) -> None:
-        """Learn the lessons from this one on."""
+        """Learn the lessons from number `begin` on."""
         if isinstance(self.model, ProbabilisticLinear):
             classes = None if is_fitted(self.model) else self._classes
             self._partial_fit(self.model, self._lessons[begin:], classes)
         elif not hasattr(self.model, "partial_fit"):
             self._fit()
         else:
-            for end in range(begin + 1, len(self) + 1):  # others may shuffle what comes together
+            # One by one: a classifier of another library may shuffle the rows of a call.
+            for end in range(begin + 1, len(self) + 1):
                 self._learn_next(end)
 
     def _fit(self) -> None:
-        """Learn all labels anew, once they are of two classes."""
+        """Fit the model to all labels again, once there are two classes."""
         rows, labels = _columns(self._lessons)
         if len(np.unique(labels)) > 1:
             _become(self.model, clone(self.model).fit(taken(self._X, rows), labels))
 
     def _learn_next(self, end: int) -> None:
-        """Learn the last lesson before `end`; all of them anew where its label is new.
+        """Learn the last lesson before `end`; a new class means to relearn all of them.
 
-        Others than ours must know all classes from the first row on.
+        Classifiers of other libraries must know all classes from the first row on.
         """
         _, labels = _columns(self._lessons[:end])
         if np.isin(labels[-1], getattr(self.model, "classes_", [])):
@@ -183,14 +184,14 @@ class Pupil:
 
 
 def rows_learnt(model: Any) -> int | None:
-    """How many rows a model has learnt; None: another one than ours that is fitted."""
+    """How many rows a model has learnt; None for a fitted model of another library."""
     if isinstance(model, ProbabilisticLinear):
         return int(model.model_.counts.sum()) if is_fitted(model) else 0
     return None if decides(model) else 0
 
 
 def decides(model: Any) -> bool:
-    """Whether a model knows two classes, so that it can tell rows apart."""
+    """Whether a model knows at least two classes, so that it can score rows."""
     if isinstance(model, ProbabilisticLinear):
         return is_fitted(model) and model.model_.weights is not None
     try:
@@ -206,6 +207,6 @@ def _columns(lessons: list[Lesson]) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def _become(model: Any, other: Any) -> None:
-    """Take over all that another one is; whoever holds the model sees it."""
+    """Replace the state of `model` in place, so that every reference to it sees the change."""
     vars(model).clear()
     vars(model).update(vars(other))

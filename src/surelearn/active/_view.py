@@ -1,4 +1,4 @@
-"""Rows as a model sees them: margins, sureness, probabilities; must not know who is asked."""
+"""A model's margins, sureness and probabilities of rows; must not know strategies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Missing(Exception):
-    """What a strategy needs and a model has not, and why."""
+    """A strategy needs something that the model does not have, with the reason."""
 
     def __init__(self, needs: str, why: str) -> None:
         super().__init__(needs, why)
@@ -28,14 +28,14 @@ class Missing(Exception):
 
 
 def view(model: Any, X: Any) -> Own | Foreign:
-    """What `model` says of rows."""
+    """The rows as `model` sees them."""
     _check.classifier("model", model)
     return Own(model, X) if isinstance(model, ProbabilisticLinear) else Foreign(model, X)
 
 
 @dataclass(frozen=True)
 class Own:
-    """One of our classifiers, asked through the core; rows that were read already stay so."""
+    """One of our classifiers, scored by the core; core rows in `X` are not read again."""
 
     model: Any
     X: Any
@@ -54,7 +54,7 @@ class Own:
         return scorer(self.model)
 
     def margin(self) -> Array:
-        """The best score less the next best one."""
+        """The best score minus the second best."""
         model = self.scorer.model
         _check.trained(model.weights, "margin")
         if model.code is not None:
@@ -62,7 +62,7 @@ class Own:
         return self.scorer.top_two(self.rows).gap
 
     def sureness(self) -> Array:
-        """The lead of the label in its standard deviations, inf where nothing is left open."""
+        """The margin of the best two labels in standard deviations; inf without variance."""
         self.check_certain("variances")
         return unsure_first(self.scorer.top_two(self.rows))
 
@@ -71,7 +71,7 @@ class Own:
         return self.scorer.probabilities(self.rows)
 
     def check_certain(self, needs: str) -> None:
-        """Refuse a model that keeps no variances."""
+        """Raise `Missing` for a model without variances."""
         why = why_unsure(self.model)
         if why:
             raise Missing(needs, why)
@@ -79,7 +79,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Foreign:
-    """Any other classifier, asked through its methods."""
+    """Any other classifier, scored through its scikit-learn methods."""
 
     model: Any
     X: Any
@@ -108,13 +108,13 @@ class Foreign:
 
 
 def unsure_first(found: TopTwoMargin) -> Array:
-    """What `acl` goes by: the sureness, and inf for rows that cannot teach anything."""
+    """The score of `acl`: the sureness, or inf for rows that cannot teach the model anything."""
     none = (found.own <= 0) | (found.variance <= 0)
     return np.where(none, np.inf, np.abs(found.sureness))
 
 
 def best_less_next(scores: Array) -> Array:
-    """Distance between the two largest of each row; of one column its size."""
+    """Difference between the two largest scores of each row; the absolute value of one column."""
     if scores.shape[1] == 1:
         return np.abs(scores[:, 0])
     two = np.partition(scores, -2, axis=1)[:, -2:]

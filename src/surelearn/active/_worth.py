@@ -1,4 +1,4 @@
-"""Labels that a curve needs to reach a mark, and whether asking pays; must not know learners."""
+"""Labels needed to reach a target accuracy, and whether asking pays; must not know learners."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from scipy import stats
 
 Array = NDArray[np.float64]
 
-#: Tests that a curve is smoothed over, so that no single lucky one counts as the mark's.
+#: Tests in the moving average of a curve, so that a single lucky test cannot reach the mark.
 _WINDOW = 9
 _N_DRAWS = 2000
-#: Of an interval: the level that `worth` judges by.
+#: Confidence level of the intervals that `worth` judges by.
 LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Whether asking pays, and how sure that is; made by `Simulation.worth`, printed as a sentence.
+    """Whether active learning pays off, and how sure that is; print it to read one sentence.
+
+    `Simulation.worth` makes it.
 
     Attributes
     ----------
     learner, strategy : str
     share : float
-        Of the accuracy of learning all that was to be reached.
+        The target, as a share of the accuracy with all labels.
     labels, random_labels : float
         Labels needed by the strategy and by random order; inf: not reached.
     ratio, low, high : float
-        The one divided by the other, and its 95 % interval as in `labels_needed`; nan bounds: one
-        run only.
+        ``labels / random_labels`` and its 95 % interval as in `labels_needed`; the bounds are nan
+        for a single run.
     n_labels : int
-        Labels that were asked for at most.
+        The largest number of labels in the simulation.
     n_runs : int
     """
 
@@ -58,7 +60,7 @@ class Worth:
 
     @property
     def headline(self) -> str:
-        """The sentence in a few words, for the head of a picture."""
+        """A short form of the sentence, for the title of a figure."""
         if np.isinf(self.labels) and np.isinf(self.random_labels):
             return f"{self.n_labels:,} labels are too few for {100 * self.share:.0f} %"
         if self.low <= 1 <= self.high or np.isnan(self.low):
@@ -66,7 +68,7 @@ class Worth:
         return f"{self.strategy} needs {self._percent()} as many labels as random order"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values that JSON can hold; None for what is not known."""
+        """All fields as plain Python values that JSON can hold; None for unknown values."""
         found = {**asdict(self), "verdict": self.verdict, "sentence": str(self)}
         bad = [name for name, x in found.items() if isinstance(x, float) and not np.isfinite(x)]
         return {**found, **dict.fromkeys(bad)}
@@ -103,9 +105,9 @@ class Worth:
 
 
 def drawn(n_runs: int) -> Array:
-    """Weights of the runs in draws of n - 1 of n runs with replacement, one draw a line.
+    """Bootstrap weights of the runs, one draw per row: n - 1 of the n runs with replacement.
 
-    With n draws the spread of a mean would come out too small by sqrt(1 - 1/n); so it does not.
+    Draws of all n runs would give a standard error that is too small by sqrt(1 - 1/n).
     """
     drawn = max(n_runs - 1, 1)
     random = np.random.RandomState(0)
@@ -113,27 +115,28 @@ def drawn(n_runs: int) -> Array:
 
 
 def smoothed(curves: Array) -> Array:
-    """Running means over nine tests, fewer near the ends, along the last axis."""
+    """Centred moving averages over nine tests, fewer near the ends, along the last axis."""
     n = curves.shape[-1]
     half = _WINDOW // 2
     sums = np.concatenate([np.zeros((*curves.shape[:-1], 1)), curves.cumsum(axis=-1)], axis=-1)
-    # As many on both sides, or a rising curve would be shifted near its ends.
+    # A window that is not symmetric would shift a rising curve near its ends.
     reach = np.minimum(half, np.minimum(np.arange(n), np.arange(n)[::-1]))
     at = np.arange(n)
     return np.asarray((sums[..., at + reach + 1] - sums[..., at - reach]) / (2 * reach + 1))
 
 
 def first_reach(curves: Array, marks: Array, labels: NDArray[np.int64]) -> Array:
-    """The first number of labels at which each curve is at its mark; inf: never."""
-    there = curves >= marks[:, None] - 1e-12  # sums round
+    """The first number of labels at which each curve reaches its mark; inf: never."""
+    there = curves >= marks[:, None] - 1e-12  # tolerate the rounding of the running sums
     first = labels[there.argmax(axis=1)].astype(np.float64)
     return np.where(there.any(axis=1), first, np.inf)
 
 
 def relative(labels: Array, random_labels: Array, most: float) -> Array:
-    """Labels relative to those of random order.
+    """Labels needed relative to random order.
 
-    What is not reached counts as reached with the last label, which never overstates a difference.
+    A mark that is not reached counts as reached with the last label: this never overstates a
+    difference.
     """
     return np.minimum(labels, most) / np.minimum(random_labels, most)
 
@@ -141,10 +144,10 @@ def relative(labels: Array, random_labels: Array, most: float) -> Array:
 def interval(
     ratio: float, draws: Array, n_runs: int, *, rounding: float = 0.0
 ) -> tuple[float, float]:
-    """Student's interval of the logarithm of a ratio, its error that of the draws and of rounding.
+    """Student's interval of a ratio on the log scale; its error adds that of draws and rounding.
 
-    Quantiles of the draws are too narrow for few runs: of two runs, which lie on one side of the
-    truth half of the time, no draw lies outside.
+    Quantiles of the draws would be too narrow for few runs: two runs lie on the same side of the
+    truth half of the time, and no draw leaves the range between them.
     """
     error = float(np.hypot(np.log(draws).std(), rounding))
     width = float(stats.t.ppf((1 + LEVEL) / 2, n_runs - 1)) * error
@@ -152,6 +155,6 @@ def interval(
 
 
 def rounding(first: float, other: float, labels: NDArray[np.int64]) -> float:
-    """Standard error of the logarithm of a ratio of two numbers of labels that are tested at."""
+    """Standard error that the spacing of tests adds to the logarithm of a ratio."""
     step = float(np.diff(labels).max(initial=0))
     return step / math.sqrt(12) * math.hypot(1 / first, 1 / other)
