@@ -211,7 +211,7 @@ def test_the_table_can_be_read():
 def test_progress_is_told(capsys):
     X, y = problem(2)
     tune(SureClassifier(), X, y, {"rule": ["arow", "stdev", "pa1"]}, verbose=1)
-    assert capsys.readouterr().out.splitlines() == ["tune: 3 of 3 candidates have ended"]
+    assert capsys.readouterr().out.splitlines() == ["tune: 3 of 3 candidates done"]
     tune(SureClassifier(), X, y, {"rule": ["arow", "stdev"]})
     assert capsys.readouterr().out == ""
 

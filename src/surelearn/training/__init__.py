@@ -1,1 +1,1 @@
-"""Rows into a model: passes, streams, checkpoints; must not know what kind of model it is."""
+"""Training loops: passes, streams, shards, checkpoints; must not know the kind of model."""

@@ -1,4 +1,4 @@
-"""Rows of a stream kept on disk for later passes; must not know what they are rows of."""
+"""A disk cache of blocks for later passes over a stream; must not know what they hold."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from numpy.typing import NDArray
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where a folder in use cannot be removed anyway
+except ImportError:  # Windows, which refuses to remove a folder in use anyway
     fcntl = None  # type: ignore[assignment]
 
 _PREFIX = "surelearn-cache-"
-#: Seconds after which a folder without a lock has no owner.
+#: A folder without a lock file is abandoned after this many seconds.
 _FORGOTTEN = 3600
 
 
 class Kept(NamedTuple):
-    """Where the arrays of a block lie, and what else is known of it."""
+    """Where the arrays of a block are in the file, and what belongs to them."""
 
     arrays: tuple[tuple[int, np.dtype[Any], tuple[int, ...]], ...]  # offset, type, shape
     info: Any
 
 
 class Cache:
-    """Blocks of arrays, written once and read in order again and again.
+    """Blocks of arrays, written once and read in order any number of times.
 
     Parameters
     ----------
     limit : int
-        Bytes. A cache that would need more, or finds the disk full, forgets everything.
+        Size in bytes. A cache that would exceed it, or finds the disk full, drops all blocks.
     """
 
     def __init__(self, limit: int) -> None:
@@ -49,14 +49,14 @@ class Cache:
         self._file: FileIO | None = None
         self._owned: tuple[Path, FileIO] | None = None
         self._reading = Lock()
-        self.is_whole = False  # whether it holds all of a source
+        self.is_whole = False  # whether it holds all blocks of a source
 
     @property
     def n_blocks(self) -> int:
         return len(self._blocks)
 
     def add(self, arrays: Sequence[NDArray[Any]], info: Any) -> None:
-        """Keep a block, unless room has run out."""
+        """Store a block, unless the cache is full."""
         if self._limit == 0:
             return
         size = sum(array.nbytes for array in arrays)
@@ -64,7 +64,7 @@ class Cache:
             if self._size + size > self._limit:
                 raise OSError("the limit is reached")
             self._write(arrays, info)
-        except OSError:  # no room: later passes read the source again
+        except OSError:  # no space left: later passes read the source again
             self.close()
             self._limit = 0
 
@@ -76,23 +76,23 @@ class Cache:
         for array in arrays:
             places.append((self._size, array.dtype, array.shape))
             data = _bytes_of(np.ascontiguousarray(array))
-            while len(data):
+            while len(data):  # an unbuffered file may write less than it was given
                 data = data[self._file.write(data) :]
             self._size += array.nbytes
         self._blocks.append(Kept(tuple(places), info))
 
     def blocks(self) -> Iterator[Kept]:
-        """What was kept, for `read`."""
+        """The stored blocks, for `read`."""
         return iter(self._blocks)
 
     def read(self, kept: Kept) -> list[NDArray[Any]]:
-        """The arrays of a block; from any thread."""
+        """The arrays of a block; safe to call in any thread."""
         return [self._array(*place) for place in kept.arrays]
 
     def _array(self, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         array = np.empty(shape, dtype)
         assert self._file is not None
-        with self._reading:
+        with self._reading:  # the file has one position for all threads
             self._file.seek(offset)
             view = _bytes_of(array)
             while len(view):
@@ -100,7 +100,7 @@ class Cache:
         return array
 
     def close(self) -> None:
-        """Remove everything from the disk."""
+        """Delete the cache from the disk."""
         if self._file is not None:
             self._file.close()
         if self._owned is not None:
@@ -118,10 +118,10 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 
 def _own_folder() -> tuple[Path, FileIO]:
-    """A new folder that others can see is in use; those of processes that died are removed."""
+    """A new locked folder; folders of dead processes are removed first."""
     remove_forgotten()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    # Under its name a lock is never without an owner that lives.
+    # Lock first, then rename: a file called "lock" that is not locked has no living owner.
     lock = FileIO(folder / "new", "w")
     if fcntl is not None:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -130,7 +130,7 @@ def _own_folder() -> tuple[Path, FileIO]:
 
 
 def remove_forgotten() -> None:
-    """Remove what processes have left that were killed."""
+    """Remove the folders of killed processes."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             if _is_forgotten(folder):
@@ -140,7 +140,7 @@ def remove_forgotten() -> None:
 def _is_forgotten(folder: Path) -> bool:
     try:
         lock = FileIO(folder / "lock", "r+")
-    except FileNotFoundError:  # being made at this moment, or by one that died while making it
+    except FileNotFoundError:  # just being made, or its process died while making it
         return time.time() - folder.stat().st_mtime > _FORGOTTEN
     with lock:
         if fcntl is None:

@@ -1,4 +1,4 @@
-"""When a model that is being trained is written to its file, and what signals do meanwhile."""
+"""Checkpoints: when training writes its model, and how it handles signals meanwhile."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class _Saved(Protocol):
 
 
 class Checkpoint:
-    """Writes an estimator now and then.
+    """Writes an estimator to a file at intervals.
 
     Parameters
     ----------
     estimator : object with ``save``
     path : str, path, Claim or None
-        None: never.
+        None: write nothing.
     every : int or str
-        Rows, or a time such as ``"30s"``, ``"10m"`` or ``"1h"``.
+        The interval: a number of rows, or a time such as ``"30s"``, ``"10m"`` or ``"1h"``.
     """
 
     def __init__(self, estimator: _Saved, path: Any, every: int | str) -> None:
@@ -49,13 +49,15 @@ class Checkpoint:
         self._waits = False
 
     def claimed(self) -> AbstractContextManager[object]:
-        """While it lasts no other training may write to the file."""
+        """A context in which no other training may write to the file."""
         return self._claim
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """While it lasts, Ctrl-C and a SIGTERM that a program handles end training between two
-        blocks, so that what is written is one place in the source."""
+        """A context in which Ctrl-C, and a SIGTERM with a handler, end training between two blocks.
+
+        So the written model always corresponds to one position in the source.
+        """
         before = {} if self.path is None else self._heard()
         self._handlers.update(before)
         for number in before:
@@ -67,15 +69,15 @@ class Checkpoint:
                 signal.signal(number, handler)
 
     def _heard(self) -> dict[int, Callable[..., Any]]:
-        """Handlers of the signals that are not put off already."""
+        """The handlers of signals that are not deferred yet."""
         if threading.current_thread() is not threading.main_thread():
-            return {}
+            return {}  # Python handles signals in the main thread only
         handlers = {number: signal.getsignal(number) for number in _SIGNALS}
         return {n: h for n, h in handlers.items() if callable(h) and h != self._interrupt}
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While it lasts nothing is being learnt, and signals are handled at once."""
+        """A context in which nothing is being learnt, so signals are handled at once."""
         self._waits = True
         try:
             self.end_if_interrupted()
@@ -89,20 +91,20 @@ class Checkpoint:
             self.end_if_interrupted()
 
     def end_if_interrupted(self) -> None:
-        """Handle a signal that was put off, as it would have been: Ctrl-C raises."""
+        """Call the original handler of a deferred signal: Ctrl-C raises KeyboardInterrupt."""
         if self._interrupted is not None:
             number, self._interrupted = self._interrupted, None
             self._handlers[number](number, None)
 
     def step(self, rows: int) -> None:
-        """After each block, with the rows learnt so far: write if it is time."""
+        """Write if the interval has passed; called after each block with the rows learnt."""
         if self.path is None:
             return
         before, then = self._written
         if rows - before >= self._rows or time.monotonic() - then >= self._seconds:
             try:
                 self.write()
-            except OSError as error:  # the file is as it was, and what is learnt is still here
+            except OSError as error:  # the old file is intact and the model is in memory: go on
                 warnings.warn(
                     f"{self.path} could not be written, training goes on: {error}", stacklevel=2
                 )
@@ -110,19 +112,19 @@ class Checkpoint:
 
     def write(self) -> None:
         if self.path is not None:
-            with self.watching():  # whoever is impatient and presses Ctrl-C again loses nothing
+            with self.watching():  # a second Ctrl-C must not interrupt the write
                 self._estimator.save(self.path)
 
 
 def _check_writable(path: str) -> None:
-    """Refuse before the first pass what could not be written after the last."""
+    """Raise before the first pass if the file could not be written after the last."""
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         raise FileNotFoundError(errno.ENOENT, "checkpoint must be in a folder that exists", path)
     files.check_writable(path)
 
 
 def _interval(every: int | str) -> tuple[float, float]:
-    """(rows, seconds) between two checkpoints, one of them without end."""
+    """(rows, seconds) between two checkpoints; one of them is infinite."""
     if isinstance(every, str):
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", every)
         if found is None:

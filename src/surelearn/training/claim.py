@@ -1,4 +1,4 @@
-"""Who may write a model file: one training at a time; must not know what is written."""
+"""Lock a model file: one training at a time may write it; must not know what is written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ except ImportError:  # Windows
 
 
 class Claim(os.PathLike[str]):
-    """A path that `claimed` has given."""
+    """The path of a file that `claimed` has locked."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -24,11 +24,11 @@ class Claim(os.PathLike[str]):
 
 @contextmanager
 def claimed(path: str | os.PathLike[str]) -> Iterator[Claim]:
-    """A model file that no other training may write to while this lasts; it need not exist.
+    """A context in which no other training may write to a model file, which need not exist.
 
-    A file beside it is locked. The system unlocks it however the process ends, so what a killed one
-    leaves keeps no other out. Where there are no locks, or the folder is read-only, training goes
-    on without. A claim may be claimed again.
+    It locks a file next to the model. The operating system releases the lock when the process ends,
+    even if it is killed, so a leftover file blocks no later training. Without support for locks, or
+    in a read-only folder, training goes on without one. A `Claim` may be claimed again.
     """
     if isinstance(path, Claim):
         yield path
@@ -44,32 +44,32 @@ def claimed(path: str | os.PathLike[str]) -> Iterator[Claim]:
                 f"{os.fspath(path)} must have one writer at a time, got a second one: "
                 f"{_process_in(beside)} is training it. Wait for its end, or name another file."
             ) from None
-        except OSError:  # no locks there, or a folder that is read-only
+        except OSError:  # a file system without locks, or a read-only folder
             pass
     process = os.getpid()
     try:
         yield Claim(os.fspath(path))
     finally:
         if lock is not None:
-            if process == os.getpid():  # not where a child of a fork ends
+            if process == os.getpid():  # a forked child must not remove its parent's lock
                 with suppress(FileNotFoundError):
                     os.unlink(beside)
             os.close(lock)
 
 
 def _locked(beside: str) -> int:
-    """The descriptor of a file that is locked from now on."""
+    """Lock a file and return its descriptor."""
     while True:
         lock = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever had it before may have removed it since it was opened here.
+            # The last owner may have removed the file after it was opened here: then try again.
             is_there = _is_at(lock, beside)
             if is_there:
                 os.ftruncate(lock, 0)
                 os.write(lock, f"{os.getpid()}\n".encode())
         except OSError as error:
-            if not isinstance(error, BlockingIOError):  # it tells nobody anything
+            if not isinstance(error, BlockingIOError):  # locks do not work here: leave no file
                 os.unlink(beside)
             os.close(lock)
             raise
@@ -79,7 +79,7 @@ def _locked(beside: str) -> int:
 
 
 def _is_at(descriptor: int, path: str) -> bool:
-    """Whether an open file has this name still."""
+    """Whether an open file still has this name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
@@ -87,7 +87,7 @@ def _is_at(descriptor: int, path: str) -> bool:
 
 
 def _process_in(beside: str) -> str:
-    """Who has locked a file, as far as it tells."""
+    """The process that has locked a file, if the file names it."""
     with suppress(OSError, ValueError), open(beside, encoding="ascii") as file:
         return f"process {int(file.read())}"
     return "another process"

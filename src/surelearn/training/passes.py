@@ -1,4 +1,4 @@
-"""Passes over records in memory, with their progress; must not know what is learnt."""
+"""Passes over records in memory, with progress reports; must not know the kind of model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(
     order: Callable[[int], Order],
     report: Callable[[int], Report | None],
 ) -> None:
-    """Learn a block once in each of these passes.
+    """Learn a block once in each pass.
 
     Parameters
     ----------
@@ -30,40 +30,40 @@ def run(
     passes : iterable of int
         Numbers of the passes, from 1.
     order : function
-        Gives the order of a pass.
+        Gives the order of records in a pass.
     report : function
-        Gives what is told of its progress.
+        Gives the progress callback of a pass, or None.
     """
     for number in passes:
         if block.size:
             block = trainable.learn(
                 block, order(number), number=number, starts_pass=True, report=report(number)
             )
-        else:
+        else:  # every pass has an entry, also one without records
             trainable.model.mistakes.append(0)
 
 
 def random_orders(
     random: np.random.RandomState, n: int, *, shuffle: bool
 ) -> Callable[[int], NDArray[np.int64] | None]:
-    """A new random order for each pass of `fit`, or none."""
+    """A function that gives a new random order for each pass of `fit`; None without shuffling."""
     return lambda _: new_order(random, n) if shuffle else None
 
 
 def new_order(random: np.random.RandomState, n: int) -> NDArray[np.int64]:
-    """The records in the order of the next pass."""
+    """A random order for the next pass."""
     return random.permutation(n).astype(np.int64, copy=False)
 
 
 def reports(
     n: int, passes: int, *, verbose: int, what: str = "rows", of: str = ""
 ) -> Callable[[int], Report | None]:
-    """A line for each pass and now and then in between, where it is asked for."""
+    """A function that gives the progress callback of each pass; None unless `verbose`."""
     return lambda number: _reporter(f"{of}pass {number}/{passes}", n, what) if verbose else None
 
 
 def _reporter(name: str, n: int, what: str) -> Report:
-    """Prints a line whenever it is told how far a pass has come."""
+    """A callback that prints one line of progress per call."""
     begin = time.perf_counter()
 
     def report(done: Tally) -> None:

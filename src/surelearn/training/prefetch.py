@@ -1,4 +1,4 @@
-"""Work done ahead by threads, its results in order; must not know what is worked on."""
+"""Work ahead in threads, with results in order; must not know what the work is."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Results that may wait, for each thread: enough that none is idle, few enough to be small.
+#: Results per thread that may wait: enough to keep threads busy, few enough to save memory.
 _WAITING = 2
 
-#: How often, and for how many seconds each time, a thread that is not needed any more is stopped.
+#: How often to try to stop a thread that is no longer needed, and seconds to wait each time.
 _TRIES = 5
 _PATIENCE = 0.2
 
@@ -25,11 +25,11 @@ def prefetch(
     threads: int,
     stop: Callable[[], object] | None = None,
 ) -> Generator[R, None, None]:
-    """``map(work, items)``, where items are drawn by one thread and worked on by several.
+    """``map(work, items)``: one thread draws the items, several threads work on them.
 
-    What an item or its work raises comes out in its turn. Items are drawn while results are
-    waited for, so a source that is slow to give the next one holds nobody up. `stop` is called when
-    no more results are wanted: it may end what takes long, and may be called more than once.
+    An exception of an item or its work is raised in its turn. A slow source does not delay results
+    that are ready. When no more results are needed, `stop` is called, perhaps more than once; it
+    should cancel whatever the source is waiting for.
     """
     room = Semaphore(_WAITING * threads)
     queue: SimpleQueue[Future[R] | None] = SimpleQueue()
@@ -39,7 +39,7 @@ def prefetch(
         try:
             for item in items:
                 room.acquire()
-                if stopped:
+                if stopped:  # the acquire was woken up by the end, not by a free slot
                     return
                 queue.put(pool.submit(work, item))
             queue.put(None)
@@ -49,7 +49,7 @@ def prefetch(
             queue.put(failed)
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="surelearn")
-    # A daemon: what it draws from may keep it waiting when everything else is over.
+    # A daemon thread: a source may block for ever, and must not keep the process alive.
     drawing = Thread(target=draw, daemon=True, name="surelearn-draw")
     try:
         drawing.start()
@@ -64,7 +64,10 @@ def prefetch(
 
 
 def _end(drawing: Thread, stop: Callable[[], object] | None) -> None:
-    """Stop a thread, which may begin to wait at this very moment, unless that takes long."""
+    """Try to stop the drawing thread, but do not wait for long.
+
+    It may start to wait for the source just after `stop` was called, hence several tries.
+    """
     for _ in range(_TRIES):
         if stop is not None:
             stop()

@@ -1,4 +1,4 @@
-"""Records before a bad one, which would be lost where they cannot be read again."""
+"""Keep the records before a bad one where the source cannot be read again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from surelearn.read import BadInput, Source
 
 R = TypeVar("R")
 
-#: What was made of a block, or of its begin and what is wrong behind that.
+#: The result of a block; or that of the records before a bad one, and the error.
 Tried = tuple[R, BadInput | None]
 
 
 def salvaging(work: Callable[[Any], R], source: Source) -> Callable[[Any], Tried[R]]:
-    """Work on a block that ends before a bad record, if the source cannot be read again.
+    """Wrap `work` so that a bad record of a pipe does not lose the records before it.
 
-    A file can be mended and is gone on with where the block begins.
+    A file needs no such care: once it is corrected, training resumes at the start of the block.
     """
 
     def tried(block: Any) -> Tried[R]:
@@ -32,7 +32,7 @@ def salvaging(work: Callable[[Any], R], source: Source) -> Callable[[Any], Tried
 
 
 def raising(results: Generator[Tried[R], None, None]) -> Generator[R, None, None]:
-    """What was made, and then what is wrong."""
+    """The results; an error is raised after the result it came with."""
     with closing(results):
         for made, wrong in results:
             yield made

@@ -1,7 +1,7 @@
-"""Passes over a source that need not fit in memory; must not know formats, nor what is learnt.
+"""Passes over a source larger than memory; must not know formats or the kind of model.
 
-Blocks are read and prepared by threads ahead of the learning, which takes them in order. Only the
-model and its `StreamPosition` are state: threads and cache can be lost.
+Threads read and prepare blocks ahead; training takes them in order. The model and its
+`StreamPosition` are the only state: threads and cache can be lost at any time.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from surelearn.training.salvage import Tried, raising, salvaging
 
 
 class StreamProgress(NamedTuple):
-    """How far a pass over a source has come.
+    """Progress of a pass over a source.
 
     Parameters
     ----------
     number, passes : int
-        The pass, from 1, and how many there will be.
+        The pass, from 1, and the number of passes.
     rows, mistakes : int
-        Of this pass so far.
+        Rows and mistakes of this pass so far.
     n_bytes : int
-        Of the source that this pass has gone through, as they lie on the disk.
+        Bytes of the source read by this pass, counted as stored on disk.
     total : int or None
-        Bytes of the source; None where they are not known.
+        Size of the source in bytes; None if unknown.
     n_bad : int
-        Records left out because they could not be read.
+        Records left out because they could not be parsed.
     learnt : int
-        Rows that this call has learnt so far, in all passes; 0 where rows are only judged.
+        Rows that this call has learnt so far, in all passes; 0 if rows are only scored.
     """
 
     number: int
@@ -63,15 +63,15 @@ class StreamOptions:
     seed : int
         Decides these orders.
     threads : int
-        That read ahead.
+        Number of threads that read ahead.
     cache_bytes : int
-        Room for blocks of the first pass on disk.
+        Size limit of the disk cache of the first pass.
     before : StreamPosition or None
-        Where the model's training was, or has ended; None: it is in no source.
+        The position where the model's training stopped; None if it did not come from a source.
     is_new : bool
-        Whether the model starts from nothing.
+        Whether the model starts untrained.
     progress : function or None
-        Is called after each block.
+        Called after each block.
     """
 
     passes: int
@@ -85,12 +85,12 @@ class StreamOptions:
 
 
 class PreparedBlock(NamedTuple, Generic[B]):
-    """A block of a source."""
+    """A prepared block of a source."""
 
     block: B
     end: Place  # where the next one begins
-    n_bytes: int  # on the disk
-    n_bad: int = 0  # records that could not be read
+    n_bytes: int  # on disk
+    n_bad: int = 0  # records that could not be parsed
 
     @property
     def size(self) -> int:
@@ -98,31 +98,31 @@ class PreparedBlock(NamedTuple, Generic[B]):
 
 
 class BlockLearner(Protocol[B]):
-    """What blocks are handed to: one model, or shards of it."""
+    """Learns the blocks of a stream: with one model, or with shards."""
 
     trainable: Trainable[B, Any]
     starts_pass: bool  # True until this pass has its mistake counter
-    shows_blocks: bool  # whether the model holds a block as soon as it is learnt
+    shows_blocks: bool  # whether the model is up to date after every block
 
     def learn(self, block: B, position: StreamPosition) -> B:
-        """Learn a block with records, which begins at `position`."""
+        """Learn a non-empty block that begins at `position`."""
 
     def end_pass(self, position: StreamPosition, *, is_last: bool) -> bool:
-        """All blocks of a pass are there; whether the model holds them."""
+        """End a pass; returns whether the model is up to date."""
 
     def next_pass(self) -> None:
-        """Another pass begins."""
+        """Begin another pass."""
 
     @property
     def mistakes(self) -> int:
-        """Of this pass so far."""
+        """Mistakes of this pass so far."""
 
     def close(self) -> None:
-        """End threads."""
+        """Stop all threads."""
 
 
 class SingleLearner(Generic[B]):
-    """One model learns all blocks in their order."""
+    """One model learns all blocks in order."""
 
     shows_blocks = True
 
@@ -157,7 +157,7 @@ class SingleLearner(Generic[B]):
 
 @contextmanager
 def located(source: str, position: StreamPosition) -> Iterator[None]:
-    """A record that is refused is named by its number in the source."""
+    """Add the record's number in the source to the error of a refused record."""
     try:
         yield
     except Refused as error:
@@ -167,7 +167,7 @@ def located(source: str, position: StreamPosition) -> Iterator[None]:
 
 
 def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
-    """All passes over a source, or what is left of them; the model is written in the end."""
+    """Make all remaining passes over a source, and write the model at the end."""
     with checkpoint.claimed():
         try:
             with checkpoint.watching(), closing(trainer.steps(checkpoint.waiting)) as steps:
@@ -175,7 +175,7 @@ def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
                     checkpoint.step(rows)
             trainer.check_end()
         except BaseException as error:
-            if trainer.is_whole:  # also where a record cannot be read: what is learnt is kept
+            if trainer.is_whole:  # a bad record, Ctrl-C: keep what was learnt so far
                 checkpoint.write()
                 if isinstance(error, BadInput):
                     n = trainer.position.rows
@@ -188,7 +188,7 @@ def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
 
 
 class StreamTrainer(Generic[B]):
-    """Takes a model through a source.
+    """Trains a model on the blocks of a source, for all passes.
 
     Parameters
     ----------
@@ -196,8 +196,8 @@ class StreamTrainer(Generic[B]):
     source : Source
     options : StreamOptions
     publish : function
-        Is handed the position whenever the model is what was learnt up to it, and None where
-        learning broke off within a block.
+        Called with the position whenever the model is up to date there, and with None if training
+        stopped within a block.
     """
 
     def __init__(
@@ -211,21 +211,21 @@ class StreamTrainer(Generic[B]):
         self._source = source
         self._options = options
         self._publish = publish
-        self._resumed: StreamPosition | None = None  # where training was when it goes on
+        self._resumed: StreamPosition | None = None  # where resumed training had stopped
         self.position = self._begin()
         self._bytes = 0
         self._learnt = 0  # rows, in all passes
         self._total = source.n_bytes
         self.cache = Cache(options.cache_bytes if options.passes > 1 else 0)
-        self.is_whole = False  # whether the model is as it was between two blocks
+        self.is_whole = False  # whether the model is in its state between two blocks
 
     def close(self) -> None:
-        """End threads, remove the cache."""
+        """Stop all threads and remove the cache."""
         self.cache.close()
         self._learner.close()
 
     def _begin(self) -> StreamPosition:
-        """Where to begin, or to go on."""
+        """The position to start from, or to resume at."""
         options, source, before = self._options, self._source, self._options.before
         anew = StreamPosition(tuple(source.names), seed=options.seed, passes=options.passes)
         if options.is_new:
@@ -250,12 +250,12 @@ class StreamTrainer(Generic[B]):
     def steps(
         self, waiting: Callable[[], AbstractContextManager[None]]
     ) -> Generator[int, None, None]:
-        """Learn block after block; gives the rows learnt so far wherever the model can be written.
+        """Learn block after block; yields the rows learnt so far when the model can be written.
 
-        The next block is waited for within the context of `waiting`.
+        It waits for the next block within the context of `waiting`.
         """
         while True:
-            with closing(self._feed()) as feed:  # however it ends, no thread goes on reading
+            with closing(self._feed()) as feed:  # an error must not leave threads that read on
                 while True:
                     with waiting():
                         piece = next(feed, None)
@@ -272,7 +272,7 @@ class StreamTrainer(Generic[B]):
             self._next_pass()
 
     def _feed(self) -> Generator[PreparedBlock[B], None, None]:
-        """The blocks of this pass that are left."""
+        """The remaining blocks of this pass."""
         if self.cache.is_whole:
             return prefetch(self.cache.blocks(), self._cached, self._options.threads)
         return raising(self._read())
@@ -280,7 +280,7 @@ class StreamTrainer(Generic[B]):
     def _read(self) -> Generator[Tried[PreparedBlock[B]], None, None]:
         blocks = iter(self._source.blocks(self.position.place))
         work = salvaging(self._prepare, self._source)
-        if self._model is None:  # the first block decides how the others are prepared
+        if self._model is None:  # the first block decides how others are prepared: no prefetch
             for block in blocks:
                 tried = work(block)
                 yield tried
@@ -289,7 +289,7 @@ class StreamTrainer(Generic[B]):
         yield from prefetch(blocks, work, self._options.threads, self._source.cancel)
 
     def _prepare(self, block: Any) -> PreparedBlock[B]:
-        """A block of the source, ready to be learnt; in any thread."""
+        """Parse and prepare a block of the source; runs in any thread."""
         records = block.parse()
         if not records.is_labelled:
             raise _check.no_labels(self._source.name)
@@ -297,21 +297,21 @@ class StreamTrainer(Generic[B]):
         return PreparedBlock(prepared, block.end, block.n_bytes, records.n_bad)
 
     def _cached(self, kept: Kept) -> PreparedBlock[B]:
-        """A block of the cache, ready to be learnt; in any thread."""
+        """Read a block from the cache; runs in any thread."""
         info, end, n_bytes = kept.info
         packed = Packed(self.cache.read(kept), info)
         return PreparedBlock(self._learner.trainable.unpack(packed), end, n_bytes)
 
     def _end_pass(self) -> tuple[bool, bool]:
-        """Whether there is another pass, and whether the model holds this one."""
+        """End the pass; returns whether another follows, and whether the model is up to date."""
         self.position = replace(self.position, ended=True)
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
         goes_on = self._has_more_passes()
         if self.position.number == 1 and self._source.can_restart:
             self._learner.trainable.met_all(resumed=self._resumed is not None)
         is_shown = self._learner.end_pass(self.position, is_last=not goes_on)
-        if self.position.rows == 0 and self._resumed is not None:
-            self.position = replace(self._resumed, passes=self._options.passes)  # nothing is new
+        if self.position.rows == 0 and self._resumed is not None:  # the source has not grown
+            self.position = replace(self._resumed, passes=self._options.passes)
         if is_shown and self._model is not None:
             self._show()
         return goes_on, is_shown
@@ -340,7 +340,7 @@ class StreamTrainer(Generic[B]):
         if piece.size:
             block = self._learn(piece.block)
             if self._options.passes > 1 and self.cache.n_blocks == self.position.block:
-                self._keep(piece._replace(block=block))  # it is to be gone through again
+                self._keep(piece._replace(block=block))  # for the later passes
         self.position = self.position.after(piece.end, piece.size, piece.n_bad)
         self._bytes += piece.n_bytes
         self._learnt += piece.size
@@ -365,13 +365,13 @@ class StreamTrainer(Generic[B]):
         self.cache.add(packed.arrays, (packed.info, piece.end, piece.n_bytes))
 
     def _show(self) -> None:
-        """The model is what was learnt up to here."""
+        """Publish the position: the model is up to date here."""
         columns = self._source.columns or self.position.columns
         self.position = replace(self.position, columns=columns)
         self.is_whole = True
         self._publish(self.position)
 
-    # -------------------------------------------------------------- what is said
+    # ----------------------------------------------------------------- reporting
 
     def _report(self) -> None:
         if self._options.progress is None:
@@ -391,7 +391,7 @@ class StreamTrainer(Generic[B]):
         )
 
     def check_end(self) -> None:
-        """Refuse a source that nothing could be learnt from."""
+        """Raise if nothing could be learnt from the source."""
         if self._model is None or (self._options.is_new and self.position.rows == 0):
             bad = self.position.n_bad
             read = f"{bad} that could not be read" if bad else "none"

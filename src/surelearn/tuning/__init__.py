@@ -1,4 +1,4 @@
-"""`tune`: many settings judged in one pass over the data, and the best of them fitted."""
+"""`tune`: compare many settings in one pass over the data, and fit the best."""
 
 from surelearn.tuning.search import Standings, Tuning, tune
 

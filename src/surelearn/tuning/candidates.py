@@ -1,4 +1,4 @@
-"""What `tune` tries: the list it starts from, and the checks of a list of the user's."""
+"""The candidates of `tune`: the default list, and the checks of a user's list."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from surelearn.rules import AROW, NHERD, PA1, SCW1, SCW2, Probit, Rule, Stdev, V
 
 Params = dict[str, Any]
 
-#: Rules to try under the estimator's own settings, with the projection that suits the input; around
-#: those that served best on real sets, see docs/theory/defaults.md.
+#: Rules to try with the estimator's other settings and the default projection for the input. They
+#: lie around those that did best on real data sets; see docs/theory/defaults.md.
 RULES: tuple[Rule, ...] = (
     *(AROW(r=r) for r in (0.3, 1.0, 3.0, 30.0)),
     *(Variance(phi=phi) for phi in (0.1, 0.3, 1.0, 3.0)),
@@ -29,14 +29,14 @@ RULES: tuple[Rule, ...] = (
     *(NHERD(C=C) for C in (0.1, 0.3, 1.0)),
     *(PA1(C=C) for C in (0.1, 1.0)),
 )
-#: Rules to try with the other projection too.
+#: Rules to try with the other projection as well.
 PROJECTED: tuple[Rule, ...] = (AROW(r=1.0), Variance(phi=3.0), Stdev(phi=2.0))
-#: Rules to try with averaging, which seldom wins the first pass over sparse rows, but often over
-#: few dense ones.
+#: Rules to try with averaging. It seldom wins the first pass over sparse rows, but often wins on
+#: small dense data.
 AVERAGED: tuple[Rule, ...] = (Variance(phi=0.3), PA1(C=0.1))
 AVERAGED_DENSE: tuple[Rule, ...] = (*AVERAGED, AROW(r=1.0), AROW(r=10.0), Probit(noise=1.0))
 
-#: What candidates may differ in. The rest says what is wanted or how the work is done.
+#: Parameters that candidates may set. The others define the task or how the work is done.
 TUNABLE = (
     "rule",
     "covariance",
@@ -51,7 +51,7 @@ TUNABLE = (
 
 
 def default(is_sparse: bool) -> list[Params]:
-    """Rules with parameters from cautious to bold, both projections, averaging."""
+    """The default candidates: cautious to bold rules, both projections, averaging."""
     other = "covariance" if is_sparse else "precision"
     return [
         *({"rule": rule} for rule in RULES),
@@ -61,7 +61,7 @@ def default(is_sparse: bool) -> list[Params]:
 
 
 def listed(candidates: Any) -> list[Params]:
-    """A list of parameters from a list of dicts, or from a dict of lists: every combination."""
+    """The parameters of each candidate; a dict of lists stands for all combinations."""
     if isinstance(candidates, Mapping):
         candidates = list(_grid(candidates))
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Iterable):
@@ -97,7 +97,7 @@ def _check_names(i: int, params: Any) -> None:
 
 
 def alike(a: RowSettings, b: RowSettings, is_sparse: bool) -> bool:
-    """Would both learn the same?"""
+    """Whether two settings would learn the same model."""
     if _projection(a, is_sparse) != _projection(b, is_sparse):
         return False
     names = {one.name for one in fields(RowSettings)} - {"method", "projection"}
@@ -105,7 +105,7 @@ def alike(a: RowSettings, b: RowSettings, is_sparse: bool) -> bool:
 
 
 def _projection(settings: RowSettings, is_sparse: bool) -> str | None:
-    """The one that makes a difference: there is none in full or first-order weights."""
+    """The projection if it has an effect; it has none for full and for first-order weights."""
     counts = settings.covariance == "diagonal" and not settings.method.rule.first_order
     return settings.resolved(is_sparse) if counts else None
 

@@ -1,4 +1,4 @@
-"""`tune`: many settings learn the same rows side by side, and the best of them goes on."""
+"""`tune`: train many settings on the same rows at once, and finish training the best."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from surelearn.tuning.sweep import Candidate, OrderedRows, ranked, sweep
 
 
 class Standings(Table):
-    """The candidates of `tune`, best first. Each column is an attribute, and cannot be changed.
+    """The candidates of `tune`, best first. Each column is a read-only attribute.
 
     Attributes
     ----------
     columns : tuple of str
-        The names of those that are there, in their order.
+        The names of the columns, in order.
     parameters : ndarray of dict
-        What the candidate sets.
+        The parameters that the candidate sets.
     mistakes : ndarray of int
-        Rows that it would have got wrong before it learnt them; of equal scores none is right.
+        Rows that the candidate mispredicted before it learnt them; a tie counts as a mistake.
     error, deviation : ndarray of float
-        Their share, and its standard error. NaN where the candidate failed.
+        Progressive validation error and its standard error; NaN for a failed candidate.
     behind, behind_deviation : ndarray of float
-        How much larger the share is than the winner's, and the standard error of that: on the same
-        rows, so it is smaller than those of the two shares would make it.
+        Difference to the winner's error, and its standard error. The comparison is paired, row by
+        row, so this is smaller than the standard errors of the two errors suggest.
     updates : ndarray of int
-        Rows that moved the weights.
+        Rows that changed the weights.
     failure : ndarray of str
-        Why a candidate failed; the column is there where one did.
+        Why a candidate failed; the column is absent if none did.
     """
 
     _kind = "Standings"
@@ -61,7 +61,7 @@ class Standings(Table):
 
 
 class Tuning(NamedTuple):
-    """What `tune` gives: the fitted winner, and a table of all candidates."""
+    """The result of `tune`: the fitted winner, and a table of all candidates."""
 
     best: SureClassifier
     table: Standings
@@ -79,41 +79,42 @@ def tune(
 ) -> Tuning:
     """Find the best settings in one pass over the data, and fit them.
 
-    Progressive validation: every candidate says what it takes a row for before it learns the row,
-    so that all rows are judged and none is held out. All go through the rows in the same order,
-    that of `fit`. The one with the fewest mistakes, the first of equals, goes on with the other
-    passes of the estimator and is then what ``fit`` would have made of it, to the bit.
+    Candidates are compared by progressive validation: each predicts a row before it learns it, so
+    every row counts and none is held out. All candidates see the rows in the same order, that of
+    `fit`. The candidate with the fewest mistakes wins; the first one wins a tie. It then makes the
+    other passes of the estimator, and ends with the same bits as ``fit`` would give.
 
     Parameters
     ----------
     estimator : SureClassifier
-        Settings that all candidates share. It is not changed.
+        Settings that all candidates share. It does not change.
     X : array or CSR matrix of shape (n_samples, n_features)
     y : array of shape (n_samples,)
     candidates : list of dict, or dict of list, optional
         Parameters to try, such as ``[{"rule": "arow"}, {"rule": "stdev", "average": True}]``. A
-        dict of lists stands for every combination. Default: 30 rules and parameters, some of them
-        with the other projection or averaged (33 for dense X); what does not fit the estimator is
+        dict of lists stands for all combinations. Default: 30 candidates (33 for dense X), some of
+        them with the other projection or with averaging; those that do not fit the estimator are
         left out.
     sample_weight : array of shape (n_samples,), optional
         Rows of weight 0 are left out. Mistakes are counted without weights.
     n_jobs : int or None, default None
-        Threads; None and -1: as many as there are cores. Never changes the result.
+        Threads; None and -1: as many as there are cores. It never changes the result.
     verbose : int, default 0
-        1 tells how many candidates have ended.
+        1 prints how many candidates are done.
 
     Returns
     -------
     Tuning
-        ``best, table = tune(...)``: a fitted classifier with the parameters of the winner, and all
-        candidates, best first. One that meets a row which would leave it without usable weights
-        comes last, with the reason; if all do, that of the first is raised.
+        ``best, table = tune(...)``: a fitted classifier with the parameters of the winner, and a
+        table of all candidates, best first. A candidate fails if a row would leave it without
+        usable weights; it comes last, with the reason. If all fail, the call raises the reason of
+        the first.
 
     Notes
     -----
-    Each thread has the weights of one candidate in memory, those of two classes of eight, besides
-    the best so far. Averaged candidates are judged by their averaged weights, as `predict` uses
-    them.
+    Besides the best weights so far, each thread holds the weights of one candidate in memory, or of
+    eight candidates for two classes. Averaged candidates are judged by their averaged weights, as
+    `predict` uses them.
 
     References
     ----------
@@ -143,7 +144,7 @@ def tune(
     random = check_random_state(best.random_state)
     start = random.get_state()
     order = _first_order(entries[0].settings, random, len(batch.y))
-    # Labels are looked up once for all; the winner's model has them as they were given.
+    # Look up the labels once for all candidates; the winner's model keeps the user's labels.
     data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
     sweep(entries, data, threads, _reporter(len(entries)) if verbose else lambda ended: None)
     winner, model = _winner(entries, data._replace(batch=batch), random, start)
@@ -153,7 +154,7 @@ def tune(
 
 
 class _Entrant(NamedTuple):
-    """A candidate and what its parameters mean."""
+    """A candidate's parameters, and the checked settings they give."""
 
     params: Params
     settings: RowSettings
@@ -163,7 +164,7 @@ class _Entrant(NamedTuple):
 
 
 def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> list[_Entrant]:
-    """All candidates checked, none twice."""
+    """All candidates, checked and without duplicates."""
     given = candidates is not None
     listed = settings_to_try.listed(candidates) if given else settings_to_try.default(is_sparse)
 
@@ -177,7 +178,7 @@ def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> li
 def _sound(
     listed: Sequence[Params], make: Callable[[Params], _Entrant], *, strict: bool
 ) -> list[_Entrant]:
-    """What can be made of the candidates; of our own those that cannot are left out."""
+    """The candidates that `make` accepts; `strict` raises for the first one that it refuses."""
     found, errors = [], []
     for i, params in enumerate(listed):
         try:
@@ -210,7 +211,7 @@ def _distinct(found: Iterable[_Entrant], is_sparse: bool, *, strict: bool) -> li
 def _fitting(
     best: SureClassifier, entrants: Sequence[_Entrant], classes: NDArray[Any], *, strict: bool
 ) -> list[_Entrant]:
-    """Those for which there are enough classes and memory."""
+    """The candidates for which there are enough classes and memory."""
     every_settings = {id(one.params): one.settings for one in entrants}
 
     def checked(params: Params) -> _Entrant:
@@ -223,7 +224,7 @@ def _fitting(
 
 
 def described(params: Params) -> str:
-    """Parameters in one line, the rule first and without its name."""
+    """The parameters in one line; the rule comes first, without ``rule=``."""
     rest = [f"{name}={value!r}" for name, value in params.items() if name != "rule"]
     return ", ".join([*([str(params["rule"])] if "rule" in params else []), *rest]) or "as it is"
 
@@ -260,7 +261,7 @@ def _entry(best: SureClassifier, settings: RowSettings, is_sparse: bool) -> Cand
 def _winner(
     entries: Sequence[Candidate], data: OrderedRows, random: np.random.RandomState, start: Any
 ) -> tuple[int, RowModel]:
-    """The best that gets through all its passes, and its model."""
+    """The best candidate that completes all passes, and its model."""
     after = random.get_state()
     block = RowBlock.of(data.batch, data.classes)
     for i in ranked(entries, range(len(entries))):
@@ -272,7 +273,7 @@ def _winner(
                 random.set_state(after)
                 model = entry.finish()
                 _go_on(model, entry.settings, block, random, done=1)
-            else:  # one before it failed: its own weights are gone
+            else:  # a better one failed, and only the best keeps its weights: start over
                 random.set_state(start)
                 model = entry.model.with_classes(data.classes)
                 _go_on(model, entry.settings, block, random, done=0)
@@ -291,7 +292,7 @@ def _go_on(
     *,
     done: int,
 ) -> None:
-    """The passes that are left."""
+    """Make the remaining passes."""
     n, passes = block.size, settings.passes
     run(
         RowTrainable(settings, NumberReader(), model),
@@ -303,7 +304,7 @@ def _go_on(
 
 
 def _reporter(total: int) -> Callable[[int], None]:
-    return lambda ended: print(f"tune: {ended} of {total} candidates have ended", flush=True)
+    return lambda ended: print(f"tune: {ended} of {total} candidates done", flush=True)
 
 
 # ----------------------------------------------------------------------- the table
@@ -326,6 +327,7 @@ def _standings(
 def _line(entry: Candidate, best: NDArray[np.uint8]) -> dict[str, Any]:
     n = len(best)
     error = np.nan if entry.failure else entry.mistakes / n
+    # Paired: only rows on which exactly one of the two is wrong tell them apart.
     more, fewer = (np.count_nonzero(a > b) for a, b in ((entry.missed, best), (best, entry.missed)))
     behind = np.nan if entry.failure else (more - fewer) / n
     return {

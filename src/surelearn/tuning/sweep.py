@@ -1,8 +1,8 @@
-"""Many models that learn the same rows side by side, in threads; knows no scikit-learn.
+"""Train many models on the same rows at once, in threads; knows no scikit-learn.
 
-Learners of two classes share a table of weights in which a feature's numbers lie beside each other:
-alone each would wait for memory. All others learn into weights of their own. Either way a model
-gets the bits that it would get alone, and so on any number of threads.
+Models of two classes share one table of weights, where the weights of one feature lie next to each
+other: separate tables would make each model wait for memory. All other models have separate
+weights. Neither sharing nor the number of threads changes a bit of any model.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from surelearn.models.rows import RowBatch, RowModel
 from surelearn.rows import rows_of
 from surelearn.weights import LANES, Diagonal, Layout
 
-#: Fewer are faster alone: a table takes as long whether all of its columns are used or not.
+#: Fewer models are faster alone: a table costs the same however many of its columns are used.
 _FEWEST = 3
-#: Rows between two looks at whether to go on; fewer where each takes long.
+#: Rows between two checks whether to go on; fewer with full covariance, where a row is slow.
 _BLOCK = 1 << 14
 _BLOCK_FULL = 1 << 6
 
 
 class OrderedRows(NamedTuple):
-    """What all learn: the rows in their order, labels as places among the classes."""
+    """The rows that all learn, in order, with labels as positions among the classes."""
 
     batch: RowBatch
     order: NDArray[np.int64] | None
@@ -49,19 +49,20 @@ class OrderedRows(NamedTuple):
 
 
 class Narrow(NamedTuple):
-    """The rows over those features alone that occur in them."""
+    """The rows without the features that never occur."""
 
     rows: _core.Rows
-    features: NDArray[np.int64] | None  # their numbers; None: all are there
+    features: NDArray[np.int64] | None  # original numbers of those kept; None: all are kept
 
     @classmethod
     def of(cls, data: OrderedRows) -> Narrow:
-        """Of hashed texts often less than half occur: what a table need not hold."""
+        """Drop unused features if they are more than half, as is common for hashed texts."""
         batch = data.batch
         if not batch.is_sparse:
             return cls(batch.rows, None)
         X = batch.X
-        indices, data = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]  # there may be slack
+        # The arrays of a CSR matrix may be longer than the rows in it.
+        indices, data = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]
         seen = np.zeros(X.shape[1], dtype=bool)
         seen[indices] = True
         features = np.flatnonzero(seen)
@@ -89,10 +90,10 @@ class Narrow(NamedTuple):
 
 @dataclass(eq=False)
 class Candidate:
-    """One learner: its settings, its model before any class is known, and what became of it.
+    """One candidate: its settings, its untrained model, and its result.
 
-    `missed` says for each row whether a prediction would have been wrong before it was learnt, and
-    `finish`, where it has been kept, gives the model after the pass.
+    `missed` tells for each row whether the prediction before learning it was wrong. `finish` gives
+    the model after the pass; it is None once the weights have been released.
     """
 
     settings: RowSettings
@@ -110,12 +111,12 @@ class Candidate:
 def sweep(
     entries: Sequence[Candidate], data: OrderedRows, threads: int, report: Callable[[int], None]
 ) -> None:
-    """One pass of all; `report` is told how many have ended. Only the best keeps its `finish`."""
+    """Train all for one pass; `report` gets the number done. Only the best keeps its `finish`."""
     _Sweep(entries, data, report).run(threads)
 
 
 def _groups(entries: Iterable[Candidate], data: OrderedRows) -> list[list[Candidate]]:
-    """Who learns with whom, large groups first: they take longest."""
+    """Candidates that share a table, largest group first: it takes longest."""
     groups: dict[Any, list[Candidate]] = {}
     for entry in entries:
         shares = len(data.classes) == 2 and _may_share(entry.settings)
@@ -128,26 +129,26 @@ def _groups(entries: Iterable[Candidate], data: OrderedRows) -> list[list[Candid
 
 
 def _table_of(model: RowModel) -> tuple[Any, ...]:
-    """What learners of one table have in common: what is kept, and the variance at the start."""
+    """What candidates of one table must have in common: storage and initial variance."""
     layout = model.layout
     prior = model.initial_variance if layout.second_order else 1.0
     return layout.dtype, layout.intercept, layout.averaged, prior
 
 
 def _may_share(settings: RowSettings) -> bool:
-    """Whether the core can learn it in a table with others: one step a row, by a built-in rule."""
+    """Whether a table can hold it: one step per row, a built-in rule, diagonal covariance."""
     one_step = not isinstance(settings.constraints, constraints.Exact)
     built_in = not isinstance(settings.rule, rules.Custom)
     return settings.covariance == "diagonal" and one_step and built_in
 
 
 class _Alone:
-    """One learner with weights of its own."""
+    """One candidate with separate weights."""
 
     def __init__(self, entry: Candidate, data: OrderedRows) -> None:
         self._batch = data.batch
         self._classes = data.classes
-        # With many at work a thread for each of them is enough.
+        # Candidates already run in parallel: one thread each is enough.
         self._method = entry.settings.method._replace(threads=1)
         model = entry.model.with_classes(data.classes)
         self._model = replace(model, mistakes=[0], classes=data.places)
@@ -159,7 +160,7 @@ class _Alone:
         self.block = _BLOCK_FULL if entry.settings.covariance == "full" else _BLOCK
 
     def learn(self, span: tuple[int, int]) -> bool:
-        """Learn a stretch; is there any sense in going on?"""
+        """Learn a span of rows; False if the candidate has failed."""
         try:
             self._model.learn_span(self._method, self._batch, self._targets, span)
         except Refused as error:
@@ -167,7 +168,7 @@ class _Alone:
         return not self._failure
 
     def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:
-        """Write down what became of the entry; those that have to be taught alone: none."""
+        """Store the result in the entry; returns entries to train again alone, here none."""
         for entry in entries:
             entry.judge(self._missed, self._model.updates)
             entry.failure, entry.finish = self._failure, self._finish
@@ -178,7 +179,7 @@ class _Alone:
 
 
 class _Together:
-    """Learners of two classes in one table, a column each."""
+    """Candidates for two classes in one table, one column each."""
 
     def __init__(self, entries: Sequence[Candidate], data: OrderedRows, narrow: Narrow) -> None:
         first = entries[0].model
@@ -201,7 +202,10 @@ class _Together:
         return not self._tally[:, 2].all()
 
     def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:
-        """As above; those that met a row to be learnt with care, if only to be told why not."""
+        """Store the results; returns entries that met a row which this fast loop cannot learn.
+
+        Trained again alone, such an entry either learns the row or gives the reason why not.
+        """
         for b, entry in enumerate(entries):
             entry.judge(self._missed[b], int(self._tally[b, 1]))
             entry.finish = partial(self._finish, b)
@@ -222,10 +226,10 @@ class _Together:
 
 
 class _Sweep:
-    """Threads that take up one group after the other.
+    """Threads that take one group after the other.
 
-    Each makes the weights it needs and lets go of those that cannot win any more, so that few are
-    in memory at a time.
+    A thread allocates the weights of its group and releases those that can no longer win, so that
+    few are in memory at a time.
     """
 
     def __init__(
@@ -250,7 +254,7 @@ class _Sweep:
             try:
                 for worker in workers:
                     worker.result()
-            except BaseException:  # Ctrl-C, or an error of a rule's function
+            except BaseException:  # Ctrl-C, or an error in a custom rule: stop the other threads
                 self._broken = True
                 raise
 
@@ -282,7 +286,7 @@ class _Sweep:
                 return
 
     def _settle(self, group: Sequence[Candidate]) -> None:
-        """Some have ended: all but the best so far let go of their weights."""
+        """Mark a group as done; all but the best so far release their weights."""
         places = {id(entry): i for i, entry in enumerate(self._entries)}
         self._ended += [places[id(entry)] for entry in group]
         for i in ranked(self._entries, self._ended)[1:]:
@@ -291,6 +295,6 @@ class _Sweep:
 
 
 def ranked(entries: Sequence[Candidate], among: Iterable[int]) -> list[int]:
-    """Places of entries, best first: those that failed last, the first of equals first."""
+    """Positions of entries, best first: failed ones last, ties in their order."""
     key = {i: (bool(entries[i].failure), entries[i].mistakes, i) for i in among}
     return sorted(key, key=key.__getitem__)
