@@ -1,1 +1,1 @@
-"""What has been learnt, as plain state: rows, sequences; must not know scikit-learn."""
+"""Trained models as plain state, for rows and for sequences; must not know scikit-learn."""

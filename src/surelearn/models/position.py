@@ -1,4 +1,4 @@
-"""How far training from a source has come: all that is needed to go on with it."""
+"""The position of training in its source: all that is needed to resume it."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from surelearn.read import STDIN_NAME, BadInput, Place, Source
 
 @dataclass(frozen=True)
 class StreamPosition:
-    """Where in its source a model's training is, or has ended.
+    """Where a model's training is in its source, or where it ended.
 
     Parameters
     ----------
     files : tuple of str
-        The source, by the names of its files. None: what was merged is in no place of any.
+        The file names of the source. Empty for a merged model, which has no position.
     columns : dict
-        Which columns were read and how, by the keywords of `read.batches` or `read.sentences`.
+        Which columns were read and how, as keywords of `read.batches` or `read.sentences`.
     number : int
         The pass, from 1.
     place : Place
         Where the next block of this pass begins.
     begin : Place
-        Where passes begin: after what had been gone through before a source grew.
+        Where passes begin: after the part that was learnt before the source grew.
     block, rows : int
-        Blocks and rows of this pass that are learnt.
+        Number of blocks and rows learnt in this pass.
     n_bad : int
-        Records of the first pass that were left out because they could not be read.
+        Records of the first pass that were left out because they could not be parsed.
     seed : int
         Decides the order of rows in all passes but the first.
     passes : int
-        How many passes there are to be.
+        Total number of passes.
     ended : bool
-        Whether this pass has come to the end of the source.
+        Whether this pass has reached the end of the source.
     """
 
     files: tuple[str, ...]
@@ -56,7 +56,7 @@ class StreamPosition:
     ended: bool = False
 
     def after(self, place: Place, rows: int, n_bad: int) -> StreamPosition:
-        """One block later; one without rows does not count as one."""
+        """The position after a block; an empty block is not counted."""
         return replace(
             self,
             place=place,
@@ -66,22 +66,22 @@ class StreamPosition:
         )
 
     def order(self, n: int) -> NDArray[np.int64] | None:
-        """An order of the n records of the next block: a new one in each pass but the first."""
+        """The random order of the n records of the next block; None in the first pass."""
         if self.number == 1:
             return None
         key = [self.seed, self.number, self.block]
         return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
 
     def next_pass(self) -> StreamPosition:
-        """At the begin of the next pass."""
+        """The start of the next pass."""
         number = self.number + 1
         return replace(self, number=number, place=self.begin, block=0, rows=0, ended=False)
 
     def going_on(self, source: Source, passes: int) -> StreamPosition:
-        """Where to go on in a source.
+        """The position at which to resume in a source, which may have grown.
 
-        After several passes what has been added since is gone through as often, by itself; after
-        one it is as if it had been there.
+        After a single pass, the new part continues that pass. After several passes, the new part
+        alone gets as many passes.
         """
         now = replace(self, files=tuple(source.names), passes=passes)
         if self.ended and self.number >= passes > 1:
@@ -89,9 +89,9 @@ class StreamPosition:
         return replace(now, ended=False)
 
     def goes_on_in(self, source: Source, passes: int) -> bool:
-        """Whether this is a place in a source: the same files, perhaps with others after them.
+        """Whether this is a position in `source`: the same files, perhaps followed by others.
 
-        A frame has no name, and cannot have grown: after all passes it must be another one.
+        A frame has no name and cannot grow, so after the last pass any frame is a new source.
         """
         if not source.is_named and self.ended and self.number >= passes:
             return False
@@ -100,7 +100,7 @@ class StreamPosition:
         return source.can_restart and len(own) > 0 and names[: len(own)] == own
 
     def check_over(self, source: Source) -> None:
-        """Refuse another source before this one has been gone through."""
+        """Raise if training moves to another source before all passes over this one."""
         from_files = STDIN_NAME not in self.files
         if source.can_restart and from_files and not (self.ended and self.number >= self.passes):
             raise ValueError(
@@ -114,7 +114,7 @@ class StreamPosition:
             )
 
     def check_in(self, source: Source) -> None:
-        """Refuse a file that ends before the place."""
+        """Raise for a file that ends before this position."""
         end = source.end_of(self.place.file)
         if end is not None and end < self.place.at:
             raise BadInput(
@@ -123,12 +123,12 @@ class StreamPosition:
             )
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The position as plain values that JSON can hold."""
         return {**asdict(self), "place": list(self.place), "begin": list(self.begin)}
 
     @classmethod
     def of(cls, fields: Fields) -> StreamPosition:
-        """From a file."""
+        """Read the position from the fields of a model file."""
         columns = fields.inner("columns")
         names = _texts(fields.list("files"))
         return cls(
@@ -142,7 +142,7 @@ class StreamPosition:
 
 
 def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
-    """Give a merged estimator what all that have read a source agree on: columns, delimiters."""
+    """Give a merged estimator the columns and delimiters that all its parts agree on."""
     read = [model.stream_.columns for model in fitted if hasattr(model, "stream_")]
     first, *others = read or [{}]
     agreed = {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
@@ -150,7 +150,7 @@ def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
         merged.stream_ = StreamPosition((), agreed, ended=True)
 
 
-#: What is remembered of how a source was read, and is a text.
+#: Reading options of a source that are strings.
 _WORDS = ("text", "label", "weight", "format", "delimiter", "quote", "encoding")
 
 _NUMBERS = ("number", "block", "rows", "n_bad", "seed", "passes")

@@ -1,8 +1,8 @@
-"""What training, merging and files may ask of a model, whatever it learns: rows, sequences, ...
+"""The interface of models for training, merging and files, whatever a model learns.
 
-A `Learnt` model is plain state. A `Trainable` joins one with its settings and takes records block
-by block: `surelearn.training` streams, shards, merges and resumes whatever implements it, with no
-further code. `tests/models/test_protocol.py` adds a toy model in this way.
+A `Learnt` model is plain state. A `Trainable` combines it with settings and learns block by block.
+Anything that implements `Trainable` can be streamed, sharded, merged and resumed by
+`surelearn.training` without further code; `tests/models/test_protocol.py` adds a toy model.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from surelearn.read import Source
 from surelearn.weights import Tally
 
-#: Told now and then how much of a pass is done.
+#: A callback for the progress of a pass.
 Report = Callable[[Tally], None]
 
-#: Records in the order in which they are learnt; None: as they come.
+#: The order in which to learn records; None: as they come.
 Order = NDArray[np.int64] | None
 
 
 class Refused(ValueError):
-    """A record whose update would have left no usable model; those before it are learnt.
+    """A record was refused: its update would leave the model unusable. Earlier ones are learnt.
 
     Parameters
     ----------
     message : str
     place : int
-        How many records were learnt before it, of those handed in.
+        How many records of the call were learnt before it.
     unit : str
-        What a record is called.
+        The word for a record.
     """
 
     def __init__(self, message: str, place: int, unit: str = "record") -> None:
@@ -42,43 +42,43 @@ class Refused(ValueError):
 
 
 class Learnt(Protocol):
-    """What has been learnt: plain state that can be copied, merged and written."""
+    """A trained model: plain state that can be copied, merged and written."""
 
     classes: NDArray[Any]  # known labels, sorted
-    mistakes: list[int]  # before each update, one entry a pass
+    mistakes: list[int]  # wrong predictions before the update, one entry per pass
     updates: int
 
     def copy(self) -> Self:
-        """One that learns without changing this one."""
+        """An independent copy: training it does not change this model."""
 
     def at_rest(self) -> Self:
         """The same, to be copied many times and never changed."""
 
 
 class TrainingBlock(Protocol):
-    """Records that can be learnt."""
+    """A block of records that can be learnt."""
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of records."""
 
 
 class Packed(NamedTuple):
-    """A block as a cache keeps it."""
+    """A block in the form that a cache stores."""
 
     arrays: Sequence[NDArray[Any]]  # written to disk
-    info: Any  # kept in memory: small
+    info: Any  # small, stays in memory
 
 
 class Summable(Protocol):
-    """What merging has to know of models: adds up, in any order and grouping."""
+    """What merging needs from models; sums do not depend on order or grouping."""
 
     def __add__(self, other: Self) -> Self:
-        """Of the models of both."""
+        """The sum of two states."""
 
     @staticmethod
     def combined(states: Iterable[Any], *, threads: int = 1) -> Any:
-        """Of the models of all; the number of threads changes no bit."""
+        """The sum of all states; the number of threads does not change a bit."""
 
 
 B = TypeVar("B", bound=TrainingBlock)
@@ -86,15 +86,15 @@ S = TypeVar("S", bound=Summable)
 
 
 class Trainable(Protocol[B, S]):
-    """A model in training: its settings joined with what it has learnt so far.
+    """A model in training: its settings, and what it has learnt so far.
 
-    One thread learns; `prepare` and `unpack` are called in any thread at the same time.
+    One thread learns; other threads call `prepare` and `unpack` at the same time.
     """
 
-    model: Any  # Learnt: what it goes on from; None before the first block
+    model: Any  # Learnt: the current model; None before the first block
 
     def prepare(self, records: Any, source: Source) -> B:
-        """Records of a source, which knows what its columns are called, as a block, checked."""
+        """Turn records into a checked block; the source knows the names of its columns."""
 
     def learn(
         self,
@@ -105,16 +105,16 @@ class Trainable(Protocol[B, S]):
         starts_pass: bool = False,
         report: Report | None = None,
     ) -> B:
-        """Meet the classes and features of a block, then learn it.
+        """Register the classes and features of a block, then learn it.
 
         Parameters
         ----------
         block : TrainingBlock
         order : ndarray of int or None
         number : int
-            The pass, from 1. What is counted or met once is counted and met in the first.
+            The pass, from 1. Class counts and features are registered in the first pass only.
         starts_pass : bool
-            Whether the mistakes are those of a new pass.
+            Whether to start a new mistake counter.
         report : function, optional
 
         Returns
@@ -125,32 +125,32 @@ class Trainable(Protocol[B, S]):
         Raises
         ------
         Refused
-            After the records before a bad one.
+            For a bad record, after learning those before it.
         """
 
     def met_all(self, *, resumed: bool) -> None:
-        """All records were prepared once: refuse settings that fit none of them.
+        """Raise for settings that match no record; called once all records have been prepared.
 
-        `resumed` says that some had been read before.
+        `resumed` tells that some records were read by an earlier call.
         """
 
     def pack(self, block: B) -> Packed:
-        """A block that was learnt, for the cache."""
+        """Convert a learnt block for the cache."""
 
     def unpack(self, packed: Packed) -> B:
-        """And back."""
+        """Convert a block from the cache back."""
 
     def fork(self, model: Any = None, *, threads: int = 1) -> Self:
-        """A shard: one with the same settings that has met nothing and goes on from `model`."""
+        """A shard: a trainable with the same settings that starts from `model`."""
 
     def state(self, how: Any, start: Any = None) -> S:
-        """What merging has to know of this model, which has gone on from `start`."""
+        """What merging needs from this model, which was trained from `start`."""
 
     def rewound(self, start: Any, state: S) -> Any:
         """The model as it was at `start`, given its state since; None: take a copy of `start`."""
 
     def held_out(self, block: B, n: int) -> Any:
-        """The last n records of a block, which were not learnt, and where this model is right."""
+        """The last n records of a block, which were held out, and which of them it gets right."""
 
     def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
-        """Go on with the one model of all those summed; `prior` is what each started from."""
+        """Continue with the merged model of a sum; `prior` is what each part started from."""

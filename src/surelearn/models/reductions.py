@@ -1,6 +1,6 @@
-"""Classes as problems of two classes, and back: which code, which columns, which labels.
+"""Reductions from multiclass to binary problems: codes, columns, labels and decoding.
 
-Must not know how problems are learnt. Two classes are one vector whatever the reduction.
+Must not know how problems are learnt. Two classes need one weight vector with any reduction.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from surelearn.decode import Code
 
 Decoder = Callable[[Code, Any], NDArray[np.float64]]
 
-#: How classes are learnt: together, or by the code of this name for so many classes.
+#: The code of each reduction, by the number of classes; None: all classes are learnt together.
 _CODES: dict[str, Callable[[int], Code] | None] = {
     "joint": None,
     "ovr": decode.one_vs_rest,
@@ -24,14 +24,14 @@ _CODES: dict[str, Callable[[int], Code] | None] = {
     "ecoc": decode.error_correcting,
 }
 
-#: How many problems the code of so many classes has.
+#: The number of problems of each code, by the number of classes.
 _LENGTHS: dict[str, Callable[[int], int]] = {
     "ovr": int,
     "ovo": lambda n_classes: n_classes * (n_classes - 1) // 2,
     "ecoc": decode.default_length,
 }
 
-#: From margins of problems to scores of classes; `probability` needs variances too.
+#: Decoders from margins of problems to scores of classes; `probability` also needs variances.
 _DECODERS: dict[str, Decoder] = {
     "scores": decode.scores,
     "hamming": decode.hamming,
@@ -40,12 +40,12 @@ _DECODERS: dict[str, Decoder] = {
     "tournament": decode.tournament,
 }
 
-#: How the classes of a model are learnt; a code of the user's has its matrix already.
+#: How a model learns its classes: the name of a reduction, or a user's code.
 Multiclass = str | Code
 
 
 def multiclass(value: Any) -> Multiclass:
-    """A name, or the code of a matrix."""
+    """Check `multiclass`: the name of a reduction, or the code of a matrix."""
     matrix: Any = value
     if isinstance(value, Code):
         return value
@@ -61,7 +61,7 @@ def multiclass(value: Any) -> Multiclass:
 
 
 def _no_complements(code: Code) -> None:
-    """A plain matrix is more likely to have a slip in it than two such classes on purpose."""
+    """Raise if two classes have complementary rows, which is most likely a slip."""
     products = code.matrix.astype(np.int64) @ code.matrix.T.astype(np.int64)
     pairs = np.argwhere(np.triu(products == -code.n_problems, 1))
     if code.n_classes > 2 and len(pairs):
@@ -73,7 +73,7 @@ def _no_complements(code: Code) -> None:
 
 
 def decoding(value: Any, how: Multiclass, *, first_order: bool) -> str:
-    """The name of a decoding that fits the reduction and the rule."""
+    """Check `decoding`, which must fit the reduction and the rule."""
     name = _check.choice("decoding", value, ["auto", *_DECODERS, "probability"])
     if name != "auto" and how == "joint":
         raise ValueError(
@@ -101,12 +101,12 @@ def _all_pairs(how: Multiclass) -> bool:
 
 
 def is_fixed(how: Multiclass) -> bool:
-    """Whether the code must know all its classes when it is made."""
+    """Whether the code must know all classes in advance."""
     return how == "ecoc" or isinstance(how, Code)
 
 
 def check_classes(how: Multiclass, known: NDArray[Any], classes: NDArray[Any]) -> None:
-    """Refuse classes that the code has no row for."""
+    """Raise if the code has no row for some class."""
     if isinstance(how, Code) and how.n_classes != len(classes):
         raise ValueError(
             f"multiclass must be a coding matrix with a row for each of the {len(classes)} classes "
@@ -123,7 +123,7 @@ def check_classes(how: Multiclass, known: NDArray[Any], classes: NDArray[Any]) -
 
 
 def code_of(how: Multiclass, n_classes: int) -> Code | None:
-    """The code of so many classes; None where there is nothing to reduce."""
+    """The code for `n_classes`; None if there is nothing to reduce."""
     if n_classes < 3:
         return None
     if isinstance(how, Code):
@@ -133,9 +133,9 @@ def code_of(how: Multiclass, n_classes: int) -> Code | None:
 
 
 def demand(how: Multiclass, n_classes: int) -> tuple[int, str, int]:
-    """Columns of weights that so many classes need, what they are called, and bytes of the code.
+    """Weight columns that `n_classes` need, the word for a column, and the bytes of the code.
 
-    Told without the code, which of many classes can be larger than all weights.
+    It does not build the code, which can be larger than all weights if there are many classes.
 
     >>> demand("joint", 3), demand("ovo", 100)
     ((3, 'classes', 0), (4950, 'problems', 495000))
@@ -149,8 +149,8 @@ def demand(how: Multiclass, n_classes: int) -> tuple[int, str, int]:
 
 
 def labels_of(classes: NDArray[Any], code: Code | None) -> NDArray[Any]:
-    """What a positive weight of each column speaks for."""
-    if len(classes) == 2:  # one column, which speaks for the second
+    """The label that a positive weight of each column supports."""
+    if len(classes) == 2:  # one column, which supports the second class
         return classes[1:]
     if code is None or code.kind == "ovr":
         return classes
@@ -163,13 +163,13 @@ def labels_of(classes: NDArray[Any], code: Code | None) -> NDArray[Any]:
     return np.asarray(names, dtype=object)
 
 
-#: What "auto" stands for. The margins of pairs that know neither class are large and mean nothing:
-#: summed up they drown the others, counted they cannot.
+#: The meaning of "auto". All pairs use votes: a pair trained on neither of the true classes can
+#: have a large, meaningless margin, which would dominate a sum but is only one vote.
 _AUTO = {"ovr": "scores", "ovo": "votes", "ecoc": "loss", "custom": "loss"}
 
 
 def decoder(name: str, code: Code) -> Decoder | None:
-    """The decoder by means of this name; None: by probability."""
+    """The decoder of this name; None: decode by probability."""
     if name == "auto":
         name = _AUTO[code.kind]
     return None if name == "probability" else _DECODERS[name]

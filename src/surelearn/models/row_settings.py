@@ -1,4 +1,4 @@
-"""Constructor parameters, checked and put in the form that learning needs."""
+"""Constructor parameters of a classifier, checked and converted for training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from surelearn.weights import Layout, fits
 
 @dataclass(frozen=True)
 class RowSettings:
-    """What `fit` and `partial_fit` do, all of it checked."""
+    """The checked settings of `fit` and `partial_fit`."""
 
     rule: rules.Rule
     constraints: constraints.Constraints
@@ -84,36 +84,36 @@ class RowSettings:
         )
 
     def untrained(self, n_features: int, *, is_sparse: bool) -> RowModel:
-        """A model of rows of this width that has seen none."""
+        """An untrained model for rows of this width."""
         none: NDArray[Any] = np.zeros(0, dtype=np.int64)
         layout, projection = self.layout(n_features), self.resolved(is_sparse)
         return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
 
     def start(self, n_features: int, classes: NDArray[Any], *, is_sparse: bool) -> RowModel:
-        """The model that `fit` starts from, with all classes known."""
+        """The untrained model of `fit`, with all classes known."""
         self.constraints.check_rivals(len(classes) - 1)
         model = self.untrained(n_features, is_sparse=is_sparse)
         self.check_classes(classes, model)
         return model.with_classes(classes)
 
     def going_on(self, model: RowModel) -> RowModel:
-        """A fitted model under these settings, which must fit it."""
+        """A fitted model to continue with under these settings, which must match it."""
         self.check_fits(model)
         projection = model.projection if self.projection == "auto" else self.projection
         return model if projection == model.projection else replace(model, projection=projection)
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether it holds for as long as the parameters are the same objects.
+        """Whether the settings stay valid while the parameters are the same objects.
 
-        What a registered name means, and what is in a matrix, can change without that.
+        A registered rule name can get a new meaning, and a matrix or dict can change in place.
         """
         fixed = self.class_weight is None and self.method.cost is None
         named = isinstance(self.multiclass, str)
         return fixed and named and not isinstance(self.rule, rules.Custom)
 
     def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
-        """Refuse classes that the model cannot take: no cost, no row of the code, no memory."""
+        """Raise for classes without a cost, without a row of the code, or without memory."""
         _check.cost_fits(self.method.cost, classes)
         reductions.check_classes(self.multiclass, model.classes, classes)
         n_columns, what, more = reductions.demand(self.multiclass, len(classes))
@@ -121,9 +121,9 @@ class RowSettings:
             fits(model.layout, n_columns, what=what, more=more)
 
     def check_declared(self, classes: NDArray[Any]) -> None:
-        """Refuse weights of what is not among the classes that are declared for a stream.
+        """Raise if `class_weight` names a label that is not declared for a stream.
 
-        Rows of weight 0 are left out, so their label need not be one of these.
+        Rows of weight 0 are left out, so their labels need not be declared.
         """
         if isinstance(self.class_weight, dict):
             weights = {label: weight for label, weight in self.class_weight.items() if weight}
@@ -131,17 +131,17 @@ class RowSettings:
             _check.weighted_classes(weights, classes.tolist(), remedy)
 
     def resolved(self, is_sparse: bool) -> str:
-        """The projection for a first input of this kind.
+        """The projection for sparse or dense input.
 
-        Sparse text learns better from the precision form; on dense correlated data that form can
-        drive every variance to zero, and the covariance form cannot.
+        The precision form works better on sparse text. On dense correlated data it can drive all
+        variances to zero; the covariance form cannot.
         """
         if self.projection != "auto":
             return self.projection
         return "precision" if is_sparse else "covariance"
 
     def check_fits(self, model: RowModel) -> None:
-        """Refuse a change of what a fitted model cannot change."""
+        """Raise if a setting differs that a fitted model cannot change."""
         fitted = model.layout
         _check.same("multiclass", model.multiclass, self.multiclass)
         _check.same("covariance", fitted.covariance, self.covariance)
@@ -161,7 +161,7 @@ def _check_pieces(
     covariance: str,
     cost: NDArray[np.float64] | None,
 ) -> None:
-    """Do rule, scheme, covariance and cost fit each other?"""
+    """Raise if rule, scheme, covariance and cost do not work together."""
     if isinstance(scheme, constraints.Exact) and not core.exact:
         raise ValueError(
             f"constraints={scheme!r} needs rule Variance, Stdev, PA, PA1 or PA2, got {rule!r}. "
@@ -182,7 +182,7 @@ def _check_pieces(
 def _check_reduced(
     scheme: constraints.Constraints, *, covariance: str, cost: NDArray[np.float64] | None
 ) -> None:
-    """A problem of two classes has one rival, no costs of its own, and a variance a weight."""
+    """Raise for what a binary problem cannot have: several rivals, costs, full covariance."""
     given = {
         "constraints='single'": None if isinstance(scheme, constraints.Single) else repr(scheme),
         "cost=None": None if cost is None else "a cost matrix",
@@ -197,7 +197,7 @@ def _check_reduced(
 
 
 def sharding(params: Mapping[str, Any], rule: rules.Rule) -> dict[str, Any]:
-    """Into how many parts records are cut, how these are merged, and how often."""
+    """The checked parameters of sharding: how many shards, how and how often to merge them."""
     n_shards = _check.count("n_shards", params["n_shards"])
     combine = _check.choice("combine", params["combine"], list(HOWS))
     every = params["merge_every"]
@@ -218,7 +218,7 @@ def given_weight(
     y: NDArray[Any],
     sample_weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64] | None:
-    """Weight of each row as far as it is given: by row, and by class in a dict."""
+    """The weight of each row from `sample_weight` and a dict `class_weight`."""
     if not isinstance(class_weight, dict):
         return sample_weight
     labels, places = np.unique(y, return_inverse=True)
@@ -228,7 +228,7 @@ def given_weight(
 
 
 def check_weighted(class_weight: dict[Any, float] | str | None, classes: NDArray[Any]) -> None:
-    """Refuse weights of what is no class, where `classes` are all that there are."""
+    """Raise if `class_weight` names a label that is not among all `classes`."""
     if isinstance(class_weight, dict):
         _check.weighted_classes(class_weight, classes.tolist(), "Classes without a key weigh 1.")
 
@@ -238,13 +238,13 @@ def times(weight: NDArray[np.float64], other: NDArray[np.float64] | None) -> NDA
 
 
 def balanced(y: NDArray[Any]) -> NDArray[np.float64]:
-    """Weight n / (K n_y) of each row, from the counts of y."""
+    """The balanced weight n / (K n_y) of each row, from the counts of y."""
     labels, places, counts = np.unique(y, return_inverse=True, return_counts=True)
     return np.asarray(len(y) / (len(labels) * counts[places]), dtype=np.float64)
 
 
 def balanced_weights(classes: NDArray[Any], counts: Any) -> dict[Any, float]:
-    """The same by class, from rows of each that are counted elsewhere."""
+    """The balanced weight of each class, from given counts."""
     if counts is None or len(counts) != len(classes):
         raise ValueError(
             "counts must have one entry for each class where class_weight='balanced', got "
@@ -256,9 +256,9 @@ def balanced_weights(classes: NDArray[Any], counts: Any) -> dict[Any, float]:
 
 
 def balanced_stream(codes: NDArray[np.intp], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The same for a stream: from the rows up to and with this one.
+    """The balanced weight of each row of a stream, from the counts up to and including the row.
 
-    `counts` are the rows of each class before the first; K is the number of classes met so far.
+    `counts` are the rows of each class before the first row; K is the number of classes met so far.
     """
     own = np.zeros(len(codes), dtype=np.int64)
     first = np.zeros(len(codes), dtype=bool)

@@ -1,4 +1,4 @@
-"""A classifier of rows in training: blocks of rows, and learning one of them; knows no sources."""
+"""Training a classifier of rows, block by block; knows no sources."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from surelearn.weights import rows_of
 
 
 class Features(NamedTuple):
-    """The rows of a block, in arrays that a cache can keep."""
+    """The rows of a block, as arrays that a cache can store."""
 
-    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one table
+    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one dense table
     n_features: int
-    names: _core.Names | None = None  # of words that were met in them
+    names: _core.Names | None = None  # words that occur in the rows
 
     @property
     def is_sparse(self) -> bool:
         return len(self.arrays) > 1
 
     def rows(self) -> _core.Rows:
-        """As the core reads them, looked through."""
+        """The checked rows of the core."""
         if self.is_sparse:
             starts, features, values = self.arrays
             rows = _core.Rows.csr(starts, features, values, self.n_features)
@@ -50,39 +50,39 @@ class Features(NamedTuple):
 
 
 class RowReader(Protocol):
-    """Makes rows of what records hold: numbers, texts."""
+    """Turns the contents of records, numbers or texts, into rows."""
 
     @property
     def n_features(self) -> int | None:
-        """Columns of all rows; None: the first block decides."""
+        """Number of columns; None: the first block decides."""
 
     def read(self, X: Any, names: list[str] | None) -> Features:
-        """The rows of some records, and what their columns are called; in any thread."""
+        """The rows of some records with these column names; runs in any thread."""
 
     def meet(self, features: Features) -> None:
-        """Keep the words that were met in a block, in the order of the blocks."""
+        """Remember the words of a block; called in the order of the blocks."""
 
     def words(self) -> Words | None:
-        """Words that features stand for."""
+        """The words of the features."""
 
     def know(self, words: Words | None) -> None:
-        """Go on with the words of a merged model."""
+        """Continue with the words of a merged model."""
 
     def fork(self) -> Self:
-        """One with the same settings that has met nothing."""
+        """A new reader with the same settings."""
 
 
 class RowBlock(NamedTuple):
-    """Rows with their labels, none of weight zero."""
+    """Labelled rows; rows of weight zero have been dropped."""
 
-    rows: Any  # of the core; None where there are none
+    rows: Any  # rows of the core; None for an empty block
     labels: Labels
     weight: NDArray[np.float64] | None
     is_sparse: bool
-    span: tuple[int, int]  # those of the rows that are the block's
-    numbers: NDArray[np.int64] | None = None  # in the user's X, where some rows were dropped
-    features: Features | None = None  # where rows come from, in a stream
-    X: Any = None  # or the matrix that they are in
+    span: tuple[int, int]  # which of the rows belong to the block
+    numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
+    features: Features | None = None  # the arrays behind the rows, in a stream
+    X: Any = None  # the matrix behind the rows, in memory
 
     @property
     def size(self) -> int:
@@ -92,7 +92,7 @@ class RowBlock(NamedTuple):
     def of(
         cls, batch: RowBatch, classes: NDArray[Any], span: tuple[int, int] | None = None
     ) -> Self:
-        """Rows in memory, all their labels among the classes."""
+        """A block of rows in memory; all labels must be among the classes."""
         _check.one_kind(classes, batch.y)
         codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
         span = (0, len(codes)) if span is None else span
@@ -102,18 +102,18 @@ class RowBlock(NamedTuple):
 
 
 class RowTrainable:
-    """Rules and weights over rows, in training; see `protocol.Trainable`.
+    """A classifier of rows in training; see `protocol.Trainable`.
 
     Parameters
     ----------
     settings : RowSettings
     reader : RowReader
     model : RowModel or None
-        What to go on with. None: nothing is known.
+        The model to continue with; None: start untrained.
     declared : ndarray or None
-        Labels to know from the first row on.
+        Classes that the model knows from the first row on.
     watch : function, optional
-        Is handed every new model as soon as it holds what was learnt.
+        Called with each new model.
     """
 
     def __init__(
@@ -130,8 +130,8 @@ class RowTrainable:
         self.model = model
         self._declared = declared
         self._watch = watch
-        self._met: set[Any] = set()  # labels of all records, those of weight 0 too
-        self._labels: dict[Any, int] = {}  # of blocks that were packed, in the order they are met
+        self._met: set[Any] = set()  # labels of all records, including those of weight 0
+        self._labels: dict[Any, int] = {}  # labels of packed blocks, numbered as they appear
 
     # ------------------------------------------------------------------ blocks
 
@@ -158,7 +158,7 @@ class RowTrainable:
         known = self._met.copy()
         for labels in (self._declared, None if self.model is None else self.model.classes):
             known |= set() if labels is None else set(labels.tolist())
-        if resumed:  # rows of weight 0 that were read before have left no trace
+        if resumed:  # the earlier call has dropped rows of weight 0 and their labels
             weights = {label: weight for label, weight in weights.items() if weight}
         remedy = "Declare classes that come later with classes=."
         _check.weighted_classes(weights, sorted(known), remedy)
@@ -222,10 +222,10 @@ class RowTrainable:
         counts: bool,
         report: Report | None,
     ) -> None:
-        """Learn rows of known classes; a row counts once, however often it is learnt."""
+        """Learn rows of known classes; only the first pass adds to the class counts."""
         assert self.model is not None
         model, before = self.model, self.model.counts.copy()
-        if order is not None:
+        if order is not None:  # it numbers the rows of the block; the core wants those of the batch
             order, span = order + span[0], (0, len(order))
         try:
             model.learn_coded(self.settings.method, batch, order=order, span=span, report=report)
@@ -234,7 +234,7 @@ class RowTrainable:
                 model.counts[:] = before
 
     def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
-        """Learn a block in which classes appear."""
+        """Learn a block with new classes."""
         y = block.labels.values[block.labels.codes]
         _check.one_kind(model.classes, y)
         every = joined(model.classes, y)
@@ -246,7 +246,7 @@ class RowTrainable:
         self.absorb(model, RowBatch(block.rows, None, y, block.weight, block.numbers))
 
     def absorb(self, model: RowModel, batch: RowBatch) -> None:
-        """Go on from `model` with rows in which classes may be new."""
+        """Continue from `model` with rows that may have new classes."""
         if self.settings.class_weight == "balanced":
             batch = batch._replace(weight=_stream_weight(model, batch))
         model.absorb(self.settings.method, batch, publish=self._publish)
@@ -257,7 +257,7 @@ class RowTrainable:
             self._watch(model)
 
     def _present(self, block: RowBlock) -> RowModel:
-        """The model to go on with, which knows the classes that were declared."""
+        """The model to continue with, which knows the declared classes."""
         model = self.model
         if model is None:
             model = self.untrained(is_sparse=block.is_sparse)
@@ -270,7 +270,7 @@ class RowTrainable:
         return model.with_classes(every)
 
     def untrained(self, *, is_sparse: bool) -> RowModel:
-        """A model that has seen nothing."""
+        """An untrained model."""
         assert self.reader.n_features is not None
         return self.settings.untrained(self.reader.n_features, is_sparse=is_sparse)
 
@@ -309,7 +309,7 @@ class RowTrainable:
 
 
 def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:
-    """The place of each label among the classes; None where one is new."""
+    """The position of each label among the classes; None if one is new."""
     places = [model.places.get(label) for label in values.tolist()]
     return None if None in places else np.array(places, np.int32)
 
@@ -317,13 +317,13 @@ def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:
 def _balanced(
     model: RowModel, codes: NDArray[np.int32], weight: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Weight n / (K n_y) of each row, from the counts of the first pass."""
+    """The balanced weight n / (K n_y) of each row, from the counts of the first pass."""
     of_class = model.counts.sum() / (np.count_nonzero(model.counts) * model.counts)
     return times(of_class[codes], weight)
 
 
 def _stream_weight(model: RowModel, batch: RowBatch) -> NDArray[np.float64]:
-    """Weight of each row by the counts up to it."""
+    """The balanced weight of each row, from the counts up to it."""
     every = joined(model.classes, batch.y)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, model.classes)] = model.counts

@@ -1,8 +1,8 @@
-"""What a classifier has learnt: classes and the weights over them; knows no scikit-learn.
+"""The state of a classifier: classes and their weights; knows no scikit-learn.
 
-A change of the classes makes a new `RowModel`, so that a reader in another thread always sees
-classes and weights that belong together: those of the classes that there were when it began. The
-weights themselves are changed in place by the core, under its own lock.
+New classes make a new `RowModel`, so that a reader in another thread always sees classes and
+weights that belong together: those from when it began. The core changes the weights in place, under
+a lock in C++.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _REPORT = 1 << 20
 
 
 class RowBatch(NamedTuple):
-    """Rows with their labels, checked, none of weight zero."""
+    """Checked rows with their labels; rows of weight zero have been dropped."""
 
-    rows: Any  # of the core; None where there are none
-    X: Any  # the matrix that they are in; None: one row of a stream
+    rows: Any  # rows of the core; None if there are none
+    X: Any  # the matrix behind the rows; None: one row of a stream
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
-    numbers: NDArray[np.int64] | None = None  # of the rows in the user's X, where some were dropped
+    numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
 
     @property
     def is_sparse(self) -> bool:
@@ -51,16 +51,16 @@ class RowBatch(NamedTuple):
 
 
 class UpdateMethod(NamedTuple):
-    """How to learn: rule, scheme, and the costs of taking one class for another."""
+    """How to learn: rule, scheme and misclassification costs."""
 
     rule: _core.Rule
     scheme: _core.Scheme
     cost: NDArray[np.float64] | None = None
     threads: int = 1
-    classes: NDArray[Any] | None = None  # that the costs are for; None: the model's own
+    classes: NDArray[Any] | None = None  # the classes of the costs; None: those of the model
 
     def cost_of(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
-        """The costs of these classes, row after row."""
+        """The cost matrix of these classes, flattened by rows."""
         if self.cost is None:
             return None
         if self.classes is None or len(self.classes) == len(classes):
@@ -70,17 +70,17 @@ class UpdateMethod(NamedTuple):
 
 
 def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "row") -> Refused:
-    """The error of a record whose update would have left no usable model.
+    """The error for a record whose update would leave the model unusable.
 
     Parameters
     ----------
     model : RowModel or SequenceModel
     number : int
-        Of the record, as the user counts.
+        Number of the record in the user's data.
     place : int
-        How many were learnt before it.
+        How many records were learnt before it.
     exact : bool
-        Whether the scheme is the exact one.
+        Whether the scheme is `Exact`.
     unit : {"row", "sequence"}
     """
     message = _check.collapse(
@@ -95,7 +95,7 @@ def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "ro
 
 @dataclass
 class RowModel:
-    """Classes, weights and the counts of what happened so far.
+    """Classes, weights and counters of training so far.
 
     Parameters
     ----------
@@ -105,16 +105,16 @@ class RowModel:
     classes : ndarray
         Known classes, sorted.
     weights : Diagonal, Full or None
-        None while fewer than two classes are known: there is nothing to tell apart.
+        None while fewer than two classes are known.
     counts : ndarray of int
-        Rows learnt of each class.
+        Number of rows learnt of each class.
     mistakes : list of int
-        Mistakes made before each update, one entry a pass.
+        Wrong predictions before the update, one entry per pass.
     updates : int
     multiclass : str or Code, default "joint"
         How three or more classes are learnt.
     code : Code or None
-        Of the classes there are; None where they are learnt together, or are fewer than three.
+        The code of the classes; None if they are learnt together or fewer than three.
     """
 
     layout: Layout
@@ -130,7 +130,7 @@ class RowModel:
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """The place of each label among the classes."""
+        """The position of each label among the classes."""
         return {label: k for k, label in enumerate(self.classes.tolist())}
 
     @cached_property
@@ -142,9 +142,9 @@ class RowModel:
         return None if self.code is None else self.code.matrix.ravel()
 
     def with_classes(self, classes: NDArray[Any]) -> RowModel:
-        """The same model with other known classes (sorted); new ones start at their prior.
+        """The same model with these known classes (sorted); new classes start at the prior.
 
-        It may share its memory with this one, which must not learn any more.
+        Both models may share memory, so this one must not learn any more.
         """
         if len(classes) == len(self.classes) and np.array_equal(classes, self.classes):
             return self
@@ -157,7 +157,7 @@ class RowModel:
     def merge_state(
         self, how: Way, *, words: Words | None = None, start: RowModel | None = None
     ) -> MergeState:
-        """What merging has to know of this model, which has gone on from `start`."""
+        """What merging needs from this model, which was trained from `start`."""
         return MergeState.of_learnt(self, how, words=words, start=start)
 
     @classmethod
@@ -169,7 +169,7 @@ class RowModel:
         projection: str,
         threads: int = 1,
     ) -> RowModel:
-        """The one model of all those summed; of this projection where none has seen a row."""
+        """The merged model of a sum; `projection` applies if no part has seen a row."""
         found = total.merged(prior, threads=threads)
         fixed = reductions.is_fixed(total.multiclass)
         code = found.code if fixed else reductions.code_of(total.multiclass, len(found.weighed))
@@ -189,16 +189,16 @@ class RowModel:
         return model
 
     def copy(self) -> RowModel:
-        """One that learns without changing this one."""
+        """An independent copy: training it does not change this model."""
         return _beginning(self, copied(self.weights))
 
     def at_rest(self) -> RowModel:
-        """The same, to be copied many times and never changed."""
+        """A read-only copy that is cheap to copy many times."""
         weights: Any = None if self.weights is None else Snapshot(self.weights)
         return replace(self, weights=weights)
 
     def rewound(self, start: RowModel, state: MergeState) -> RowModel | None:
-        """This model as it was at `start`, given its state since; None where that is not known."""
+        """This model as it was at `start`, given its state since; None if that is unknown."""
         before = state.start_of_moves()
         if before is None or len(self.classes) != len(start.classes):
             return None
@@ -209,7 +209,7 @@ class RowModel:
         return _beginning(start, self.weights.moved(before))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is cached, which another thread may add to at any time."""
+        """Leave out cached properties, which another thread may add at any time."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
@@ -222,7 +222,7 @@ class RowModel:
         return self._one_a_class(self.weights).grown(columns)
 
     def _one_a_class(self, weights: Diagonal | Full) -> Diagonal | Full:
-        """The weights, where those of two classes are two columns too."""
+        """The weights with one column per class, also for two classes."""
         if len(self.classes) > 2:
             return weights
         if isinstance(weights, Diagonal) and self.multiclass != "joint":
@@ -239,7 +239,7 @@ class RowModel:
         span: tuple[int, int] | None = None,
         report: Callable[[Tally], None] | None = None,
     ) -> None:
-        """Learn the rows of `span` in `order`; raises `Refused` after the rows before a bad one."""
+        """Learn the rows of `span` in `order`; a bad row raises `Refused` after those before it."""
         begin, end = span or (0, len(batch.y))
         if begin == end:
             return
@@ -255,7 +255,7 @@ class RowModel:
         span: tuple[int, int] | None = None,
         report: Callable[[Tally], None] | None = None,
     ) -> None:
-        """Learn rows of which `y` says the places of their classes, all of them known."""
+        """Learn rows whose `y` holds positions of known classes."""
         cost = method.cost_of(self.classes)
         targets = Targets(batch.y, batch.weight, order, self._all_known, cost, self._entries)
         self.learn_span(method, batch, targets, span or (0, len(batch.y)), report=report)
@@ -269,9 +269,9 @@ class RowModel:
         known: NDArray[np.uint8] | None = None,
         missed: NDArray[np.uint8] | None = None,
     ) -> Targets:
-        """What the core has to know of the labels."""
+        """The labels and costs in the form of the core."""
         places = np.searchsorted(self.classes, batch.y)
-        # A label past the last class belongs to rows beyond the span, which are not read.
+        # Labels past the last class belong to rows beyond the span, which the core never reads.
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
         known = self._all_known if known is None else known
         cost = method.cost_of(self.classes)
@@ -286,9 +286,9 @@ class RowModel:
         *,
         report: Callable[[Tally], None] | None = None,
     ) -> None:
-        """`learn` for targets that are there already."""
+        """Learn a span of rows whose targets have been made."""
         begin, end = span
-        if self.weights is None:  # one class teaches nothing, but its rows count
+        if self.weights is None:  # a single class has nothing to learn, but its rows are counted
             self._count(Tally(end - begin, 0, 0), targets, begin)
             return
         learnt, stopped = self._pass(method, batch.rows, targets, span, report=report)
@@ -307,7 +307,7 @@ class RowModel:
         *,
         report: Callable[[Tally], None] | None,
     ) -> tuple[Tally, bool]:
-        """Learn a span; what was done is counted also where it is interrupted."""
+        """Learn a span; an interruption still counts the rows learnt before it."""
         begin, end = span
         done = np.zeros(3, np.uint64)
         stopped = False
@@ -327,11 +327,11 @@ class RowModel:
         return learnt, stopped
 
     def core_method(self, method: UpdateMethod) -> Method:
-        """How the core learns into these weights."""
+        """The method in the form of the core."""
         return Method(method.rule, method.scheme, self.projection == "covariance")
 
     def learn_row(self, method: Method, row: _core.Rows, place: int, weight: float) -> None:
-        """Learn one row of a known class, without costs: the shortest way to the core."""
+        """Learn one row of a known class without costs: the fast path of `learn_one`."""
         weights = _check.trained(self.weights, "learning")
         if self.code is None:
             tally, stopped = weights.learn_row(method, row, place, weight)
@@ -367,9 +367,9 @@ class RowModel:
     def absorb(
         self, method: UpdateMethod, batch: RowBatch, publish: Callable[[RowModel], None]
     ) -> None:
-        """Learn a batch in which classes may appear that were not known before.
+        """Learn a batch that may have new classes.
 
-        `publish` is handed the model whenever a stretch of rows is learnt.
+        `publish` is called with the model after each stage.
         """
         method = method._replace(classes=joined(self.classes, batch.y))
         model = self
@@ -379,7 +379,7 @@ class RowModel:
             rows = int(model.counts.sum())
             try:
                 model.learn(method, batch, known=known, span=stage.span)
-            except BaseException:  # a refusal, an error of the rule, Ctrl-C: what is learnt is kept
+            except BaseException:  # a bad row, an error in the rule, Ctrl-C: keep what was learnt
                 nothing = int(model.counts.sum()) == rows
                 seen = stage.classes[known.astype(bool)]
                 publish(before if nothing else model.with_classes(seen))
@@ -394,25 +394,26 @@ def _beginning(start: RowModel, weights: Any) -> RowModel:
 
 
 def n_columns_of(n_classes: int, code: Code | None) -> int:
-    """Two classes are one vector; more have a column each, or one for each problem of a code."""
+    """Weight columns: one for two classes; else one per class, or per problem of a code."""
     if n_classes == 2:
         return 1
     return n_classes if code is None else code.n_problems
 
 
 class _Stage(NamedTuple):
-    """A stretch of rows during which the weights keep their form."""
+    """A span of rows during which the weights keep their shape."""
 
     span: tuple[int, int]
-    known: NDArray[Any]  # at its first row
-    classes: NDArray[Any]  # at its last
+    known: NDArray[Any]  # before the first row
+    classes: NDArray[Any]  # after the last row
 
 
 def _stages(known: NDArray[Any], y: NDArray[Any]) -> Iterator[_Stage]:
-    """One class teaches nothing, two are one vector, three or more have a column each.
+    """Split a batch where the second and the third class appear.
 
-    So the form changes where the second and the third class appear. Later ones are given their
-    columns at once, and the core lets each be a rival from the row where it is first seen.
+    There the shape of the weights changes: one class has no weights, two classes share a vector,
+    three or more have a column each. Later classes all get their columns at once; the core makes
+    each one a rival from its first row on.
     """
     labels, firsts = np.unique(y, return_index=True)
     new = ~np.isin(labels, known)
@@ -429,7 +430,7 @@ def _stages(known: NDArray[Any], y: NDArray[Any]) -> Iterator[_Stage]:
 
 
 def joined(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """The labels of both, sorted; an empty array has no say in their type."""
+    """The sorted union of labels; an empty array does not affect the dtype."""
     if len(a) == 0 or len(b) == 0:
         return np.unique(b if len(a) == 0 else a)
     return np.union1d(a, b)

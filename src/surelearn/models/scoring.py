@@ -1,4 +1,4 @@
-"""Labels, margins and probabilities of rows under a learnt model; knows no scikit-learn."""
+"""Labels, margins and probabilities of rows from a trained model; knows no scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from surelearn.weights import Full, Leads
 
 Array = NDArray[np.float64]
 
-#: Draws of a row where probabilities are sampled: a standard error of 0.005 at most.
+#: Draws per row for sampled probabilities: the standard error is at most 0.005.
 _DRAWS = 10_000
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 class TopTwoMargin(NamedTuple):
-    """The margin between the label of each row and the next best one.
+    """The margin between the best and the second-best label of each row.
 
-    With g the difference between the two in the code, the gap is ``g.mean`` and its variance
-    ``g' spread g``: of the weights alone, and with the noise of the labels and the temperature of
-    the probabilities.
+    With g the difference of the two labels in the code, the gap is ``g.mean`` and its variance
+    ``g' spread g``. `own` is the variance of the weights; `variance` adds label noise and the
+    temperature of the probabilities.
     """
 
     best: NDArray[np.int64]
     next: NDArray[np.int64]
     gap: Array
-    own: Array  # variance of the weights alone; 0: a row without any feature
+    own: Array  # variance from the weights alone; 0: a row without features
     variance: Array
 
     @property
     def sureness(self) -> Array:
-        """The gap in its standard deviations; a row without any feature is a tie."""
+        """The gap in standard deviations; a row without features is a tie."""
         none = self.variance <= 0
         sure: Array = np.where(none, 0.0, self.gap / np.sqrt(np.where(none, 1.0, self.variance)))
         return sure
 
 
 class Scored(NamedTuple):
-    """The class of each row by its place, and how sure the model is of it where it knows."""
+    """The position of each row's class, and how sure the model is if it keeps variances."""
 
     best: NDArray[np.int64]
     probabilities: Array | None  # of every class
@@ -52,7 +52,7 @@ class Scored(NamedTuple):
 
 @dataclass(slots=True)
 class Scorer:
-    """A model together with what turns its scores into labels and probabilities.
+    """A model with the settings that turn its scores into labels and probabilities.
 
     Parameters
     ----------
@@ -73,15 +73,15 @@ class Scorer:
     threads: int = 1
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
-        """The place of the class with the largest score of each row; the first of equals."""
+        """The position of the class with the largest score of each row; ties: the first."""
         weights, code = _check.trained(self.model.weights, "prediction"), self.model.code
-        # One-vs-rest keeps a column for each class, so the scores of the core are those of classes.
+        # One-vs-rest has a column per class, so the scores of the core are class scores.
         if code is None or (code.kind == "ovr" and self._decoder(code) is decode.scores):
             return weights.winners(rows)
         return np.asarray(self.class_scores(rows).argmax(axis=1))
 
     def class_scores(self, rows: _core.Rows) -> Array:
-        """Scores of the classes, decoded where they were learnt as problems."""
+        """The class scores; a reduction decodes them from the margins of its problems."""
         weights, code = _check.trained(self.model.weights, "prediction"), self.model.code
         if code is None:
             return weights.scores(rows)
@@ -90,18 +90,18 @@ class Scorer:
         return self._decoded(weights.scores(rows))
 
     def moments(self, rows: _core.Rows) -> tuple[Array, Array]:
-        """Mean scores and their variances, or covariances where scores depend on each other."""
+        """Mean scores and their variances; full covariance gives covariances between scores."""
         weights = _check.trained(self.model.weights, "probability")
         if isinstance(weights, Full) and weights.n_columns > 1:
             return weights.joint_moments(rows)
         return weights.margin(rows)
 
     def noisy_moments(self, rows: _core.Rows, *, tau: float | None = None) -> tuple[Array, Array]:
-        """`moments` with the noise of the labels and the temperature, or another one `tau`."""
+        """`moments` with label noise, scaled by the temperature or by `tau`."""
         return self._with_noise(*self.moments(rows), tau=tau)
 
     def probabilities(self, rows: _core.Rows, *, log: bool = False) -> Array:
-        """The probability of every class, or its logarithm."""
+        """The probability of each class, or its logarithm."""
         return self._probabilities(*self.noisy_moments(rows), log=log)
 
     def top_two(
@@ -111,15 +111,15 @@ class Scorer:
         *,
         places: NDArray[np.int64] | None = None,
     ) -> TopTwoMargin:
-        """The margin of the labels that win, or of those in these `places`, to the next best.
+        """The margin of the best label, or of the label in `places`, over the next best.
 
         Parameters
         ----------
         rows : Rows
         numbers : array of int, optional
-            Which of the rows; default: all.
+            Row numbers; default: all.
         places : array of int, optional
-            The class of each row, which need not win; for coded problems only.
+            The class of each row in place of the best; with a code only.
         """
         weights = _check.trained(self.model.weights, "sureness")
         if self.model.code is None:
@@ -136,7 +136,7 @@ class Scorer:
             found = self._coded_top_two(mean, spread)
         elif spread.ndim == 2:
             found = self._top_two_with_noise(_top_two(mean, spread), np.ones(1))
-        else:  # the core knows how much of a difference of covariances is rounding
+        else:  # full covariance: the core bounds the rounding error of the variance of a gap
             found = self.top_two(rows)
         p = self._probabilities(*self._with_noise(mean, spread))
         return Scored(found.best, p, found.sureness)
@@ -148,14 +148,14 @@ class Scorer:
         return reductions.decoder(name, code)
 
     def _decoded(self, mean: Array, own: Array | None = None) -> Array:
-        """Scores of the classes from the margins of problems and, where they count, variances."""
+        """Class scores from the margins of problems; decoding by probability needs variances."""
         code = self.model.code
         assert code is not None
         decoder = self._decoder(code)
         if decoder is not None:
             return decoder(code, mean)
         assert own is not None
-        # As it was learnt: a label must not change when probabilities are calibrated.
+        # Temperature 1: calibration must not change predicted labels.
         return decode.probability(code, *self._with_noise(mean, own, tau=1.0))
 
     def _with_noise(
@@ -166,14 +166,14 @@ class Scorer:
         if spread.ndim == 3:
             return _sound(mean, (spread + 0.5 * noise * np.eye(mean.shape[1])) * tau**2)
         mean, spread = one_or_many(mean), one_or_many(spread)
-        # The noise is that of a margin, so each of two scores has half of it.
+        # Label noise belongs to a margin, the difference of two scores: each gets half of it.
         is_margin = spread.ndim == 1 or self.model.code is not None
         spread = spread + (noise if is_margin else 0.5 * noise)
         return mean, np.minimum(spread * tau**2, _LARGEST)
 
     def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
-        """Exact ones, or sampled ones where scores depend on each other."""
-        if spread.ndim == 3:
+        """Exact probabilities; sampled ones with covariances between scores."""
+        if spread.ndim == 3:  # a fixed seed: the same rows give the same probabilities
             p = probability.sample_probabilities(mean, spread, _DRAWS, np.random.default_rng(0))
             with np.errstate(divide="ignore"):
                 return np.log(p) if log else p
@@ -184,7 +184,7 @@ class Scorer:
     def _coded_top_two(
         self, mean: Array, own: Array, *, places: NDArray[np.int64] | None = None
     ) -> TopTwoMargin:
-        """The margin of labels that were learnt as problems."""
+        """The margin of the best label over the next best, with a code."""
         assert self.model.code is not None
         if places is None:
             places = self._decoded(mean, own).argmax(axis=1)
@@ -196,14 +196,14 @@ class Scorer:
         return self._top_two_with_noise(Leads(places, others, gap, variance), (g * g).sum(axis=1))
 
     def _top_two_with_noise(self, found: Leads, problems: Array) -> TopTwoMargin:
-        """With the noise of the labels, once for each problem, and the temperature."""
+        """Add label noise, once for each problem, and the temperature."""
         noise = problems * self.rule.label_noise
         variance = np.minimum((found.variance + noise) * self.temperature**2, _LARGEST)
         return TopTwoMargin(*found, variance)
 
 
 def _top_two(mean: Array, own: Array) -> Leads:
-    """The two best of the scores of classes, as the core has them; of one margin by its sign."""
+    """The two best classes of each row, as the core finds them; two classes: by the sign."""
     row = np.arange(len(mean))
     if mean.shape[1] == 1:
         best = (mean[:, 0] > 0).astype(np.int64)
@@ -217,10 +217,10 @@ def _top_two(mean: Array, own: Array) -> Leads:
 
 
 def _sound(mean: Array, covariance: Array) -> tuple[Array, Array]:
-    """Covariances without what rounding and overflow make of them.
+    """Covariances repaired after rounding and overflow.
 
-    A variance just below zero is none. Of a row too large for any number nothing is known, so it is
-    a tie, as it is with diagonal covariance.
+    A variance slightly below zero becomes zero. A row that overflows becomes a tie, as it does with
+    diagonal covariance.
     """
     lost = ~(np.isfinite(mean).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2)))
     mean[lost], covariance[lost] = 0.0, np.eye(mean.shape[1])
@@ -230,5 +230,5 @@ def _sound(mean: Array, covariance: Array) -> tuple[Array, Array]:
 
 
 def one_or_many(columns: Array) -> Array:
-    """Two classes have one margin, more a score each."""
+    """Drop the second axis if there is one column, the margin of two classes."""
     return columns[:, 0] if columns.shape[1] == 1 else columns

@@ -1,4 +1,4 @@
-"""Constructor parameters of a tagger, checked and put in the form that learning needs."""
+"""Constructor parameters of a tagger, checked and converted for training."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Layout
 
-#: Parameters that say how features are made; they cannot change in a fitted model.
+#: Parameters that define the features; they cannot change in a fitted model.
 FEATURES = ("templates", "columns", "n_features")
 
 
 def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """How features are made, in plain values that can be compared."""
+    """The parameters of features, as plain values that can be compared."""
     found = {name: params[name] for name in FEATURES}
     for name in ("templates", "columns"):
         found[name] = None if found[name] is None else list(found[name])
@@ -27,7 +27,7 @@ def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SequenceSettings:
-    """What `fit` and `partial_fit` of a tagger do, all of it checked."""
+    """The checked settings of `fit` and `partial_fit` of a tagger."""
 
     rule: rules.Rule
     constraints: constraints.Constraints
@@ -74,7 +74,7 @@ class SequenceSettings:
         )
 
     def untrained(self) -> SequenceModel:
-        """A model that has seen nothing."""
+        """An untrained model."""
         layout = Layout(
             n_features=2,
             intercept=False,
@@ -88,12 +88,12 @@ class SequenceSettings:
         )
 
     def features(self, columns: Any = None) -> TokenFeatures:
-        """Features that have seen nothing, of columns that are named by default as here."""
+        """A new feature extractor; `columns` are the default column names."""
         params = self.feature_params
         return TokenFeatures(**{**params, "columns": params["columns"] or columns})
 
     def check_fits(self, model: SequenceModel) -> None:
-        """Refuse a change of what a fitted model cannot change."""
+        """Raise if a setting differs that a fitted model cannot change."""
         fitted = model.layout
         _check.same("dtype", fitted.dtype, self.dtype)
         _check.same("average", fitted.averaged, self.averaged)

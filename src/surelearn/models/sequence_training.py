@@ -1,4 +1,4 @@
-"""A tagger in training: blocks of sequences, and learning one of them; knows no sources."""
+"""Training a tagger, block by block; knows no sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from surelearn.templates import Sequences
 
 
 class EncodedSequences(NamedTuple):
-    """Sequences as they were learnt: features by their numbers, labels by places in `classes`."""
+    """Sequences as numbers: feature numbers, and labels as positions in `classes`."""
 
     sequences: Sequences
     y: NDArray[np.int32]
@@ -45,23 +45,23 @@ class EncodedSequences(NamedTuple):
         return EncodedSequences(cut, self.y[tokens], self.classes, weight, numbers[begin:end])
 
 
-#: Features get their numbers in the order they are met, so they are made when a block is learnt.
+#: Features are numbered in the order they first appear, so a block is encoded when it is learnt.
 SequenceBlock = LabelledSequences | EncodedSequences
 
 
 class SequenceTrainable:
-    """Rules and weights over sequences, in training; see `protocol.Trainable`.
+    """A tagger in training; see `protocol.Trainable`.
 
     Parameters
     ----------
     settings : SequenceSettings
     model : SequenceModel or None
-        What to go on with. None: nothing is known.
+        The model to continue with; None: start untrained.
     declared : ndarray or None
-        Labels to know from the first sequence on.
+        Labels that the model knows from the first sequence on.
     watch : function, optional
-        Is handed every new model, under the lock of the one before: features and weights that
-        belong together.
+        Called with each new model under the lock of the old one, so that readers see features and
+        weights that belong together.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class SequenceTrainable:
         return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
 
     def met_all(self, *, resumed: bool) -> None:
-        pass  # no setting is about single labels or words
+        pass  # no setting names labels or words
 
     def pack(self, block: SequenceBlock) -> Packed:
         assert isinstance(block, EncodedSequences)  # it has been learnt
@@ -127,7 +127,7 @@ class SequenceTrainable:
         return encoded
 
     def meet(self, block: LabelledSequences) -> EncodedSequences:
-        """Know the labels and features of a block from now on."""
+        """Register the labels and features of a block, and encode it."""
         before = self.settings.untrained() if self.model is None else self.model
         if self.model is None and not before.features.columns:
             before.features = self.settings.features(block.columns)
@@ -141,7 +141,7 @@ class SequenceTrainable:
         return EncodedSequences(sequences, y, classes, block.weight, block.numbers)
 
     def _known(self, classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
-        """All labels that are known from now on."""
+        """All labels known so far, including the declared ones."""
         declared = labels[:0] if self._declared is None else self._declared
         for some in (declared, labels):
             _check.one_kind(classes, some)
@@ -149,11 +149,11 @@ class SequenceTrainable:
         return classes
 
     def _batch(self, model: SequenceModel, block: EncodedSequences) -> SequenceBatch:
-        """As the core reads it, under the classes and features that the model has now."""
+        """The block in the form of the core, for the current classes and features."""
         y, sequences = block.y, block.sequences
         if len(block.classes) < len(model.classes):
             y = np.searchsorted(model.classes, block.classes)[y].astype(np.int32)
-        if sequences.pairs is not None:  # the core reads from their width how many there are
+        if sequences.pairs is not None:  # the core takes the number of pair features from the width
             sequences.pairs.resize((len(y), model.n_pairs))
         return model.batch(sequences, y, block.weight, block.numbers)
 

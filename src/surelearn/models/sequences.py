@@ -1,8 +1,8 @@
-"""What a tagger has learnt: labels, features and one table of weights; knows no scikit-learn.
+"""The state of a tagger: labels, features and one table of weights; knows no scikit-learn.
 
-The first rows of the table are those of the chain: start, end, and for each feature of pairs and
-each label before the step (the pair that is always there first). The features of tokens follow, in
-the order in which they were met, and behind them is room for more.
+The first rows of the table belong to the chain: start, end, then one row for each pair feature (the
+constant one first) and previous label. The token features follow, in the order of their first
+appearance, and then spare rows for new ones.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _REPORT = 1 << 16
 
 
 class SequenceBatch(NamedTuple):
-    """Sequences with the places of their labels, checked, none of weight zero."""
+    """Checked sequences with labels as positions; those of weight zero have been dropped."""
 
     tokens: _core.Rows
     pairs: _core.Rows
     bounds: NDArray[np.int64]
     y: NDArray[np.int32]
     weight: NDArray[np.float64] | None
-    numbers: NDArray[np.int64] | None  # of the sequences in the user's X, where some were dropped
+    numbers: NDArray[np.int64] | None  # numbers in the user's X, if sequences were dropped
 
     @property
     def size(self) -> int:
@@ -44,14 +44,14 @@ class SequenceBatch(NamedTuple):
 
 
 class LabelledSequences(NamedTuple):
-    """Sequences to be learnt with their labels, checked but for the features."""
+    """Labelled sequences, checked except for their features."""
 
     X: list[Any]
     y: list[list[Any]]
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None
-    labels: NDArray[Any]  # that are in it, sorted
-    columns: list[str] | None = None  # what a source calls the columns of words
+    labels: NDArray[Any]  # the distinct labels, sorted
+    columns: list[str] | None = None  # the source's names of the token columns
 
     @property
     def size(self) -> int:
@@ -71,19 +71,19 @@ class LabelledSequences(NamedTuple):
 
 @dataclass
 class SequenceModel:
-    """Labels, features, weights and the counts of what happened so far.
+    """Labels, features, weights and counters of training so far.
 
-    A change of what the rows and columns of the weights mean makes a new one, under `lock`, so that
+    When the rows or columns of the weights get a new meaning, a new model is made under `lock`. So
     a reader in another thread sees features and weights that belong together.
     """
 
-    layout: Layout  # its features: the chain's, those of tokens, and room for more
+    layout: Layout  # its n_features counts the rows: chain, token features, spare rows
     initial_variance: float
     projection: str
     features: TokenFeatures
-    made_by: dict[str, Any]  # parameters that the features were made by
+    made_by: dict[str, Any]  # the parameters of the features
     classes: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
-    n_pairs: int = 0  # features of pairs that there are rows for, but for the constant one
+    n_pairs: int = 0  # pair features that have rows, without the constant one
     weights: Diagonal | None = None  # None: no label is known
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
@@ -91,17 +91,17 @@ class SequenceModel:
 
     @property
     def first(self) -> int:
-        """Row of the first feature of tokens."""
+        """The row of the first token feature."""
         return 2 + (self.n_pairs + 1) * len(self.classes)
 
     def fitting(self, classes: NDArray[Any]) -> SequenceModel:
-        """One with these labels, sorted, and room for all features there are."""
+        """A model with these labels (sorted) and rows for all features."""
         n_tokens, n_pairs = self.features.n_features, self.features.n_pair_features
         room = self.layout.n_features - self.first
         same = np.array_equal(classes, self.classes) and n_pairs == self.n_pairs
         if same and n_tokens <= room and self.weights is not None:
             return self
-        # Room is taken in steps that grow, so that a long stream copies its weights a few times.
+        # Grow by half: a long stream then copies its weights only a few times.
         grows = self.weights is not None and n_tokens > room
         room = max(n_tokens, room, room + room // 2 if grows else 0)
         n_rows = 2 + (n_pairs + 1) * len(classes) + room
@@ -113,7 +113,7 @@ class SequenceModel:
         return other
 
     def _moved(self, other: SequenceModel, room: int) -> Diagonal:
-        """These weights under the rows and columns of the other one."""
+        """These weights, rearranged to the rows and columns of `other`."""
         if self.weights is None:
             return Diagonal(other.layout, len(other.classes), self.initial_variance)
         known = {label: k for k, label in enumerate(self.classes.tolist())}
@@ -129,10 +129,10 @@ class SequenceModel:
         tokens: NDArray[np.int64],
         pairs: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """For each row of the other model's weights the row of these; -1: there is none.
+        """For each row of the other model's weights, the matching row here; -1: there is none.
 
-        `places` are those of the other's labels here; `tokens` and `pairs` say how features of here
-        are numbered there.
+        `places` are the positions of the other's labels here. `tokens` and `pairs` are the numbers
+        of this model's features in the other.
         """
         K = len(self.classes)
         chain = np.full((other.n_pairs + 1, len(places)), -1, np.int64)
@@ -152,33 +152,33 @@ class SequenceModel:
         weight: NDArray[np.float64] | None,
         numbers: NDArray[np.int64] | None,
     ) -> SequenceBatch:
-        """Sequences and the places of their labels, as the core reads them."""
+        """Sequences and label positions in the form of the core."""
         return SequenceBatch(*self._rows(sequences), sequences.bounds, y, weight, numbers)
 
     def places(self, y: list[list[Any]]) -> NDArray[np.int32]:
-        """The place of each token's label among the classes."""
+        """The position of each token's label among the classes."""
         places = {label: k for k, label in enumerate(self.classes.tolist())}
         return np.fromiter(map(places.__getitem__, chain.from_iterable(y)), np.int32)
 
     def tags(self, sequences: Sequences, threads: int) -> NDArray[np.int32]:
-        """The place of the best label of every token."""
+        """The position of the best label of each token."""
         return _core.tag(self._table, *self._rows(sequences), sequences.bounds, threads)
 
     def marginals(
         self, sequences: Sequences, temperature: float, threads: int
     ) -> NDArray[np.float64]:
-        """Probability of every label of every token."""
+        """The probability of each label of each token."""
         rows, bounds = self._rows(sequences), sequences.bounds
         return _core.tag_marginals(self._table, *rows, bounds, temperature, threads)
 
     def leads(
         self, sequences: Sequences, threads: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-        """The same as `tags`, and mean and variance of each label's lead over another there."""
+        """`tags`, with mean and variance of each tag's lead over the best path without it."""
         return _core.leads(self._table, *self._rows(sequences), sequences.bounds, threads)
 
     def chain_scores(self, sequences: Sequences) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """U and A of one sequence."""
+        """The token scores U and transition scores A of one sequence."""
         return _core.chain_scores(self._table, *self._rows(sequences), sequences.bounds)
 
     @property
@@ -186,7 +186,7 @@ class SequenceModel:
         return _check.trained(self.weights, "predict").core
 
     def part(self, which: str, *, variances: bool = False) -> NDArray[Any]:
-        """Means or variances of the chain's start, end or steps, or of the tokens' features."""
+        """Means or variances of the start, end or transition weights, or of token features."""
         K, first = len(self.classes), self.first
         places: dict[str, Any] = {
             "start": 0,
@@ -200,7 +200,7 @@ class SequenceModel:
         return found
 
     def described(self) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
-        """Means, variances and names of all rows of the table that are in use."""
+        """Means, variances and names of all rows in use."""
         weights = _check.trained(self.weights, "explain")
         with self.lock:
             tokens = _names(self.features)
@@ -213,8 +213,8 @@ class SequenceModel:
         return means, weights.variances[:, : len(names)], names
 
     def joint_features(self, sequences: Sequences, path: NDArray[np.int32]) -> sparse.csr_array:
-        """Psi(x, y) of one sequence and the places of its labels: rows and columns as the weights
-        have them."""
+        """Joint features Psi(x, y) of one sequence and label positions, in the shape of the
+        weights."""
         K, T = len(self.classes), len(path)
         tokens = sparse.coo_array(sequences.X)
         one = sparse.coo_array(np.ones((T, 1)))
@@ -230,7 +230,7 @@ class SequenceModel:
         return sparse.csr_array(sparse.coo_array((data, (row, column)), shape=shape))
 
     def _rows(self, sequences: Sequences) -> tuple[_core.Rows, _core.Rows]:
-        """Features of tokens and of pairs."""
+        """The token and pair features as rows of the core."""
         pairs = sequences.pairs
         if pairs is None:
             n_tokens = len(sequences.X.indptr) - 1
@@ -246,7 +246,7 @@ class SequenceModel:
         order: NDArray[np.int64] | None = None,
         report: Callable[[Tally], None] | None = None,
     ) -> None:
-        """Learn all, or those in `order`; raises `Refused` after the sequences before a bad one."""
+        """Learn all sequences, or those in `order`; a bad one raises `Refused` after those before."""
         if not self.mistakes:
             self.mistakes.append(0)
         done, stopped = np.zeros(3, np.uint64), False
@@ -271,7 +271,7 @@ class SequenceModel:
             raise refused(self, named, learnt, exact=False, unit="sequence")
 
     def copy(self) -> SequenceModel:
-        """One that shares nothing with this one; while another thread learns, under `lock`."""
+        """An independent copy; hold `lock` if another thread may be training."""
         return replace(
             self,
             features=deepcopy(self.features),
@@ -295,13 +295,13 @@ class SequenceModel:
 
 
 def _names(features: TokenFeatures) -> list[str]:
-    """What to call features of tokens; those that are hashed have numbers only."""
+    """The names of token features; hashed features have numbers only."""
     if features.is_hashed:
         return [f"x{j}" for j in range(features.n_features)]
     return features.names
 
 
 def cut(values: Sequence[Any], bounds: NDArray[np.int64]) -> list[Any]:
-    """One stretch of values for each sequence."""
+    """Cut a flat list of values into one part per sequence."""
     ends = bounds.tolist()
     return [values[a:b] for a, b in pairwise(ends)]
