@@ -1,4 +1,4 @@
-"""The scikit-learn front: estimators that join the pieces and check that they fit."""
+"""The scikit-learn estimators: they combine the parts and check that these fit together."""
 
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.explanation import Explanation

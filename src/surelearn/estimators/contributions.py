@@ -1,8 +1,8 @@
-"""What each weight says and how surely, on plain arrays; must not know labels or names.
+"""Weights and their contributions to a margin, as plain arrays; must not know labels or names.
 
-`means` has shape (n_columns, D), the intercept last where there is one. `variances` has that shape
-too (diagonal), or (N, N) with N = n_columns D, one block after the other for each column (full), or
-is None (first order). Both may be views that another thread is writing to: each cell is read once.
+`means` has shape (n_columns, D); the intercept, if any, comes last. `variances` has the same shape
+(diagonal), or shape (N, N) with N = n_columns D and one block per column (full), or is None (first
+order). Another thread may be writing to both arrays, so each cell is read only once.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: In place of a feature's number: all that are not listed.
+#: A feature number that stands for all features that are not listed.
 OTHERS = -1
 
 
 class SomeWeights(NamedTuple):
-    """Some weights: where they are, their means and variances."""
+    """Some weights: their columns and features, means and variances."""
 
     column: NDArray[np.int64]
     feature: NDArray[np.int64]
@@ -29,7 +29,7 @@ class SomeWeights(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """What some weights add to the margin of one row, and to its variance."""
+    """Contributions of some weights to the margin of one row, and to its variance."""
 
     weights: SomeWeights
     value: NDArray[np.float64]
@@ -47,8 +47,10 @@ def diagonal(means: NDArray[Any], variances: NDArray[Any]) -> NDArray[Any]:
 def sureness(
     mean: NDArray[np.float64], variance: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """|mean| in standard deviations, which orders as the probability of the sign does and never
-    saturates; without variances |mean| itself."""
+    """|mean| in standard deviations; without variances, |mean|.
+
+    It gives the same order as the probability of the sign, but never saturates.
+    """
     if variance is None:
         return np.abs(mean)
     return np.abs(mean) / np.sqrt(variance)
@@ -57,9 +59,9 @@ def sureness(
 def surest(
     means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None
 ) -> SomeWeights:
-    """The weights in the order of their sureness; equals by feature, then by column.
+    """The weights in decreasing order of sureness; ties by feature, then by column.
 
-    Goes column by column, so that what is computed on the way is one number a feature.
+    It goes column by column, so that temporary arrays have one number per feature.
     """
     own = None if variances is None else diagonal(means, variances)
     columns = range(len(means))
@@ -73,7 +75,7 @@ def surest(
 def largest(
     means: NDArray[Any], variances: NDArray[Any] | None, top: int | None = None
 ) -> SomeWeights:
-    """The weights of one column from the largest mean down; equals by feature."""
+    """The weights of one column in decreasing order of the mean; ties by feature."""
     own = None if variances is None else diagonal(means, variances)
     features = _largest(means[0].astype(np.float64), top)
     found = _read(means, own, np.zeros_like(features), features)
@@ -86,12 +88,12 @@ def shares(
     features: NDArray[np.int64],
     values: NDArray[np.float64],
 ) -> Shares:
-    r"""Each non-zero feature's part of the margin's mean and variance, column after column.
+    r"""Contribution of each non-zero feature to the mean and variance of each column's margin.
 
     .. math:: M_z = \sum_j \mu_{zj} x_j, \qquad V_z = \sum_j x_j (\Sigma_{zz} x)_j
 
-    which is :math:`\sum_j \sigma_{zj} x_j^2` for a diagonal covariance. With a full one a share of
-    the variance may be negative: the feature makes the margin surer.
+    which is :math:`\sum_j \sigma_{zj} x_j^2` for a diagonal covariance. With a full covariance, a
+    contribution to the variance may be negative: the feature makes the margin surer.
     """
     own = None if variances is None else diagonal(means, variances)
     column = np.repeat(np.arange(len(means)), len(features))
@@ -105,8 +107,10 @@ def shares(
 
 
 def heaviest(parts: Shares, top: int | None = None) -> Shares:
-    """The shares in the order of their size in the mean; of each column those after the first
-    `top` of all as one."""
+    """The contributions in decreasing order of their size in the mean.
+
+    Those after the first `top` are summed up, one sum per column.
+    """
     weights = parts.weights
     order = np.lexsort((weights.column, weights.feature, -np.abs(parts.margin)))
     if top is None or top >= len(order):
@@ -120,10 +124,10 @@ def _sureness_of(means: NDArray[Any], own: NDArray[Any] | None, column: int) -> 
 
 
 def _largest(numbers: NDArray[np.float64], top: int | None) -> NDArray[np.int64]:
-    """Places of the largest numbers, in no order; of equals the first."""
+    """Positions of the largest numbers, in no particular order; ties: the first."""
     if top is None or top >= len(numbers):
         return np.arange(len(numbers))
-    # From the small end: twenty times as fast where nearly all are zero, as in hashed text.
+    # Negated: partition is twenty times as fast if nearly all are zero, as for hashed text.
     least = -np.partition(-numbers, top - 1)[top - 1]
     above = np.flatnonzero(numbers > least)
     equal = np.flatnonzero(numbers == least)
@@ -144,7 +148,7 @@ def _read(
 def _product(
     variances: NDArray[Any], places: NDArray[np.int64], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(Sigma x) at some places, x being zero at all others."""
+    """(Sigma x) at the positions where x is not zero."""
     return np.asarray(variances[np.ix_(places, places)].astype(np.float64) @ values)
 
 

@@ -1,4 +1,4 @@
-"""What a model knows, as a table: `Explanation`; must not know how the weights are kept."""
+"""`Explanation`, a table of weights; must not know how the weights are stored."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from surelearn.estimators.table import Table, word
 
 
 class Explanation(Table):
-    """A table of weights: what they are, how sure the model is of them, what they say of a row.
+    """A table of weights, how sure the model is of them, and what they contribute to a row.
 
-    Made by `SureClassifier.explain`. Each column is an attribute, and cannot be changed.
+    `SureClassifier.explain` makes it. Each column is a read-only attribute.
 
     Parameters
     ----------
@@ -26,22 +26,22 @@ class Explanation(Table):
     Attributes
     ----------
     columns : tuple of str
-        The names of the columns that are there, in their order.
+        The names of the columns, in order.
     feature : ndarray of str
-        The feature's name; ``"intercept"``; ``"(others)"`` for all that are not listed.
+        The feature's name, ``"intercept"``, or ``"(others)"`` for all that are not listed.
     label : ndarray
-        The class that a positive weight speaks for.
+        The class that a positive weight supports.
     value : ndarray of float
         The feature's value in the row.
     mean, deviation : ndarray of float
         Mean and standard deviation of the weight.
     probability : ndarray of float
-        How likely the weight has the sign of its mean, ``Phi(|mean| / deviation)``.
+        Probability that the weight has the sign of its mean, ``Phi(|mean| / deviation)``.
     margin, variance : ndarray of float
-        The feature's share in the mean and in the variance of the row's margin.
+        The feature's contribution to the mean and to the variance of the row's margin.
     position, token, rival : ndarray
-        Of a tagged sequence: the number of the token, the word, and the best other tag, against
-        which the label's lead is explained.
+        For a tagged sequence: the number of the token, the word, and the rival tag over which the
+        label's lead is explained.
 
     Examples
     --------
@@ -62,23 +62,23 @@ class Explanation(Table):
         if name == "label":
             return word(str(value))
         if name == "probability" and not np.isnan(value):
-            # Four digits would round to a certainty nobody has.
+            # 1.0000 would claim a certainty that no model has.
             return ">0.9999" if value > 0.9999 else f"{value:.4f}"
         return Table._cell(name, value)
 
 
 class Subject(NamedTuple):
-    """What is explained: the weights as plain arrays, and the names around them."""
+    """The weights to explain, as plain arrays, with their names."""
 
     means: NDArray[Any]
     variances: NDArray[Any] | None
-    labels: NDArray[Any]  # what each column of the weights speaks for
+    labels: NDArray[Any]  # the label that each column of the weights supports
     n_features: int
     names: NDArray[Any] | None
 
 
 def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
-    """What the weights say of one label; of one vector the first has the negative ones."""
+    """The weights of one label; with one vector for two classes, the first class negates it."""
     places = [_check.place_of(label, classes.tolist())]
     if len(subject.means) == 1:
         means = subject.means if places[0] else -subject.means
@@ -95,7 +95,7 @@ def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
 
 
 def of_label(subject: Subject, top: int | None) -> Explanation:
-    """The weights that speak for the one label of the subject, the largest first."""
+    """The weights of a subject with one label, largest mean first."""
     weights = contributions.largest(subject.means, subject.variances, top)
     return Explanation({**_places(subject, weights), **_beliefs(weights)})
 
@@ -112,7 +112,7 @@ def of_row(
     values: NDArray[np.float64],
     top: int | None,
 ) -> Explanation:
-    """What each non-zero feature of a row, and the intercept, adds to every margin."""
+    """The contribution of each non-zero feature, and of the intercept, to each margin of a row."""
     if subject.means.shape[1] > subject.n_features:
         features, values = np.append(features, subject.n_features), np.append(values, 1.0)
     parts = contributions.shares(subject.means, subject.variances, features, values)
@@ -125,7 +125,7 @@ def of_row(
 
 
 def touched(table: Explanation) -> Explanation:
-    """Without weights that nothing has moved, which most are where names are hashed."""
+    """Drop weights that no row has changed: with hashed names these are most."""
     kept = table.mean != 0
     return Explanation({name: getattr(table, name)[kept] for name in table.columns})
 

@@ -1,4 +1,4 @@
-"""Dicts of named features as rows: names are hashed, and remembered; must not know weights."""
+"""Rows from dicts of named features; names are hashed and remembered. Must not know weights."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from sklearn.utils import murmurhash3_32
 from surelearn import _check
 from surelearn.merging import Words
 
-#: Places that names are hashed to, as many as words of a `SureTextClassifier` by default.
+#: Number of hash buckets for names, the default of `SureTextClassifier`.
 SIZE = 2**18
 
 _NUMBERS = {float, int, bool, np.float64, np.float32, np.int64}
 
 
 class FeatureNames:
-    """The names that were met, each in one of `SIZE` places.
+    """The feature names seen in training, each hashed to one of `SIZE` buckets.
 
-    A place has the name that was met in it first; others that hash to it share its weights. Names
-    that were not met are nothing to a prediction, unless they hash to a shared place.
+    A bucket keeps the name that came first; other names that hash to it share its weights. A
+    prediction ignores unseen names, unless they hash to a bucket that is already shared.
     """
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}  # of all names that were met since it was made
+        self._places: dict[str, int] = {}  # the bucket of each name
         self._first: dict[int, str] = {}
         self._shared: set[int] = set()
 
     def row(self, x: Mapping[Any, Any], who: str, *, learning: bool) -> dict[int, float]:
-        """Values by place; of names that were not met only where they are to be learnt."""
+        """Values by bucket; unseen names are included only for learning."""
         if self._knows(x):
             places = self._places
             short = {places[name]: value for name, value in x.items()}
-            if len(short) == len(x):  # no two in one place
+            if len(short) == len(x):  # no two names in one bucket
                 return short
         found: dict[int, float] = {}
         for name, value in _named(x, who):
@@ -50,14 +50,14 @@ class FeatureNames:
         return found
 
     def meet(self, rows: Iterable[Mapping[Any, Any]]) -> None:
-        """Remember the names of rows that are learnt, but for those of value 0."""
+        """Remember the names in learnt rows, except those of value 0."""
         for x in rows:
             for name, value in () if self._knows(x) else _named(x, "X"):
                 if value and name not in self._places:
                     self._meet(name)
 
     def _knows(self, x: Mapping[Any, Any]) -> bool:
-        """Whether all of its names were met, and all values are numbers: nearly always."""
+        """Whether all names are known and all values are numbers: the common, fast case."""
         return x.keys() <= self._places.keys() and set(map(type, x.values())) <= _NUMBERS
 
     def _meet(self, name: str) -> None:
@@ -66,14 +66,14 @@ class FeatureNames:
             self._shared.add(place)
 
     def __getitem__(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """What to call features."""
+        """The names of features."""
         named = np.empty(len(places), dtype=object)
         named[:] = [self._first.get(place, f"#{place}") for place in places.tolist()]
         return named
 
     def words(self) -> Words:
-        """All that is to be kept of them."""
-        met = list(self._first.items())  # at once: another thread may be learning
+        """The names in the form in which a model stores them."""
+        met = list(self._first.items())  # one snapshot: another thread may be learning
         encoded = [name.encode() for _, name in met]
         places = np.array([place for place, _ in met], dtype=np.int64)
         shared = np.array([place in self._shared for place in places.tolist()], np.uint8)
@@ -82,7 +82,7 @@ class FeatureNames:
 
     @classmethod
     def of(cls, words: Words) -> FeatureNames:
-        """What `words` gave."""
+        """The names from what `words` gave."""
         names = cls()
         begins = [0, *words.ends.tolist()]
         for i, place in enumerate(words.features.tolist()):
@@ -95,7 +95,8 @@ class FeatureNames:
 
 
 def _named(x: Mapping[Any, Any], who: str) -> Iterator[tuple[str, float]]:
-    """Names and values; a text is a name with its value, as in scikit-learn's DictVectorizer."""
+    """Names and values; a string value becomes ``name=value``, as in scikit-learn's
+    DictVectorizer."""
     for name, value in x.items():
         if not isinstance(name, str):
             raise TypeError(f"{who} must have names of features as keys, got {name!r}.")
@@ -106,7 +107,7 @@ def _named(x: Mapping[Any, Any], who: str) -> Iterator[tuple[str, float]]:
 
 
 def _hashed(name: str) -> int:
-    """The place of a name, that of scikit-learn's FeatureHasher."""
+    """The bucket of a name, the same as in scikit-learn's FeatureHasher."""
     try:
         return abs(int(murmurhash3_32(name))) % SIZE
     except UnicodeEncodeError:
@@ -115,14 +116,14 @@ def _hashed(name: str) -> int:
 
 
 def dicts_in(X: Any) -> Sequence[Mapping[Any, Any]] | None:
-    """Rows that are dicts, as a list; None where they are none."""
+    """The rows as a list of dicts; None if they are not dicts."""
     if getattr(X, "ndim", 0) == 1 and getattr(X, "dtype", np.dtype(float)).kind == "O":
         X = X.tolist()
     if not isinstance(X, list | tuple) or not X or not isinstance(X[0], Mapping):
         return None
     for i, x in enumerate(X):
         if not isinstance(x, Mapping):
-            raise TypeError(f"X must be dicts all of it, got {x!r} at row {i}.")
+            raise TypeError(f"X must have only dicts as rows, got {x!r} at row {i}.")
     return X
 
 
@@ -144,7 +145,7 @@ def matrix_of(rows: Sequence[Mapping[int, float]], n_features: int) -> sparse.cs
 
 
 def by_column(x: Mapping[Any, Any], who: str, columns: list[str]) -> dict[int, float]:
-    """Values by the number of their column; the others are 0."""
+    """Values by column number; missing columns are 0."""
     places = {name: place for place, name in enumerate(columns)}
     for name in x:
         if name not in places:

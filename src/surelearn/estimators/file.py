@@ -1,6 +1,6 @@
-"""An estimator as one file and back; the container is `files`', the meaning is here.
+"""Save an estimator to one file and load it; `files` defines the container, this the contents.
 
-A file is somebody else's bytes: everything in it is checked before anything is made of it.
+A file is untrusted input: all of it is checked before it is used.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Settings and tensors that only classifiers have."""
+    """The settings and tensors of a classifier that a tagger does not have."""
     model = estimator.model_
     settings: dict[str, Any] = {"counts": model.counts.tolist()}
     tensors: dict[str, NDArray[Any]] = {}
@@ -89,7 +89,7 @@ def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str
 
 
 def _checked(estimator: SureClassifier) -> dict[str, Any]:
-    """Constructor parameters that a reader will accept, those of the model as it was learnt."""
+    """Constructor parameters that a reader will accept, as they were when the model was trained."""
     params = estimator.get_params(deep=False)
     settings = RowSettings.of(params)
     settings.check_fits(estimator.model_)
@@ -100,15 +100,15 @@ def _checked(estimator: SureClassifier) -> dict[str, Any]:
 
 
 def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
-    """Read a model that `save` has written. Runs no code from the file.
+    """Load a model written by `save`. Loading runs no code from the file.
 
     Parameters
     ----------
     path : str, path or binary file
-        A file such as ``open(name, "rb")`` or `io.BytesIO` is read from where it stands to the end
-        of the model, and stays open.
+        An open file, such as ``open(name, "rb")`` or `io.BytesIO`, is read from its current
+        position to the end of the model, and stays open.
     max_bytes : int, default 2**32
-        A file that would need more memory, its own numbers included, is refused.
+        Limit of the memory for the model and the contents of the file; more raises FormatError.
 
     Returns
     -------
@@ -118,8 +118,8 @@ def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
     Raises
     ------
     FormatError
-        If the file is damaged, foreign or newer, or its rule is a function that is not registered
-        here.
+        If the file is damaged, of another format or of a newer version, or if its rule is a
+        function that is not registered here.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _model(
 
 
 def _code(fields: files.Fields, multiclass: reductions.Multiclass, n_classes: int) -> Code | None:
-    """The code that the classes were learnt with: designs may differ from version to version."""
+    """The code of the classes; it is stored, since another version may build another code."""
     code = code_in(fields.object("code")) if fields.has("code") else None
     expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
     if (expected == "joint") != (code is None):
@@ -221,7 +221,7 @@ _WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 
 def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
-    """The words that features stand for: their places, they themselves, which of them clash."""
+    """The words of the features: their numbers, the words, and which of them share a feature."""
     words = words_of(estimator)
     if words is None:
         return {}
@@ -231,7 +231,7 @@ def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
 
 
 def _words_in(estimator: SureClassifier, model: RowModel, tensors: files.Tensors) -> Words | None:
-    """The words of a text classifier, or the names that were met in dicts, if rows were such."""
+    """The words of a text classifier, or the names in dicts if rows were dicts."""
     if isinstance(estimator, SureTextClassifier):
         _check.same("n_features", model.layout.n_features, estimator.n_features)
         has_words = estimator.keep_names

@@ -1,4 +1,4 @@
-"""The pieces of a model's file: settings and tensors, checked before anything is made of them."""
+"""The parts of a model file: settings and tensors, checked before they are used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LABELS = ("str", "object", "bool", "int8", "int16", "int32", "int64", "uint8", 
 
 
 def weights_out(weights: Diagonal | Full) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Settings and tensors of weights, all of one moment."""
+    """Settings and tensors of weights, taken as one consistent snapshot."""
     state = weights.state()
     settings = {k: state[k] for k in ("n_columns", "prior", "rounds")}
     return settings, {name: state[name] for name in weights.arrays}
@@ -34,10 +34,10 @@ def temperature_in(fields: files.Fields) -> float | None:
 
 
 def rule_must_be_known(where: str, rule: Any) -> None:
-    """Refuse the name of a function that is not registered in this process."""
+    """Raise for the name of a function that is not registered in this process."""
     name = rule.get("name") if isinstance(rule, dict) else rule
     if not isinstance(name, str):
-        return  # damaged: said where the other parameters are
+        return  # damaged: the check of all parameters reports it
     try:
         rules.get(name)
     except ValueError:
@@ -49,7 +49,7 @@ def rule_must_be_known(where: str, rule: Any) -> None:
 
 
 def plain(name: str, value: Any) -> Any:
-    """A constructor parameter as JSON has it."""
+    """A constructor parameter as a plain JSON value."""
     if name == "rule":
         return {**_rule_out(rules.get(value)), "by_name": isinstance(value, str)}
     if isinstance(value, constraints.Constraints):
@@ -69,7 +69,7 @@ def plain(name: str, value: Any) -> Any:
     if name == "class_weight" and isinstance(value, Mapping):
         return {"pairs": [[_label(k), float(v)] for k, v in value.items()]}
     if name == "random_state" and not isinstance(value, int | np.integer):
-        return None  # a generator's place in its sequence is no part of a model
+        return None  # the state of a random generator is not part of a model
     return _scalar(value)
 
 
@@ -95,7 +95,7 @@ def _rule_out(rule: rules.Rule) -> dict[str, Any]:
 
 
 def _rule_in(plain: dict[str, Any]) -> rules.Rule | str:
-    """A name stays one while it still means what it meant; defaults may change."""
+    """The rule; its name if it was given by name and the defaults have not changed since."""
     rule = rules.get(plain["name"])
     saved = rule.replace(**plain["params"])
     by_name = plain.get("by_name", False)
@@ -144,7 +144,7 @@ def labels_in(fields: files.Fields, budget: int) -> NDArray[Any]:
     text = kind in ("str", "object")
     if not all(isinstance(value, str if text else int | float) for value in values):
         raise FormatError(f"{fields.where}: values must all be of kind {kind!r}.")
-    # An array of texts takes four bytes for each letter of the longest, for every text.
+    # NumPy stores each string with four bytes per letter of the longest one.
     longest = max((len(value) for value in values), default=0) if text else 2
     within(4 * longest * len(values), budget, fields.where)
     classes = np.asarray(values, dtype=kind if len(values) else np.int64)
@@ -175,7 +175,7 @@ def layout_in(fields: files.Fields) -> Layout:
 def whole(
     tensors: files.Tensors, layout: Layout, n_columns: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Means and covariance of full weights, every number of them sound."""
+    """The checked means and covariance of full weights."""
     means, sigma = tensors["means"], tensors["sigma"]
     size = layout.n_rows * n_columns
     if means.dtype != layout.dtype or means.shape != (1 + layout.averaged, size):
@@ -192,13 +192,13 @@ def whole(
 def touched(
     tensors: files.Tensors, layout: Layout, n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The stored features of diagonal weights and their numbers, every one of them sound."""
+    """The checked features and cells of diagonal weights."""
     features, cells = tensors["features"], tensors["cells"]
     if features.dtype != np.int64 or features.ndim != 1:
         raise ValueError("features must be one row of 64-bit integers.")
     if cells.dtype != layout.dtype or cells.shape != (len(features), layout.parts * n_columns):
         raise ValueError("cells must have one run of numbers for each stored feature.")
-    ascending = bool(np.all(features[1:] > features[:-1]))  # a difference could overflow
+    ascending = bool(np.all(features[1:] > features[:-1]))  # np.diff could overflow
     if len(features) and not (ascending and features[0] >= 0 and features[-1] < layout.n_rows):
         raise ValueError("features must ascend and lie within the model.")
     variances = cells[:, n_columns : 2 * n_columns] if layout.second_order else cells[:, :0]

@@ -1,4 +1,4 @@
-"""A text with its words marked by what they say; must not know weights or how they are kept."""
+"""Highlight the words of a text by their contributions; must not know weights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from surelearn.estimators.explanation import Explanation
 from surelearn.text import HashingVectorizer
 
-#: Blue speaks for the label, orange against it: told apart by nearly everybody.
+#: Blue supports the label, orange opposes it; colour-blind readers can tell these apart.
 _FOR, _AGAINST = "37, 99, 201", "224, 122, 31"
 
 
 class Gram(NamedTuple):
-    """One n-gram where it stands: the units [first, last) of a text, and its feature."""
+    """One n-gram of a text: its units [first, last), and its feature."""
 
     first: int
     last: int
@@ -27,7 +27,7 @@ class Gram(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """A text cut up: units that can be marked (words, or characters), and its n-grams."""
+    """A text, its units that can be highlighted (words or characters), and its n-grams."""
 
     text: str
     units: list[tuple[int, int]]
@@ -35,11 +35,11 @@ class Pieces(NamedTuple):
     names: dict[int, str]
 
     def scores(self, shares: Mapping[int, float]) -> NDArray[np.float64]:
-        """What each unit says: the share of a feature, divided among all that it stands for."""
+        """The score of each unit: a feature's contribution is split among all its units."""
         places = Counter(gram.feature for gram in self.grams)
         scores = np.zeros(len(self.units))
         for gram in self.grams:
-            if gram.first == gram.last:  # of no word at all
+            if gram.first == gram.last:  # it covers no word
                 continue
             own = shares.get(gram.feature, 0.0) / places[gram.feature]
             scores[gram.first : gram.last] += own / (gram.last - gram.first)
@@ -47,7 +47,7 @@ class Pieces(NamedTuple):
 
 
 def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
-    """The n-grams of a text with their places; the same as the vectorizer's, one text at a time."""
+    """The n-grams of a text with their positions; the same n-grams as the vectorizer's."""
     preprocess = vectorizer.build_preprocessor()
     clean = preprocess(text)
     if vectorizer.analyzer == "word":
@@ -69,7 +69,7 @@ def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
 
 
 def _letter_by_letter(preprocess: Callable[[str], str], text: str, clean: str) -> bool:
-    """Whether a place in one is the same in the other: small letters may be more, or fewer."""
+    """Whether positions agree in both texts: lower-casing may change the number of letters."""
     return len(text) == len(clean) and all(map(str.__eq__, map(preprocess, text), clean))
 
 
@@ -97,14 +97,14 @@ def _char_grams(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[int,
 
 
 def _within_words(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
-    """N-grams of each word between blanks, which belong to no unit."""
+    """N-grams of each word padded with spaces, which belong to no unit."""
     least, most = vectorizer.ngram_range
     for match in re.finditer(r"\S+", text):
         begin, end = match.span()
         padded = f" {match.group()} "
         for n in range(least, most + 1):
             for i in range(max(1, len(padded) - n + 1)):
-                # A blank alone belongs to the letter beside it.
+                # An n-gram that is only the space belongs to the letter next to it.
                 first = min(max(begin, begin + i - 1), end - 1)
                 yield first, max(first + 1, min(end, begin + i - 1 + n)), padded[i : i + n]
             if n >= len(padded):
@@ -112,7 +112,7 @@ def _within_words(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[in
 
 
 class Verdict(NamedTuple):
-    """The label of a text, the one it was ahead of, and what each feature says for it."""
+    """The label of a text, the next best label, and each feature's contribution to the margin."""
 
     label: Any
     rival: Any
@@ -121,17 +121,17 @@ class Verdict(NamedTuple):
 
 
 class TextExplanation(Explanation):
-    """An `Explanation` of one text, shown in notebooks with its words marked.
+    """An `Explanation` of one text; notebooks show the text with its words highlighted.
 
-    Blue words speak for the label, orange ones against it, the stronger the more.
+    Blue words support the label, orange ones oppose it; a stronger colour means more.
 
     Attributes
     ----------
     text : str
-        The text that is marked.
+        The highlighted text.
     units, scores : list of (begin, end), ndarray
-        Where its words are (with analyzers of characters: the characters), and what each says for
-        the label rather than for the next best one.
+        Positions of its words (of its characters for character analyzers), and the contribution of
+        each to the margin of the label over the next best one.
     verdict : Verdict
         The label, the next best one, and the margin between them.
     """
@@ -158,7 +158,7 @@ class TextExplanation(Explanation):
         return f"{self.marked()}{super()._repr_html_()}"
 
     def marked(self) -> str:
-        """The text as HTML, its words marked."""
+        """The text as HTML with highlighted words."""
         verdict = self.verdict
         head = (
             f"<b>{escape(str(verdict.label))}</b> rather than {escape(str(verdict.rival))}, "
@@ -178,7 +178,7 @@ class TextExplanation(Explanation):
 
 
 def _mark(text: str, score: float, strength: float) -> str:
-    if strength < 0.02:  # too faint to be seen
+    if strength < 0.02:  # too faint to see
         return escape(text)
     colour = _FOR if score > 0 else _AGAINST
     style = f"background: rgba({colour}, {0.75 * strength:.2f}); color: inherit; border-radius: 2px"

@@ -1,4 +1,4 @@
-"""What the estimators share: checked input, fitted attributes, parameters; knows no algorithm."""
+"""The base of linear classifiers: input checks and fitted attributes; knows no algorithm."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from surelearn.models import reductions
 from surelearn.models.rows import RowModel
 from surelearn.rows import rows_of, rows_of_dict
 
-#: What a row of {feature: value} may be; the first is found faster.
+#: Types of a row of {feature: value}; isinstance is faster for dict, so it comes first.
 _DICTS = (dict, Mapping)
 
-#: How many weights `explain` lists of a whole model.
+#: How many weights `explain` lists for a model.
 _TOP = 20
 
 
 class Linear(Streamed[RowModel]):
-    """A linear model over classes: its fitted attributes and the checks of its input."""
+    """A linear classifier: its fitted attributes and the checks of its input."""
 
     decoding: str
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     temperature_: float
-    _names: FeatureNames  # where rows are dicts of names
+    _names: FeatureNames  # if rows are dicts of names
 
     # ------------------------------------------------------------------- fitted
 
@@ -107,18 +107,18 @@ class Linear(Streamed[RowModel]):
     # -------------------------------------------------------------------- input
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
-        """Shape and type by scikit-learn; the core looks at the numbers in a pass of its own."""
+        """X after scikit-learn's checks of shape and type; the core checks the values."""
         dicts = dicts_in(X)
         if reset:
             self.__dict__.pop("_names", None)
         if dicts is not None:
             X = self._matrix_of(dicts, reset=reset, learning=learning)
-            if not reset:  # of the right width, whatever scikit-learn makes of its names
+            if not reset:  # the width is right; skip scikit-learn's check of feature names
                 return X
         return validate_data(self, X, reset=reset, **ROWS)
 
     def _matrix_of(self, dicts: Sequence[Mapping[Any, Any]], *, reset: bool, learning: bool) -> Any:
-        """Rows that are dicts as a sparse matrix; the first ones to be learnt must have names."""
+        """Dicts as a sparse matrix; in the first call the keys must be names."""
         if reset:
             self._names = FeatureNames()
         numbered = [self._numbered(x, "X", learning=learning) for x in dicts]
@@ -127,11 +127,11 @@ class Linear(Streamed[RowModel]):
     def _numbered(
         self, x: Mapping[Any, Any], who: str, *, learning: bool
     ) -> tuple[Mapping[int, float], int]:
-        """A dict of {feature: value} with numbers in place of names, and how many there can be."""
+        """A dict with feature numbers in place of names, and the number of features."""
         known, names = map(self.__dict__.get, ("n_features_in_", "_names"))
         by_name = not x or isinstance(next(iter(x)), str)
         if names is None and known is None and by_name and learning:
-            names = FeatureNames()  # those of the first row, which are met when it is learnt
+            names = FeatureNames()  # for the first row; its names are remembered once it is learnt
         if names is not None:
             return names.row(x, who, learning=learning), SIZE
         n_features = _check.size_known(known)
@@ -142,11 +142,11 @@ class Linear(Streamed[RowModel]):
 
     @property
     def _reads_by_names(self) -> bool:
-        """Whether rows are dicts, read by the names that were met so far."""
+        """Whether rows are dicts with hashed names."""
         return "_names" in self.__dict__
 
     def _meet_names(self, X: Any, numbers: NDArray[np.int64] | None = None) -> None:
-        """Remember the names in rows, or in those of these numbers, that are learnt."""
+        """Remember the names in learnt rows; `numbers` selects some of them."""
         names = self.__dict__.get("_names")
         dicts = None if names is None else dicts_in(X)
         if names is not None and dicts is not None:
@@ -160,9 +160,9 @@ class Linear(Streamed[RowModel]):
     def _one(
         self, x: Any, name: str = "x", *, learning: bool = False
     ) -> tuple[_core.Rows, int, bool]:
-        """One row in whatever form, its number of features, and whether it is sparse.
+        """One row in any form, its number of features, and whether it is sparse.
 
-        Without scikit-learn's checks, which take longer than learning the row.
+        It skips scikit-learn's checks, which take longer than learning the row.
         """
         known = self.__dict__.get("n_features_in_")
         is_dict = isinstance(x, _DICTS)
@@ -185,8 +185,8 @@ class Linear(Streamed[RowModel]):
         return rows, n_features, is_sparse
 
     def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Features and values of the non-zeros of one row in whatever form, checked."""
-        if hasattr(row, "columns"):  # a frame of one row, whose names must be those of fit
+        """The checked non-zero features and values of one row in any form."""
+        if hasattr(row, "columns"):  # a frame of one row: its column names must be those of fit
             row = self._validated(row, reset=False)
         self._one(row, "row")
         if isinstance(row, _DICTS):
@@ -208,7 +208,7 @@ class Linear(Streamed[RowModel]):
         top: int | Literal["auto"] | None = "auto",
         names: Any = None,
     ) -> Explanation:
-        r"""What the model knows, as a table: its surest weights, or what they say of one row.
+        r"""Explain the model by its surest weights, or the margin of one row by its features.
 
         .. math:: Pr[sign(w_j) = sign(\mu_j)] = \Phi(|\mu_j| / \sqrt{\sigma_j}), \qquad
             M = \sum_j \mu_j x_j, \qquad V = \sum_j x_j (\Sigma x)_j
@@ -216,28 +216,28 @@ class Linear(Streamed[RowModel]):
         Parameters
         ----------
         row : array, sparse row, frame of one row, or dict of {feature: value}, optional
-            Without it the model is explained: weights in the order of the probability of their
-            sign. With it the row's margin: the share of each non-zero feature and the intercept in
-            the mean and the variance of every class score (two classes: of the one margin), largest
-            share of the mean first. The shares add up to what `margin` gives.
+            Without it, the table explains the model: weights in the order of the probability of
+            their sign. With it, the table explains the row: the contribution of each non-zero
+            feature and the intercept to the mean and the variance of each class score (two classes:
+            of the margin), largest contribution to the mean first. Contributions add up to the
+            result of `margin`.
         label : label, optional
-            Only what is said of this label: of the model the weights that speak for it, largest
-            mean first, of a row the shares of its score. With two classes what speaks for one
-            speaks against the other.
+            Explain this label only. For a model: the weights that support it, largest mean first.
+            For a row: the contributions to its score. With two classes, what supports one opposes
+            the other.
         top : int or None, default "auto"
-            How many rows to list; None: all. ``"auto"`` lists 20 weights of a model, and everything
-            of a row. What is not listed of a row is summed up under the name ``"(others)"``.
+            How many lines to list; None: all. ``"auto"`` lists 20 weights of a model, and all
+            features of a row. The other features of a row are summed up as ``"(others)"``.
         names : array of str of shape (n_features,), optional
-            What to call the features. Default: `feature_names_in_`, or x0, x1, ... where there are
-            none.
+            Names of the features. Default: `feature_names_in_` if there are any, else x0, x1, ...
 
         Returns
         -------
         Explanation
-            With the columns feature, label, value (of a row), mean, deviation, probability, margin
-            and variance (of a row). First-order rules have no deviation, probability and variance,
-            and order the weights by ``|mean|``. For two classes the label is ``classes_[1]``: a
-            positive weight speaks for it, a negative one for the other.
+            Columns: feature, label, value (of a row), mean, deviation, probability, margin and
+            variance (of a row). First-order rules have no deviation, probability and variance; they
+            order the weights by ``|mean|``. With two classes the label is ``classes_[1]``: a
+            positive weight supports it, a negative one the other class.
 
         Examples
         --------
@@ -266,10 +266,10 @@ class Linear(Streamed[RowModel]):
         return touched(found) if isinstance(subject.names, FeatureNames) else found
 
     def _check_settings(self) -> None:
-        """Refuse a change of what belongs to the rows that were learnt."""
+        """Raise if a parameter has changed that the learnt rows depend on."""
 
     def _feature_names(self, names: Any, n_features: int) -> Any:
-        """What to call features: something that gives the names of an array of their numbers."""
+        """The feature names: an object that maps an array of feature numbers to names."""
         named = _check.names(names, n_features)
         if named is not None:
             return named
@@ -278,17 +278,17 @@ class Linear(Streamed[RowModel]):
 
 
 def reads_by_names(estimator: Linear) -> bool:
-    """Whether rows are dicts, read by the names that were met so far."""
+    """Whether rows are dicts with hashed names."""
     return estimator._reads_by_names
 
 
 def check_settings(estimator: Linear) -> None:
-    """Refuse an estimator whose parameters no longer fit the rows it has learnt."""
+    """Raise if the parameters of an estimator no longer fit the rows it has learnt."""
     estimator._check_settings()
 
 
 def core_rows(estimator: Linear, X: Any) -> _core.Rows:
-    """Checked rows of the core from whatever a fitted estimator takes."""
+    """The checked rows of the core for X, in any form that the fitted estimator takes."""
     return estimator._rows(X)
 
 
@@ -304,7 +304,7 @@ def _dense_row(x: Any) -> NDArray[Any]:
 
 
 def _non_zeros(row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Features, ascending, and values of a checked row, as the core reads it."""
+    """The non-zero features, ascending, and values of a checked row, as the core sees them."""
     if isinstance(row, _DICTS):
         features = np.array([operator.index(feature) for feature in row], dtype=np.int64)
         values = np.array([float(value) for value in row.values()])
@@ -315,14 +315,14 @@ def _non_zeros(row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         values = _dense_row(row)[0]
         features = np.arange(len(values))
     storage = values.dtype if values.dtype.char in "fd" else np.float64
-    # The core sums what is there twice in double, and stores the sum as it was given.
+    # As the core does: sum duplicates in double, and round the sum to the type of the input.
     found, group = np.unique(features, return_inverse=True)
     summed = np.bincount(group, values.astype(np.float64)).astype(storage)
     return found[summed != 0].astype(np.int64), summed[summed != 0].astype(np.float64)
 
 
 def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:
-    """The intercept's entry; zeros where there is none."""
+    """The intercepts; zeros without intercept."""
     if table.shape[1] > n_features:
         return table[:, n_features]
     return np.zeros(table.shape[0], dtype=table.dtype)

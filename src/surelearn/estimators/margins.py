@@ -1,4 +1,4 @@
-"""What any classifier says of rows from one reading of them; must not know where they come from."""
+"""Labels and probabilities of rows from any classifier; must not know where rows come from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 class Judgement(NamedTuple):
-    """The label of each row, and how sure the model is of it where it knows."""
+    """The label of each row, and how sure the model is, if it can tell."""
 
     labels: NDArray[Any]
     probabilities: Array | None  # of every class
@@ -24,23 +24,23 @@ class Judgement(NamedTuple):
 
 
 def check_fitted(name: str, model: Any) -> None:
-    """Refuse what is no classifier, and one that has learnt nothing."""
+    """Raise unless `model` is a fitted classifier."""
     _check.classifier(name, model)
     if not hasattr(model, "classes_"):
         raise NotFittedError(f"{name} must be a fitted classifier, got {model!r}.")
 
 
 def check_fitted_tagger(name: str, model: Any) -> None:
-    """Refuse what is no tagger, and one that has learnt nothing."""
+    """Raise unless `model` is a fitted tagger."""
     _check.tagger(name, model)
     if not hasattr(model, "classes_"):
         raise NotFittedError(f"{name} must be a fitted tagger, got {model!r}.")
 
 
 def judge(estimator: Any, X: Any) -> Judgement:
-    """What `predict` and `predict_proba` give, without reading texts twice.
+    """The results of `predict` and `predict_proba`, without reading texts twice.
 
-    Classifiers that are not ours are asked by these methods.
+    Classifiers of other libraries are called by these methods.
     """
     if not isinstance(estimator, ProbabilisticLinear):
         known = hasattr(estimator, "predict_proba")
@@ -54,7 +54,7 @@ def judge(estimator: Any, X: Any) -> Judgement:
 
 
 def why_unsure(estimator: Any) -> str:
-    """Why a model gives no probabilities; nothing where it does."""
+    """The reason why a model gives no probabilities; ``""`` if it does."""
     if not isinstance(estimator, ProbabilisticLinear):
         known = hasattr(estimator, "predict_proba")
         return "" if known else f"{type(estimator).__name__} has no predict_proba"

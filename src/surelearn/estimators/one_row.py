@@ -1,4 +1,4 @@
-"""Learning one row the shortest way, and a batch in which classes appear; must not know files."""
+"""Learn single rows fast, and batches with new classes; must not know files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from surelearn.weights import Method
 
 
 class RowByRow(ProbabilisticLinear):
-    """A classifier that goes on learning, down to single rows."""
+    """An online classifier that learns single rows."""
 
     @abstractmethod
     def _own_reader(self) -> RowReader:
-        """What makes rows for the model there is."""
+        """The reader that makes rows for the current model."""
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
         """Learn one row.
@@ -32,9 +32,10 @@ class RowByRow(ProbabilisticLinear):
         Parameters
         ----------
         x : array of shape (n_features,), sparse row, or dict of {feature: value}
-            Features of a dict are numbers once their number is known, the columns of a frame that
-            was learnt, or any names if the first row has such; a text as value is a name with it:
-            ``{"city": "Rome"}`` has the feature ``"city=Rome"``. Names are hashed to 2**18 places.
+            The keys of a dict are names if the first row was a dict with names. They are hashed
+            into 2**18 buckets; a string value is part of the name, so ``{"city": "Rome"}`` has the
+            feature ``"city=Rome"``. Otherwise keys are feature numbers, or the column names of a
+            frame that was learnt before.
         y : label
         sample_weight : float, optional
         """
@@ -58,7 +59,7 @@ class RowByRow(ProbabilisticLinear):
         return self
 
     def _present(self, settings: RowSettings, n_features: int, *, is_sparse: bool) -> RowModel:
-        """The model to go on with."""
+        """The model to continue with."""
         if self._fresh:
             return settings.untrained(n_features, is_sparse=is_sparse)
         return settings.going_on(self._model)
@@ -66,8 +67,10 @@ class RowByRow(ProbabilisticLinear):
     def _learn_unprepared(
         self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: float
     ) -> bool:
-        """Learn one row with every check, unless its class has weight 0; the next ones may go the
-        short way."""
+        """Learn one row with all checks; the next rows may take the fast path.
+
+        Returns False, and learns nothing, if the class of the row has weight 0.
+        """
         params = self.get_params(deep=False)
         settings = RowSettings.of(params)
         labels = as_labels([y])
@@ -87,7 +90,7 @@ class RowByRow(ProbabilisticLinear):
         return True
 
     def _kept_method(self) -> Method | None:
-        """The method of the last row, if nothing has changed that it depends on."""
+        """The method of the last row, if all parameters are still the same objects."""
         kept = self.__dict__.get("_kept")
         if kept is None or self._model.layout is not kept[3]:
             return None
@@ -95,7 +98,7 @@ class RowByRow(ProbabilisticLinear):
         return kept[2] if all(map(operator.is_, values, kept[1])) else None
 
     def _absorb(self, model: RowModel, settings: RowSettings, batch: RowBatch) -> None:
-        """Learn a batch, in which classes may be new."""
+        """Learn a batch that may have new classes."""
         trainable = RowTrainable(settings, self._own_reader(), watch=self._publish)
         trainable.absorb(model, batch)
 
@@ -104,8 +107,8 @@ class RowByRow(ProbabilisticLinear):
 
 
 def _place(model: RowModel, y: Any) -> int | None:
-    """The place of a known label."""
+    """The position of a known label; None for any other."""
     try:
         return model.places.get(y)
-    except TypeError:  # not hashable, so not a label: the long way says so
+    except TypeError:  # not hashable, so not a label: the slow path raises the error
         return None

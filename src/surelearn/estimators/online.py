@@ -1,4 +1,4 @@
-"""What every estimator shares: a rule among its parameters, a model behind fitted attributes."""
+"""The base class of all estimators: rule parameters, fitted attributes, saving."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surelearn.weights import Layout
 
 
 class LearntByRule(Protocol):
-    """What is asked of every kind of model."""
+    """The attributes that every kind of model has."""
 
     layout: Layout
     projection: str
@@ -28,7 +28,7 @@ M = TypeVar("M", bound=LearntByRule)
 
 
 def second_order(self: OnlineEstimator[Any]) -> bool:
-    """For `available_if`: first-order rules keep no variances, so what needs them is not there."""
+    """For `available_if`: hide methods that need variances from first-order rules."""
     model = self.__dict__.get("_model")
     if rules.get(self.rule).first_order if model is None else not model.layout.second_order:
         raise AttributeError(
@@ -39,12 +39,12 @@ def second_order(self: OnlineEstimator[Any]) -> bool:
 
 
 def is_fitted(estimator: OnlineEstimator[Any]) -> bool:
-    """Whether anything has been learnt; scikit-learn's check takes longer than a prediction."""
+    """Whether an estimator is fitted; scikit-learn's check takes longer than a prediction."""
     return not estimator._fresh
 
 
 class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
-    """An estimator that learns by a rule; what it has learnt is in `_model`."""
+    """An estimator that learns by a rule; `_model` holds its state."""
 
     rule: Any
     _model: M
@@ -57,12 +57,12 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return not self._fresh
 
     def _fitted(self) -> M:
-        if self._fresh:  # asked first: scikit-learn's check takes longer than a prediction
+        if self._fresh:  # checked first, since check_is_fitted takes longer than a prediction
             check_is_fitted(self)
         return self._model
 
     def _attribute(self, name: str) -> M:
-        """The model behind a fitted attribute, which must not be there before `fit`."""
+        """The model behind the fitted attribute `name`; raises NotFittedError before `fit`."""
         if self._fresh:
             raise NotFittedError(
                 f"{name} must be learnt first, got no call of fit or partial_fit yet."
@@ -71,7 +71,7 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
 
     @property
     def model_(self) -> M:
-        """What has been learnt, as plain state without scikit-learn: see `surelearn.models`."""
+        """The trained model as plain state without scikit-learn; see `surelearn.models`."""
         return self._attribute("model_")
 
     @property
@@ -95,19 +95,19 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the settings kept for speed, which holds a rule of the core."""
+        """Leave out the cached method of the last row, which holds core objects."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_kept", None)
         return state
 
     def _shell(self) -> Self:
-        """A twin to check input on, so that a refused call leaves this one as it is."""
+        """A shallow copy to check input on, so that a call that raises changes nothing."""
         shell = object.__new__(type(self))
         shell.__dict__.update(self.__dict__)
         return shell
 
     def _adopt(self, shell: Self) -> None:
-        """Take over what was learnt of the input's shape, and the model."""
+        """Take over the state of a shell after all checks have passed."""
         self.__dict__.update(shell.__dict__)
         for name in self.__dict__.keys() - shell.__dict__.keys():
             del self.__dict__[name]
@@ -115,14 +115,14 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     # --------------------------------------------------------------- parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those of a rule value, as ``rule__phi``."""
+        """Parameters by name; with `deep` also those of a rule object, as ``rule__phi``."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep and isinstance(self.rule, rules.Rule):
             params.update({f"rule__{name}": x for name, x in self.rule.params().items()})
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``rule__eta=0.9`` puts a new rule value in place."""
+        """Set parameters; ``rule__eta=0.9`` replaces the rule by a copy with another eta."""
         inner = {k.removeprefix("rule__"): v for k, v in params.items() if k.startswith("rule__")}
         super().set_params(**{k: v for k, v in params.items() if not k.startswith("rule__")})
         if inner:
@@ -135,8 +135,8 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         Parameters
         ----------
         path : str, path or binary file
-            A path is written whole or not at all. A file such as ``open(name, "wb")`` or
-            `io.BytesIO` is written to from where it stands, and stays open.
+            A path is written whole or not at all. An open file, such as ``open(name, "wb")`` or
+            `io.BytesIO`, is written from its current position, and stays open.
         """
         from surelearn.estimators.file import write
 
@@ -144,5 +144,5 @@ class OnlineEstimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
 
 
 def put_model(estimator: OnlineEstimator[M], model: M) -> None:
-    """Make a model, from a file or from elsewhere, that of an estimator."""
+    """Give an estimator a model that was loaded or made elsewhere."""
     estimator._model = model

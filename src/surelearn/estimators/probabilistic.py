@@ -1,4 +1,4 @@
-"""What a classifier says of rows: labels, and how certain it is of them."""
+"""Predictions of a classifier: labels, margins, probabilities and their calibration."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Array = NDArray[np.float64]
 
 
 class ProbabilisticLinear(Linear):
-    """A linear model over classes that knows how sure it is of each label."""
+    """A linear classifier that gives the probability of each label."""
 
     n_jobs: int | None
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Mean scores ``X @ coef_.T + intercept_``; two classes: of the second against the first.
+        """Mean scores ``X @ coef_.T + intercept_``; for two classes, the score of the second.
 
-        With a reduction the scores of the classes under `decoding`.
+        With a reduction, `decoding` turns the margins of its problems into class scores.
 
         Returns
         -------
@@ -39,7 +39,7 @@ class ProbabilisticLinear(Linear):
         return one_or_many(asked.class_scores(rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score; the first of equals."""
+        """The label with the largest score; the first one wins a tie."""
         asked = self._scorer()
         rows, classes = self._rows(X), asked.model.classes
         if asked.model.weights is None:
@@ -58,9 +58,10 @@ class ProbabilisticLinear(Linear):
 
     @available_if(second_order)
     def margin(self, X: Any) -> tuple[Array, Array]:
-        """Mean and variance of each class score; two classes: of the one margin.
+        """Mean and variance of each class score; for two classes, of the margin.
 
-        With a reduction those of the margin of each problem, which `surelearn.decode` takes.
+        With a reduction, mean and variance of the margin of each problem, as `surelearn.decode`
+        takes them.
 
         Returns
         -------
@@ -79,17 +80,17 @@ n_problems)
         .. math:: \Pr[y \mid x] = \Pr_w[\, y = \arg\max_z w \cdot f(x, z)\,], \qquad
             \Pr[classes\_[1] \mid x] = \Phi(M / \sqrt{V}) \text{ for two classes}
 
-        Exact to 1e-9, but for full covariance with three or more classes, where it is estimated
-        from 10,000 draws, the same ones at every call. `Probit` adds its noise to V. After
-        `calibrate` V is multiplied by the square of ``temperature_``. A row without any feature or
-        intercept is a tie. With a reduction: that the problems, taken as independent, answer with
-        the row of the class, given that it is the row of some class, see
-        `decode.label_probabilities`.
+        Probabilities are exact to 1e-9. The exception is full covariance with three or more
+        classes, which uses 10,000 draws, the same ones in every call. `Probit` adds its noise to V.
+        After `calibrate`, V is multiplied by the square of ``temperature_``. A row without features
+        and intercept is a tie. With a reduction, the problems are taken as independent: the
+        probability of a class is that of its code word, given that the answer is some class's code
+        word; see `decode.label_probabilities`.
 
-        `predict` goes by the mean scores. The most probable label may be another one: with CW rules
-        and `Probit` on a few rows in a hundred, where the best scores are near each other. Rules
-        that ask for a fixed margin, such as `AROW`, leave variances that mean nothing beside it:
-        with them and many classes call `calibrate` first.
+        `predict` uses the mean scores, so the most probable label may differ from it. With CW rules
+        and `Probit` this happens on a few rows in a hundred, where the best scores are close. Rules
+        with a fixed target margin, such as `AROW`, leave variances on a scale unrelated to that
+        margin: with such a rule and many classes, call `calibrate` first.
 
         Returns
         -------
@@ -104,7 +105,7 @@ n_problems)
         Returns
         -------
         dict of {label: float}
-            In the order of ``classes_``. While one class is known it has probability 1.
+            In the order of ``classes_``. If only one class is known, its probability is 1.
         """
         model = self._fitted()
         row, _, _ = self._one(x)
@@ -115,21 +116,23 @@ n_problems)
 
     @available_if(second_order)
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`, exact also where that rounds to 0, but for full covariance
-        with three or more classes."""
+        """Logarithm of `predict_proba`, accurate even where that rounds to 0.
+
+        The exception is full covariance with three or more classes, which is sampled.
+        """
         return self._scorer().probabilities(self._rows(X), log=True)
 
     @available_if(second_order)
     def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
-        """Share of draws of the weights in which each label wins.
+        """Estimate `predict_proba`: the share of draws of the weights in which each label wins.
 
-        `predict_proba` is exact where this only estimates; the papers' way, kept to compare.
+        This is the method of the papers, kept for comparison; `predict_proba` is exact.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
         n_samples : int, default 1000
-            Draws; the standard error of a probability p is ``sqrt(p (1 - p) / n_samples)``.
+            Number of draws; a probability p has the standard error ``sqrt(p (1 - p) / n_samples)``.
         random_state : int, RandomState or None
 
         Returns
@@ -151,7 +154,7 @@ n_problems)
 
     @available_if(second_order)
     def entropy(self, X: Any) -> Array:
-        """Normalised entropy of `predict_proba`: 0 for a sure label, 1 if all are as likely.
+        """Normalised entropy of `predict_proba`: 0 for a certain label, 1 for a uniform one.
 
         Returns
         -------
@@ -161,12 +164,12 @@ n_problems)
 
     @available_if(second_order)
     def calibrate(self, X: Any, y: Any) -> Self:
-        r"""Fit ``temperature_`` on rows that were not learnt from.
+        r"""Fit ``temperature_`` on rows that the model was not trained on.
 
         .. math:: \tau = \arg\min_\tau -\sum_i \log \Pr[y_i \mid x_i; \tau^2 V]
 
-        One number that scales every standard deviation; `predict` does not change. Learning goes
-        on with it, `fit` starts without it.
+        It is one number that scales all standard deviations; `predict` does not change.
+        `partial_fit` keeps it, `fit` resets it.
 
         Parameters
         ----------
@@ -192,7 +195,7 @@ n_problems)
 
     @available_if(second_order)
     def reliability(self, X: Any, y: Any, *, bins: int = 10) -> probability.Reliability:
-        """How far the probabilities of predictions can be trusted, by bins of probability.
+        """Compare predicted probabilities with actual errors, in bins of probability.
 
         Parameters
         ----------
@@ -204,8 +207,8 @@ n_problems)
         Returns
         -------
         surelearn.probability.Reliability
-            Counts, contribution to the error and conditional error of each bin, as in Crammer,
-            Dredze & Kulesza 2009, sec. 7; predictions are those of `predict`.
+            Count, contribution to the error and conditional error of each bin, as in Crammer,
+            Dredze & Kulesza 2009, sec. 7. Predictions are those of `predict`.
         """
         asked = self._scorer()
         rows = self._rows(X)
@@ -216,14 +219,15 @@ n_problems)
         return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
 
     def _places(self, model: RowModel, y: Any, n_rows: int) -> NDArray[np.int64]:
-        """The place of each label among the known classes."""
+        """The position of each label among the known classes."""
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), n_rows)
         _check.one_kind(model.classes, labels)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
     def _scorer(self) -> Scorer:
-        """The model there is now, with the settings of prediction; whatever is learnt meanwhile."""
+        """The current model with the settings of prediction; one model for the whole call, even if
+        another thread adds classes."""
         return Scorer(
             self._fitted(),
             rules.get(self.rule),
@@ -234,5 +238,5 @@ n_problems)
 
 
 def scorer(estimator: ProbabilisticLinear) -> Scorer:
-    """The scorer of a fitted estimator, for those who ask about the same rows more than once."""
+    """The scorer of a fitted estimator, for callers that score the same rows more than once."""
     return estimator._scorer()

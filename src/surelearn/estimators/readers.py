@@ -1,4 +1,4 @@
-"""Rows of what a stream holds, numbers or texts; must not know how rows are learnt."""
+"""Readers turn the records of a stream into rows; must not know how rows are learnt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surelearn.merging import Words
 from surelearn.models.row_training import Features
 from surelearn.text import HashingVectorizer
 
-#: What scikit-learn is to make of rows.
+#: Arguments of scikit-learn's input checks; the core checks for finite values.
 ROWS: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
@@ -25,15 +25,15 @@ ROWS: dict[str, Any] = {
 
 
 class NumberReader:
-    """Rows of numbers, all of one width: the first block decides which.
+    """Reads rows of numbers; all have the number of columns of the first block.
 
     Parameters
     ----------
     n_features : int, optional
     names : list of str, optional
-        What the columns are called.
+        Names of the columns.
     hashed : FeatureNames, optional
-        Names of features in dicts. These are met by the estimator, which alone takes dicts.
+        Names of features in dicts. The estimator adds to them; a stream has no dicts.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class NumberReader:
         return Features(arrays, X.shape[1])
 
     def meet(self, features: Features) -> None:
-        pass  # columns have the names of the source
+        pass  # the names of columns are known from the source
 
     def words(self) -> Words | None:
         return None if self.hashed is None else self.hashed.words()
@@ -70,12 +70,12 @@ class NumberReader:
 
 
 class TextReader:
-    """Texts as rows of hashed words.
+    """Reads texts as rows of hashed words.
 
     Parameters
     ----------
     vectorizer : HashingVectorizer
-        Meets the words of the texts that are learnt.
+        It also remembers the words of learnt texts.
     """
 
     def __init__(self, vectorizer: HashingVectorizer) -> None:

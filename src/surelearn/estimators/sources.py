@@ -1,4 +1,4 @@
-"""How a source is read for a model: as what it has learnt was, where nobody says otherwise."""
+"""Open a source for a model; by default it is read as the training data was."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from surelearn import _check
 from surelearn.read import Source, batches, sentences, told_formats
 
-#: Keywords that say how files are written, not what is in them.
+#: Keywords that describe the file format, not the contents.
 _WRITTEN = ("format", "delimiter", "quote", "encoding", "zero_based")
 
 
 def opened(
     source: Any, reading: Mapping[str, Any], *, model: Any = None, columns: Sequence[str] = ()
 ) -> Source:
-    """A source with the keywords of `read.batches`, and those that the model knows of `columns`."""
+    """A source for `read.batches`; `columns` are keywords whose defaults come from the model."""
     known = {} if model is None else _as_learnt(model, reading, columns)
     if model is not None and not isinstance(source, Source):
         known |= _written_as_learnt(model, source, reading)
@@ -25,7 +25,7 @@ def opened(
 def opened_sentences(
     source: Any, reading: Mapping[str, Any], *, model: Any = None, labelled: bool = True
 ) -> Source:
-    """A source with the keywords of `read.sentences`, and the columns that the model knows."""
+    """A source for `read.sentences`; the default columns come from the model."""
     known = {} if model is None else _sentences_as_learnt(model, labelled)
     return _opened_by(sentences, source, reading, known)
 
@@ -41,21 +41,21 @@ def _opened_by(
 
 
 def _sentences_as_learnt(model: Any, labelled: bool) -> dict[str, Any]:
-    """Keywords for the columns that were learnt."""
+    """Keywords for the columns of the training data."""
     known = _remembered(model)
     if labelled:
         return known
     columns = list(known.get("columns") or model.features_.columns or ())
     label = known.get("label")
     read = ["_" if name == label else name for name in columns]
-    while read and read[-1] == "_":  # what is not read need not be there
+    while read and read[-1] == "_":  # trailing columns that are not read may be absent
         read.pop()
     written = {"encoding": known["encoding"]} if "encoding" in known else {}
     return {"label": False, **written, **({"columns": read} if read else {})}
 
 
 def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """Keywords for the columns, the width and the kind of label that were learnt."""
+    """Keywords for the columns, number of features and type of labels of the training data."""
     known: dict[str, Any] = {}
     learnt = _columns(model)
     _check.features_in_order(learnt.get("features", ()), reading.get("features") or ())
@@ -68,15 +68,15 @@ def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -
     else:
         known["label"] = False
     if hasattr(model, "n_features_in_") and not hasattr(model, "vectorizer_"):
-        # Rows of numbers that end early are as wide as those that were learnt.
+        # Sparse files do not tell the number of columns: use that of the training data.
         known["n_features"] = int(model.n_features_in_)
     return known
 
 
 def _written_as_learnt(model: Any, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords for how files are written: those of before, for files of the same format.
+    """Keywords for the file format: those of the training data, if the format is the same.
 
-    The ending of a name tells more of a format than what was learnt.
+    A file name's extension takes precedence over the format of the training data.
     """
     known = {name: value for name, value in _remembered(model).items() if name in _WRITTEN}
     learnt = known.get("format")
@@ -88,7 +88,7 @@ def _written_as_learnt(model: Any, source: Any, reading: Mapping[str, Any]) -> d
 
 
 def _columns(model: Any) -> dict[str, Any]:
-    """The columns that were learnt, as far as the model knows."""
+    """The columns of the training data, as far as the model knows them."""
     if hasattr(model, "stream_"):
         return {name: x for name, x in _remembered(model).items() if name not in _WRITTEN}
     names = getattr(model, "feature_names_in_", None)
@@ -100,7 +100,7 @@ def _remembered(model: Any) -> dict[str, Any]:
 
 
 def _label_type(classes: list[Any]) -> type | None:
-    """What labels of files that do not tell texts from numbers must be, to be among these."""
+    """The type of labels, for file formats that do not distinguish strings from numbers."""
     if not classes:
         return None
     return str if isinstance(classes[0], str) else int

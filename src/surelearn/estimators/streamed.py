@@ -1,4 +1,4 @@
-"""`fit_stream`, for every estimator that learns from files and streams."""
+"""`fit_stream`: training from files and streams, for all estimators."""
 
 from __future__ import annotations
 
@@ -48,50 +48,51 @@ class Streamed(OnlineEstimator[M]):
         progress: Callable[[StreamProgress], None] | None = None,
         **reading: Any,
     ) -> Self:
-        """Learn from files or a stream that need not fit in memory.
+        """Train on files or a stream that need not fit in memory.
 
-        The first pass goes through the records, rows or sentences, in their order, and one pass is
-        what `partial_fit` learns from them block by block. Later ones, where `shuffle` is on, go
-        through the records of each block of two megabytes in a new random order. Threads (`n_jobs`,
-        None: as many as there are cores) read ahead; they and the cache never change the result.
+        The first pass learns the records (rows or sentences) in order; it gives the same result as
+        `partial_fit` block by block. With `shuffle`, later passes learn the records of each block
+        of two megabytes in a new random order. Threads (`n_jobs`; None: as many as there are cores)
+        read ahead; neither threads nor the cache change the result.
 
-        With `n_shards` block b is learnt by shard b mod n_shards. The estimator changes, and can be
-        written, where shards are merged: after every `merge_every` passes and after the last. What
-        was learnt since is lost with an error, and `resume` goes on from there to the same bytes.
-        Classes may differ from shard to shard, unless `multiclass` is a code: declare them then.
+        With `n_shards`, shard b mod n_shards learns block b. The estimator changes, and can be
+        written, when shards are merged: after every `merge_every` passes and after the last. An
+        error loses what was learnt since the last merge; `resume` continues from there and ends
+        with the same bytes. Classes may differ between shards, unless `multiclass` is a code: then
+        declare them with `classes`.
 
         Parameters
         ----------
         source : str, path, list of them, frame or read.Source
-            As in `read.batches`, and for taggers in `read.sentences`: files of any known format,
+            As in `read.batches`, or in `read.sentences` for taggers: files of any known format,
             ``"-"`` for standard input, a frame.
         passes : int, optional
-            Default: those of the estimator; one for standard input.
+            Default: `passes` of the estimator; one pass for standard input.
         classes : array, optional
-            Labels to know from the first record on. Others are known from where they first appear.
+            Classes to know from the first record on. Other classes are added when they appear.
         resume : bool, default False
-            Whether to go on with what was learnt before: from `stream_` in the same source, which
-            may have grown at its end, or with all of a new one. What arrives on standard input is
-            always new.
+            Whether to continue training: from `stream_` in the same source, which may have grown at
+            its end, or with all of a new source. Standard input is always a new source.
         checkpoint : path, optional
             File to write the model to, whole or not at all: every `checkpoint_every`, at the end,
-            and when training ends before it by Ctrl-C or a record that cannot be read.
+            and when Ctrl-C or a bad record stops training.
         checkpoint_every : int or str, default "60s"
             Records, or a time such as ``"30s"`` or ``"10m"``.
         cache_bytes : int, default 2**34
-            Room for the features of the first pass on disk, in a temporary folder, so that later
-            ones need not read the source again. 0: none.
+            Size limit of the cache. It keeps the features of the first pass in a temporary folder,
+            so that later passes do not read the source again. 0: no cache.
         progress : function, optional
-            Is called with a `StreamProgress` after each block.
+            Called with a `StreamProgress` after each block.
         **reading
             Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ..., or of
-            `read.sentences`: columns, label, ... With `resume` the columns are those that were read
-            before, unless others are named.
+            `read.sentences`: columns, label, ... With `resume`, the default columns are those that
+            were read before.
 
         Returns
         -------
         self
-            On an error in the first block the model is as it was; later, what was learnt is kept.
+            An error in the first block leaves the model unchanged; a later one keeps what was
+            learnt before it.
 
         Examples
         --------
@@ -126,22 +127,22 @@ class Streamed(OnlineEstimator[M]):
 
     @abstractmethod
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
-        """The source, read as what was learnt before if training goes on."""
+        """The opened source; if training goes on, it is read as the earlier data was."""
 
     @abstractmethod
     def _settings_for(self, **instead: Any) -> Any:
-        """The parameters, with others for some, all of them checked."""
+        """The checked parameters, with `instead` in place of some."""
 
     @abstractmethod
     def _trainable(
         self, settings: Any, declared: NDArray[Any] | None, *, goes_on: bool
     ) -> Trainable[Any, Any]:
-        """What learns the blocks; this estimator takes over every model it publishes."""
+        """The trainable that learns the blocks; the estimator adopts each model it publishes."""
 
     def _learner(
         self, trainable: Trainable[Any, Any], options: StreamOptions, source: str
     ) -> BlockLearner[Any]:
-        """One model, or shards of it."""
+        """The learner of the blocks: one model, or shards."""
         settings: Any = trainable.settings  # type: ignore[attr-defined]
         if settings.n_shards == 1:
             return SingleLearner(trainable, shuffle=options.shuffle)
@@ -170,12 +171,12 @@ class Streamed(OnlineEstimator[M]):
             self.stream_ = position
 
     def _seed(self) -> int:
-        """Decides the orders of a stream and of shards."""
+        """The seed of the random orders of streams and shards."""
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
 def settings_of(estimator: Streamed[Any]) -> Any:
-    """The parameters of an estimator, all of them checked."""
+    """The checked parameters of an estimator."""
     return estimator._settings_for()
 
 

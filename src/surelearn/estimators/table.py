@@ -1,4 +1,4 @@
-"""A table of named columns that cannot be changed; must not know what is in it."""
+"""A read-only table of named columns; must not know what is in it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-# More rows than the first are printed as the second from the top and the third from the bottom.
+# A table of more than _MOST rows prints the first _HEAD and the last _TAIL of them.
 _MOST, _HEAD, _TAIL = 40, 20, 10
 _WIDEST = 40
 
 
 class Table:
-    """Columns of one length, each an attribute.
+    """Columns of equal length, each a read-only attribute.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Table:
     """
 
     _kind: ClassVar[str] = "a Table"
-    _right: ClassVar[str] = "f"  # kinds of columns that are printed to the right
+    _right: ClassVar[str] = "f"  # dtype kinds of columns that are aligned to the right
 
     columns: tuple[str, ...]
 
@@ -43,7 +43,7 @@ class Table:
         raise AttributeError(f"{name} of {self._kind} must stay as it is, got a deletion.")
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        """For columns that are not there, such as `deviation` of a first-order rule."""
+        """Raise for columns that are absent, such as `deviation` with a first-order rule."""
         known = ", ".join(self.__dict__.get("columns", ()))
         raise AttributeError(f"{self._kind} must be asked for one of {known}, got {name!r}.")
 
@@ -56,7 +56,7 @@ class Table:
         return map(row._make, zip(*self.to_dict().values(), strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is made anew, so that nothing of it can be changed either."""
+        """Rebuild a copy by the constructor, so that its columns are read-only as well."""
         return type(self), ({name: self.__dict__[name] for name in self.columns},)
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class Table:
 
     @staticmethod
     def _cell(name: str, value: Any) -> str:
-        """A value as it is printed."""
+        """The printed form of a value."""
         if not isinstance(value, float):
             return word(str(value))
         return "" if np.isnan(value) else f"{value:.4g}"
@@ -77,7 +77,7 @@ class Table:
         return {name: self.__dict__[name].tolist() for name in self.columns}
 
     def to_pandas(self) -> Any:
-        """The table as a `pandas.DataFrame`, which is not needed for anything else."""
+        """The table as a `pandas.DataFrame`; only this method needs pandas."""
         try:
             import pandas
         except ImportError as error:
@@ -96,7 +96,7 @@ def _row_type(kind: str, columns: tuple[str, ...]) -> Any:
 
 
 def _text(table: Table) -> str:
-    """Aligned columns: words to the left, numbers to the right."""
+    """The table as text: words aligned to the left, numbers to the right."""
     head, tail, left_out = _shown(table)
     lines = [list(table.columns), *head, *tail]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -114,7 +114,7 @@ def _line(cells: list[str], widths: list[int], left: list[bool]) -> str:
 
 
 def _html(table: Table) -> str:
-    """Everything is escaped: the name of a feature may hold markup."""
+    """The table as HTML; all cells are escaped, since a feature name may contain markup."""
     head, tail, left_out = _shown(table)
     rows = [_html_row(cells) for cells in head]
     if left_out:
@@ -132,7 +132,7 @@ def _html_row(cells: list[str] | tuple[str, ...], tag: str = "td") -> str:
 
 
 def _shown(table: Table) -> tuple[list[list[str]], list[list[str]], int]:
-    """Rows as texts: those from the top, those from the bottom, and how many are left out."""
+    """The printed rows at the top and at the bottom, and how many are left out between them."""
     head, tail = (len(table), 0) if len(table) <= _MOST else (_HEAD, _TAIL)
     cells = [
         [table._cell(name, value) for value in _ends(table.__dict__[name], head, tail)]
@@ -147,6 +147,6 @@ def _ends(column: NDArray[Any], head: int, tail: int) -> list[Any]:
 
 
 def word(text: str, widest: int = _WIDEST) -> str:
-    """A name in one line of bounded width, what cannot be printed spelled out."""
+    """A name on one line, cut to a width; characters that cannot be printed are escaped."""
     plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return plain if len(plain) <= widest else plain[: widest - 1] + "\u2026"

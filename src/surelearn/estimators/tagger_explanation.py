@@ -1,4 +1,4 @@
-"""What a tagger knows, and what pulled for each tag of a sequence; must not know how it learns."""
+"""Explain a tagger, or its tags of a sequence; must not know how it learns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Explained(Streamed[SequenceModel]):
-    """A tagger that tells what it knows."""
+    """A tagger with `explain`."""
 
     def explain(
         self,
@@ -29,36 +29,38 @@ class Explained(Streamed[SequenceModel]):
         label: Any = None,
         top: int | Literal["auto"] | None = "auto",
     ) -> Explanation:
-        r"""What the model knows, as a table: its surest weights, or what pulled for each tag.
+        r"""Explain the model by its surest weights, or each tag of a sequence by its features.
 
         .. math:: \mu \cdot g_t = \sum_j share_{tj}, \qquad
             g_t = \Psi(x, \hat y) - \Psi(x, \hat y^{(t)})
 
-        with :math:`\hat y` the path that `predict` gives and :math:`\hat y^{(t)}` the best one that
-        has another tag, the rival, at t.
+        where :math:`\hat y` is the path of `predict` and :math:`\hat y^{(t)}` the best path with
+        another tag, the rival, at t.
 
         Parameters
         ----------
         sequence : list of tokens, optional
-            Without it the model is explained: weights of features and of steps in the order of the
-            probability of their sign. With it the tags of these tokens.
+            Without it, the table explains the model: weights of features and transitions in the
+            order of the probability of their sign. With it, the table explains the tags of these
+            tokens.
         label : label, optional
-            Only weights that speak for this one, largest mean first; of a sequence only tokens with
-            this tag.
+            Explain this label only. For a model: the weights that support it, largest mean first.
+            For a sequence: the tokens with this tag.
         top : int or None, default "auto"
             How many to list; None: all. ``"auto"`` lists 20 weights of a model, and 5 features of
-            each token. What is not listed of a token is summed up under the name ``"(others)"``.
+            each token. The other features of a token are summed up as ``"(others)"``.
 
         Returns
         -------
         Explanation
-            Features of tokens have their names; ``after NOUN`` is the step from that label,
-            ``start`` and ``end`` are those of the sequence. Of a sequence it has the columns
-            position, token (where tokens are words), label, rival, feature, value, mean, deviation,
-            probability, margin and variance: for each token what each feature adds to the lead of
-            its tag, largest share first. A mean is the weight for the tag less that for the rival.
-            Shares of a token add up to its lead and the variance of that, of which `confidence` is
-            made. The rival path may have other tags beside t, and features of these count.
+            Token features have their names; ``after NOUN`` is the transition from that label;
+            ``start`` and ``end`` are the ends of the sequence. For a sequence, the columns are
+            position, token (if tokens are words), label, rival, feature, value, mean, deviation,
+            probability, margin and variance. Each line is the contribution of a feature to the lead
+            of a token's tag, largest first. Its mean is the weight for the tag minus that for the
+            rival. The contributions of a token add up to its lead and the variance of its lead,
+            from which `confidence` is computed. The rival path may differ at other tokens as well;
+            their features count.
 
         Examples
         --------
@@ -82,22 +84,22 @@ class Explained(Streamed[SequenceModel]):
         return of_label(about(subject, model.classes, label), limit)
 
     def _read(self, X: Any) -> tuple[SequenceModel, Sequences]:
-        """Features of sequences, and the model that knows them."""
+        """The features of sequences, and the model that they belong to."""
         self._fitted()
-        with self._model.lock:
+        with self._model.lock:  # so that features and weights belong together
             return self._model, self._model.features.transform(X)
 
 
 class _Lines(NamedTuple):
-    """What features add to the lead of tags over others, and where."""
+    """Contributions of features to the lead of tags over their rivals."""
 
     position: NDArray[np.int64]
-    label: NDArray[np.int64]  # places of labels
+    label: NDArray[np.int64]  # position among the classes, as for rival
     rival: NDArray[np.int64]
     feature: NDArray[Any]
     value: Array
     margin: Array
-    variance: Array  # NaN where the rule keeps none
+    variance: Array  # NaN for first-order rules
 
     def take(self, order: NDArray[np.int64]) -> _Lines:
         return _Lines(*(part[order] for part in self))  # type: ignore[arg-type]
@@ -106,7 +108,7 @@ class _Lines(NamedTuple):
 def of_sequence(
     model: SequenceModel, sequences: Sequences, tokens: list[Any], *, label: Any, top: int | None
 ) -> Explanation:
-    r"""Shares of features in the lead of every tag over the best path with another one there.
+    r"""Contributions of features to the lead of each tag over the best path without it.
 
     .. math:: \mu \cdot g_t = \sum_j \sum_k \mu_{jk} g_{t,jk}, \qquad
         g_t = \Psi(x, \hat y) - \Psi(x, \hat y^{(t)})
@@ -128,14 +130,14 @@ def of_sequence(
 
 
 def _words(tokens: list[Any]) -> list[str] | None:
-    """What to call tokens; None where they are features."""
+    """The words of tokens; None if tokens are given as features."""
     if not all(isinstance(token, str | tuple) for token in tokens):
         return None
     return [token if isinstance(token, str) else token[0] for token in tokens]
 
 
 def _placed(lines: _Lines, t: int, tag: int, rival: int) -> _Lines:
-    """The lines of a token."""
+    """The lines with the position, tag and rival of their token filled in."""
     n = len(lines.feature)
     position, label, other = (np.full(n, place, dtype=np.int64) for place in (t, tag, rival))
     return lines._replace(position=position, label=label, rival=other)
@@ -144,14 +146,14 @@ def _placed(lines: _Lines, t: int, tag: int, rival: int) -> _Lines:
 def _best_without(U: Array, A: Array, t: int, label: int) -> NDArray[np.int32]:
     """The best path that has another label at t."""
     without = U.copy()
-    without[t, label] = -1e300  # less than any score, and finite
+    without[t, label] = -1e300  # below any score, but finite: infinities would give NaN
     return Chain(without, A).best()
 
 
 def _shares(
     g: sparse.csr_array, means: NDArray[Any], variances: NDArray[Any] | None, names: NDArray[Any]
 ) -> _Lines:
-    """The cells of g by feature; the value of a feature is that of its largest cell."""
+    """The contributions of g by feature; a feature's value is that of its largest cell."""
     cells = g.tocoo()
     kept = cells.data != 0
     feature, label, c = cells.row[kept], cells.col[kept], cells.data[kept].astype(np.float64)
@@ -167,7 +169,7 @@ def _shares(
 
 
 def _largest(lines: _Lines, top: int | None) -> _Lines:
-    """In the order of their size, those after the first `top` as one."""
+    """The lines in decreasing order of size; those after the first `top` are summed up."""
     order = np.argsort(-np.abs(lines.margin), kind="stable")
     lines = lines.take(order)
     if top is None or top >= len(order):
@@ -179,7 +181,7 @@ def _largest(lines: _Lines, top: int | None) -> _Lines:
 
 
 def _table(lines: _Lines, model: SequenceModel, words: list[str] | None) -> Explanation:
-    mean = lines.margin / lines.value  # of the difference of two weights, where these are two
+    mean = lines.margin / lines.value  # the tag's weight minus the rival's, if both have one
     table: dict[str, Any] = {"position": lines.position}
     if words is not None:
         table["token"] = np.array([words[t] for t in lines.position.tolist()], dtype=object)

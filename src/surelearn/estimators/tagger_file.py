@@ -1,4 +1,4 @@
-"""What is in the file of a tagger beside the pieces that all models have."""
+"""The parts of a model file that only taggers have."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Diagonal, Layout
 
-#: Parts of the state of features that are plain values; the others are tensors.
+#: The feature state: plain values, and tensors.
 _PLAIN = ("kind", "templates", "columns", "n_features")
 _TENSORS = ("names", "name_offsets", "pair_names", "pair_name_offsets")
 
 
 def tagger_params(tagger: SureTagger) -> dict[str, Any]:
-    """Constructor parameters that a reader will accept, those of the model as it was learnt."""
+    """Constructor parameters that a reader will accept; they must fit the model."""
     params = tagger.get_params(deep=False)
     SequenceSettings.of(params).check_fits(tagger.model_)
     return params
 
 
 def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Settings and tensors that only taggers have, and the labels, all of one moment."""
+    """The settings and tensors of a tagger with its labels, taken as one snapshot."""
     with tagger.model_.lock:
         model = tagger.model_
         state = model.features.state()
@@ -47,7 +47,7 @@ def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[An
         if model.weights is not None:
             settings["weights"], cells = weights_out(model.weights)
             tensors |= cells
-        # Room for features to come is no part of what was learnt.
+        # Spare rows for new features are not part of the trained model.
         n_features = model.first + model.features.n_features
     settings["layout"] = {**asdict(model.layout), "n_features": n_features}
     settings["classes"] = labels_out(model.classes)
@@ -80,9 +80,10 @@ def take_tagger(
 
 
 def _features(tagger: SureTagger, plain: dict[str, Any], tensors: files.Tensors) -> TokenFeatures:
-    """Those of the file, which must be made as the parameters say.
+    """The features of the file, which must match the parameters.
 
-    Templates and columns that nobody has chosen are the file's: defaults may change.
+    Templates and columns that the user left at their defaults come from the file, since defaults
+    may change.
     """
     asked = {name: getattr(tagger, name) for name in FEATURES}
     for name in ("templates", "columns"):

@@ -246,7 +246,7 @@ class SequenceModel:
         order: NDArray[np.int64] | None = None,
         report: Callable[[Tally], None] | None = None,
     ) -> None:
-        """Learn all sequences, or those in `order`; a bad one raises `Refused` after those before."""
+        """Learn the sequences, all or those in `order`; a bad one raises `Refused` in its turn."""
         if not self.mistakes:
             self.mistakes.append(0)
         done, stopped = np.zeros(3, np.uint64), False
