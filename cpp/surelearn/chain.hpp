@@ -1,9 +1,9 @@
-// Room 2, chains: the best label paths of a sequence, and sums over all of them. Knows scores only.
+// Room 2, chains: Viterbi paths of a sequence, and sums over all paths. Knows scores only.
 //
 //     score(y) = sum_t U[t, y_t] + sum_{t >= 1} A_t[y_{t-1}, y_t]
 //
-// What starting and ending with a label is worth is part of the first and last U; what a wrong tag
-// costs is added to U too. Of equal labels the first wins.
+// The first and last U include the scores of starting and ending with a label; loss augmentation
+// adds the cost of a wrong tag to U as well. The first label wins a tie.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct TokenRange {
 
 namespace detail {
 
-/// to[j] = max_i from[i] + a[i, j] for `width` columns, a multiple of four. Sixteen columns a turn
-/// where there are so many: the maxima of one need not wait for those of another.
+/// to[j] = max_i from[i] + a[i, j] for `width` columns, a multiple of four. Takes sixteen columns
+/// at a time if possible: the maxima of different columns do not wait for each other.
 SURELEARN_WIDEN inline void best_step(const double* from, const double* a, std::size_t n,
                                       std::size_t width, double* to) noexcept {
     constexpr double none = -std::numeric_limits<double>::infinity();
@@ -56,7 +56,7 @@ SURELEARN_WIDEN inline void best_step(const double* from, const double* a, std::
     for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
 }
 
-/// The first i with the largest a[i] + b[i] of `width` places, a multiple of four.
+/// The first i with the largest a[i] + b[i], for i < `width`, a multiple of four.
 SURELEARN_WIDEN inline std::size_t best_sum(const double* a, const double* b,
                                             std::size_t width) noexcept {
     constexpr double none = -std::numeric_limits<double>::infinity();
@@ -96,17 +96,17 @@ inline void sum_step(const double* from, const double* a, std::size_t n, std::si
 
 }  // namespace detail
 
-/// The scores of one sequence, and what follows from them. Memory is kept from one to the next.
+/// The scores of one sequence and its decoding. Keeps its memory between sequences.
 class Chain {
 public:
-    /// Room for a sequence; the scores are then written by `unary` and `step`.
+    /// Allocates a sequence; write its scores with `unary` and `step`.
     void reset(std::size_t length, std::size_t n_labels, bool steps_differ) {
         length_ = length;
         n_labels_ = n_labels;
         width_ = (n_labels + 3) / 4 * 4;
         n_steps_ = length < 2 ? 0 : steps_differ ? length - 1 : 1;
         constexpr double none = -std::numeric_limits<double>::infinity();
-        // Places after the last label fill up a run of four and are never the best.
+        // Padding after the last label fills up a group of four and never wins.
         unary_.assign(length * width_, none);
         steps_.assign(n_steps_ * n_labels * width_, 0.0);
         transposed_at_ = 0;
@@ -122,7 +122,7 @@ public:
     [[nodiscard]] std::span<const double> unary(std::size_t t) const noexcept {
         return {unary_.data() + t * width_, n_labels_};
     }
-    /// A_t[i], t >= 1: of the step from t - 1 to t.
+    /// A_t[i], t >= 1: scores of the transition from t - 1 to t.
     [[nodiscard]] std::span<double> step(std::size_t t, std::size_t i) noexcept {
         return {steps_.data() + (at(t) * n_labels_ + i) * width_, n_labels_};
     }
@@ -130,7 +130,7 @@ public:
         return {steps_.data() + (at(t) * n_labels_ + i) * width_, n_labels_};
     }
 
-    /// Are the scores of all labels finite? Those of steps show in the margin of a path.
+    /// Whether all label scores are finite. Transition scores show up in the margin of a path.
     [[nodiscard]] bool has_finite_labels() const noexcept {
         for (std::size_t t = 0; t < length_; ++t) {
             if (!detail::all_finite(unary(t))) return false;
@@ -138,7 +138,7 @@ public:
         return true;
     }
 
-    /// All scores c times as large: the paths rank as before, and their probabilities differ more.
+    /// Multiplies all scores by c: the ranking of paths stays, their probabilities change.
     void scale(double c) noexcept {
         for (double& s : unary_) s *= c;
         for (double& s : steps_) s *= c;
@@ -154,7 +154,7 @@ public:
         return sum;
     }
 
-    /// Viterbi: the path of the largest score.
+    /// Viterbi: the path with the largest score.
     void best(Path& path) {
         look_forward();
         path.resize(length_);
@@ -163,12 +163,11 @@ public:
         trace_back(path, length_ - 1);
     }
 
-    /// The best path that is not y; false where there is no other. The best of all must have been
-    /// asked for since `reset`; `other` is that path on the way in.
+    /// The best path other than y; false if there is no other. Call `best` first and pass its path
+    /// in `other`.
     ///
-    /// Where y itself is the best, the best other path leaves it somewhere: it is the best of those
-    /// through some (t, j) with j != y_t, and the best score through any place is forward +
-    /// backward.
+    /// If y is the best path, the second best differs from it somewhere: it is the best path
+    /// through some (t, j) with j != y_t. The best score through (t, j) is forward + backward.
     [[nodiscard]] bool best_other(std::span<const std::int32_t> y, Path& other) {
         if (!std::ranges::equal(y, other)) return true;
         look_back();
@@ -187,10 +186,10 @@ public:
         return true;
     }
 
-    /// The best path that has another label than `path`, the best of all, at t, and where the two
-    /// differ; an empty range where K = 1. `other` is `path` on the way in; `look_back` must have
-    /// been called. A path that comes back to `path` stays on it, so that the work for all t grows
-    /// with the length and not with its square.
+    /// The best path with a label other than path[t] at t, and the range where the two differ
+    /// (empty if K = 1). `path` is the best of all; pass it in `other` as well, and call
+    /// `look_back` first. Once the two paths meet again they stay together, so that the work for
+    /// all t is linear in the length, not quadratic.
     [[nodiscard]] TokenRange best_without(std::span<const std::int32_t> path, std::size_t t,
                                           Path& other) {
         std::size_t most = n_labels_;
@@ -234,7 +233,7 @@ public:
         return paths;
     }
 
-    /// log sum_y exp(score(y)). Makes the sums that `sample` reads.
+    /// log sum_y exp(score(y)). Computes the sums that `sample` reads.
     double log_partition() {
         sweep_forward(detail::sum_step);
         return length_ == 0 ? 0.0 : log_sum(forward(length_ - 1));
@@ -283,15 +282,15 @@ public:
         }
     }
 
-    /// backward[t, i]: the best that can follow label i at t. With `best`, what `best_without`
-    /// reads.
+    /// backward[t, i]: the best score after label i at t. `best_without` reads it and the results
+    /// of `best`.
     void look_back() { sweep_back(detail::best_step); }
 
 private:
     struct Entry {
         double score;
-        std::size_t label;  ///< before this one
-        std::size_t rank;   ///< among the paths that end there
+        std::size_t label;  ///< the previous label
+        std::size_t rank;   ///< rank among the paths that end there
     };
 
     [[nodiscard]] static std::size_t label(std::span<const std::int32_t> path,
@@ -308,7 +307,7 @@ private:
 
     void look_forward() { sweep_forward(detail::best_step); }
 
-    /// forward[t, j]: the best (or the sum) of all paths that end with label j at t.
+    /// forward[t, j]: the maximum (or sum) over all paths that end with label j at t.
     template <class Recursion>
     void sweep_forward(const Recursion& recursion) {
         forward_.resize(length_ * width_);
@@ -320,7 +319,7 @@ private:
         }
     }
 
-    /// backward[t, i]: the same of all that can follow label i at t.
+    /// backward[t, i]: the maximum (or sum) over all continuations of label i at t.
     template <class Recursion>
     void sweep_back(const Recursion& recursion) {
         backward_.resize(length_ * width_);
@@ -333,7 +332,7 @@ private:
         }
     }
 
-    /// What each label is worth at t together with all that can follow it.
+    /// The score of each label at t plus the best (or sum) of what can follow it.
     [[nodiscard]] const double* follow(std::size_t t) {
         scratch_.resize(width_);
         const double* const u = unary_.data() + t * width_;
@@ -357,15 +356,15 @@ private:
         return static_cast<std::int32_t>(std::ranges::max_element(s) - s.begin());
     }
 
-    /// The label before that of t on the best path that has path[t] there. Only the largest scores
-    /// are kept, not where they came from: to look again along one path is less work.
+    /// The label at t - 1 on the best path with path[t] at t. There are no back pointers: searching
+    /// again along one path is less work than storing them for all.
     [[nodiscard]] std::int32_t before(const Path& path, std::size_t t) {
         const double* const from = forward_.data() + (t - 1) * width_;
         return static_cast<std::int32_t>(
             detail::best_sum(from, steps_to(t, label(path, t)), width_));
     }
 
-    /// The label after that of t on the best path that has path[t] there.
+    /// The label at t + 1 on the best path with path[t] at t.
     [[nodiscard]] std::int32_t after(const Path& path, std::size_t t) {
         const double* const taken = step(t + 1, label(path, t)).data();
         return static_cast<std::int32_t>(detail::best_sum(taken, follow(t + 1), width_));
@@ -375,7 +374,7 @@ private:
         for (; t > 0; --t) path[t - 1] = before(path, t);
     }
 
-    /// A_t[., j]. Where all steps are alike they lie transposed for the next one.
+    /// A_t[., j]. If all transitions are the same, the transposed matrix is kept for the next call.
     [[nodiscard]] const double* steps_to(std::size_t t, std::size_t j) {
         if (n_steps_ == 1) {
             transpose(t);
@@ -394,7 +393,7 @@ private:
         for (; t + 1 < length_; ++t) path[t + 1] = after(path, t);
     }
 
-    /// The k best ways on from cells that are sorted, ties by label and rank.
+    /// The k best continuations of sorted cells; ties by label and rank.
     template <class Cost>
     [[nodiscard]] static std::vector<Entry> best_entries(std::span<const std::vector<Entry>> before,
                                                          std::size_t k, const Cost& cost) {
@@ -412,13 +411,13 @@ private:
         return kept;
     }
 
-    /// From logarithms of some weights to shares of their sum. Not by log Z: where scores are huge,
-    /// it differs from the largest of these by more than exp can hold, from rounding alone.
+    /// Turns log weights into probabilities. It does not subtract log Z: with huge scores, rounding
+    /// alone can make log Z differ from the largest weight by more than exp can hold.
     static void normalise(std::span<double> p) noexcept {
         const double most = *std::ranges::max_element(p);
         double sum = 0.0;
         for (double& x : p) {
-            x = exp(x - most);  // at most 1: none overflows
+            x = exp(x - most);  // at most 1: cannot overflow
             sum += x;
         }
         for (double& x : p) x /= sum;
@@ -435,7 +434,7 @@ private:
     std::size_t n_labels_ = 0;
     std::size_t width_ = 0;
     std::size_t n_steps_ = 0;
-    std::size_t transposed_at_ = 0;  ///< 1 + the place of the step that is transposed; 0: none
+    std::size_t transposed_at_ = 0;  ///< 1 + index of the transposed transition; 0: none
     std::vector<double> unary_;
     std::vector<double> steps_;
     std::vector<double> forward_;

@@ -1,5 +1,5 @@
-// Where the columns of labels lie: columns are kept in the order in which they came, labels are
-// numbered in the order in which they are sorted.
+// The mapping between labels and columns: columns are stored in order of arrival, labels are
+// numbered in sorted order.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ public:
     /// Label k is in column k.
     ColumnOrder() = default;
 
-    /// Label k is in column columns[k]; each of the first columns once.
+    /// Label k is in column columns[k]; `columns` is a permutation.
     explicit ColumnOrder(std::vector<std::uint32_t> columns) : columns_(std::move(columns)) {
         const std::size_t n = columns_.size();
         bool sorted = true;
@@ -23,7 +23,7 @@ public:
         swaps_.resize(n);
         for (std::size_t k = 0; k < n; ++k) {
             labels_[columns_[k]] = static_cast<std::uint32_t>(k);
-            // What label k wants may have been swapped away, each time to a later place.
+            // The column of label k may have been swapped away, each time to a later position.
             std::uint32_t from = columns_[k];
             while (from < k) from = swaps_[from];
             swaps_[k] = from;
@@ -41,15 +41,15 @@ public:
         return is_sorted() ? column : labels_[column];
     }
 
-    /// Numbers of all columns to the places of their labels.
+    /// Moves the numbers of all columns to the positions of their labels.
     void sort(std::span<double> numbers) const noexcept {
         for (std::size_t k = 0; k < swaps_.size(); ++k) std::swap(numbers[k], numbers[swaps_[k]]);
     }
 
 private:
-    std::vector<std::uint32_t> columns_;  ///< of each label; empty: the label itself
-    std::vector<std::uint32_t> labels_;   ///< of each column
-    std::vector<std::uint32_t> swaps_;    ///< one after the other they sort
+    std::vector<std::uint32_t> columns_;  ///< column of each label; empty: the identity
+    std::vector<std::uint32_t> labels_;   ///< label of each column
+    std::vector<std::uint32_t> swaps_;    ///< swaps that sort the columns, in order
 };
 
 }  // namespace surelearn

@@ -1,5 +1,5 @@
-// Rooms 3 and 6, many columns in one round: each column of diagonal weights is a problem of its
-// own, and a row moves all of them while its features are at hand. Knows neither rules nor codes.
+// Rooms 3 and 6, many columns in one round: each column of diagonal weights is a separate binary
+// problem, and a row updates all of them in one go. Knows neither rules nor codes.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace surelearn {
 
-/// What becomes of every column in a round; a column with alpha and gain zero stays as it is.
+/// The steps of all columns in a round; a column whose alpha and gain are zero does not change.
 struct ColumnSteps {
-    std::vector<double> s;      ///< mean score of every label or problem
-    std::vector<double> v;      ///< its variance, in the places of the quads
+    std::vector<double> s;      ///< mean score of each label or problem
+    std::vector<double> v;      ///< its variance, in the order of the quads
     std::vector<double> alpha;  ///< with the sign of g in that column; as all that follow
     std::vector<double> gain;
     std::vector<Quad> moving;
@@ -31,9 +31,9 @@ struct ColumnSteps {
 template <class T>
 class ColumnUpdates {
 public:
-    /// mu_b += alpha_b sigma_b x and sigma_b^-1 += gain_b x x', less what the projection drops, for
-    /// all columns b. If a variance would become zero or any number not finite, nothing changes and
-    /// the answer is false.
+    /// mu_b += alpha_b sigma_b x and sigma_b^-1 += gain_b x x', without what the projection drops,
+    /// for all columns b. If a variance would become zero or a number not finite, nothing changes
+    /// and it returns false.
     template <class R>
     [[nodiscard]] bool update(Diagonal<T>& weights, const R& row, const ColumnSteps& steps,
                               Projection projection) {
@@ -54,13 +54,13 @@ public:
 private:
     enum class Kind { means, precision, covariance };
 
-    /// Numbers of a weight that are kept in an update: the mean, the variance where there is one.
+    /// How many numbers of a weight an update saves: the mean, and the variance if there is one.
     [[nodiscard]] static std::size_t kept(const Shape& shape) noexcept {
         return shape.second_order ? 2 : 1;
     }
 
-    /// All columns that move, of all features, and what they were into `old_` in the order they are
-    /// moved. All in one function, so that every line of it is compiled for the wider processor.
+    /// Updates all columns that move, for all features, and saves the old numbers in `old_` in the
+    /// same order. It is one function so that all of it is compiled for AVX2.
     template <Kind kind, class R>
     SURELEARN_WIDEN [[nodiscard]] bool move(Diagonal<T>& weights, const R& row,
                                             const ColumnSteps& steps) {
@@ -116,7 +116,7 @@ private:
         return old + 4;
     }
 
-    /// f(feature, column, place of what it was) in the order of `move`, each column once.
+    /// f(feature, column, position in `old_`) in the order of `move`, once per column.
     template <class R, class F>
     void each(const Shape& shape, const R& row, std::span<const Quad> moving, const F& f) const {
         const T* old = old_.data();
@@ -128,8 +128,8 @@ private:
         });
     }
 
-    /// The sums for averaging: first look, then write. Apart from `move`: gcc 12
-    /// takes a number that was rounded to T and read again for the one before rounding.
+    /// The sums for averaging: check all, then write. Separate from `move`, since gcc 12 reuses a
+    /// number from before it was rounded to T and stored.
     template <class R>
     [[nodiscard]] bool averaged(Diagonal<T>& weights, const R& row,
                                 std::span<const Quad> moving) const {
@@ -158,7 +158,7 @@ private:
         });
     }
 
-    std::vector<T> old_;  ///< what the last update has overwritten
+    std::vector<T> old_;  ///< the numbers that the last update has overwritten
 };
 
 }  // namespace surelearn

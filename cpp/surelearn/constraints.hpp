@@ -1,4 +1,4 @@
-// Room 5, constraints: which rivals are learnt from, and how their steps are joined. Knows
+// Room 5, constraints: which rivals to learn from, and how to combine their steps. Knows
 // transactions and steps; knows neither rules nor storage.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace surelearn {
 struct Scheme {
     enum class Kind { single, sequential, parallel, exact };
     Kind kind = Kind::single;
-    std::size_t k = 0;           ///< rivals, best first; 0: all there are
-    std::vector<double> mixing;  ///< of the parallel scheme; empty: the same for all
+    std::size_t k = 0;           ///< number of rivals, best first; 0: all
+    std::vector<double> mixing;  ///< weights of the parallel scheme; empty: uniform
 };
 
-/// What became of a round.
+/// The outcome of a round.
 enum class Outcome { refused, unmoved, moved };
 
 [[nodiscard]] inline bool finite(const Moments& margin) noexcept {
@@ -33,7 +33,7 @@ enum class Outcome { refused, unmoved, moved };
     return std::isfinite(step.alpha) && std::isfinite(step.gain);
 }
 
-/// The constraints of one round, as a transaction on any kind of weights has them.
+/// The constraints of one round, as every transaction provides them.
 template <class S>
 concept ConstraintSystem =
     requires(S& system, const S& fixed, std::size_t r, const Step& step, Projection projection,
@@ -46,7 +46,7 @@ concept ConstraintSystem =
         fixed.shrunk(given, out, out);
     };
 
-/// One step after the other, each from where the last one led. `step_of(r, margin)` asks the rule.
+/// One step after the other, each from the result of the last. `step_of(r, margin)` asks the rule.
 template <ConstraintSystem S, class StepOf>
 [[nodiscard]] Outcome sequential(S& transaction, Projection projection, StepOf&& step_of) {
     Outcome outcome = Outcome::unmoved;
@@ -62,7 +62,7 @@ template <ConstraintSystem S, class StepOf>
     return outcome;
 }
 
-/// Apply steps that were all found from the round's start.
+/// Applies steps that were all computed from the start of the round.
 template <ConstraintSystem S>
 [[nodiscard]] Outcome together(S& transaction, std::span<const Step> steps,
                                std::span<const double> mixing, Projection projection) {
@@ -73,8 +73,8 @@ template <ConstraintSystem S>
                                                                  : Outcome::refused;
 }
 
-/// The weights of k steps, best rival first: all the same, or as given. Where there are fewer
-/// rivals than weights the first ones share the whole.
+/// The weights of k steps, best rival first: uniform, or as given. With fewer rivals than weights,
+/// the first weights are normalised.
 [[nodiscard]] inline std::vector<double> mixing_of(const Scheme& scheme, std::size_t k) {
     if (scheme.mixing.empty()) return std::vector<double>(k, 1.0 / static_cast<double>(k));
     double sum = 0.0;
@@ -84,7 +84,7 @@ template <ConstraintSystem S>
     return mixing;
 }
 
-/// Every step from the round's start; means and precisions mixed.
+/// Each step from the start of the round; means and precisions are averaged with the weights.
 template <ConstraintSystem S, class StepOf>
 [[nodiscard]] Outcome parallel(S& transaction, Projection projection, const Scheme& scheme,
                                StepOf&& step_of) {
@@ -98,7 +98,7 @@ template <ConstraintSystem S, class StepOf>
     return together(transaction, steps, mixing_of(scheme, steps.size()), projection);
 }
 
-/// The constraints of a transaction as numbers; false where one is not finite.
+/// The constraints of a transaction as numbers; false if one is not finite.
 template <ConstraintSystem S>
 [[nodiscard]] bool pose(const S& transaction, exact::Problem& problem) {
     const std::size_t k = transaction.size();
@@ -115,8 +115,8 @@ template <ConstraintSystem S>
     return sound;
 }
 
-/// The KL projection on all constraints m_r >= demand_r v_r, or sqrt(v_r) for `deviation`, begun at
-/// `start`; its steps scaled by `weight`. Within diagonal Gaussians it has the form of precisions.
+/// The KL projection on all constraints m_r >= demand_r v_r, or sqrt(v_r) for `deviation`, solved
+/// from `start`; its steps are scaled by `weight`. For diagonal Gaussians it is the precision form.
 template <ConstraintSystem S>
 [[nodiscard]] Outcome project(S& transaction, const exact::Problem& problem, bool deviation,
                               std::span<const double> start, double weight) {

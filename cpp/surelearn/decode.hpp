@@ -1,5 +1,5 @@
-// Room 2, prediction: which label the mean scores name, and which wrong one comes nearest.
-// Knows numbers only: no weights, no rule.
+// Room 2, prediction: the label with the largest mean score, and the best wrong label. Knows
+// numbers only: no weights, no rule.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace surelearn {
 
-/// The largest score's place; the first of equals.
+/// The position of the largest score; the first one wins a tie.
 [[nodiscard]] inline std::size_t best(std::span<const double> scores) noexcept {
     std::size_t top = 0;
     for (std::size_t k = 1; k < scores.size(); ++k) {
@@ -26,7 +26,7 @@ namespace surelearn {
     return top;
 }
 
-/// The best wrong label (Crammer, Dredze & Kulesza 2009, sec. 5.1); the first of equals.
+/// The best wrong label (Crammer, Dredze & Kulesza 2009, sec. 5.1); the first one wins a tie.
 [[nodiscard]] inline std::size_t best_rival(std::span<const double> scores,
                                             std::size_t y) noexcept {
     std::size_t top = y == 0 ? 1 : 0;
@@ -36,7 +36,7 @@ namespace surelearn {
     return top;
 }
 
-/// The k best wrong labels among those known, best first; the first of equals comes first.
+/// The k best wrong labels among the known ones, best first; ties keep their order.
 inline void best_rivals(std::span<const double> scores, std::size_t y,
                         std::span<const std::uint8_t> known, std::size_t k,
                         std::vector<std::size_t>& rivals) {
@@ -54,10 +54,10 @@ inline void best_rivals(std::span<const double> scores, std::size_t y,
 }
 
 /// The problems of a code [class, problem] that can be learnt: those with a known class on each
-/// side. Labels are scored as predictions are out of the box.
+/// side. Labels are scored by the default decoding.
 class Problems {
 public:
-    /// `order` tells in which column the weights of a problem lie.
+    /// `order` maps problems to columns of the weights.
     void find(std::span<const std::int8_t> code, std::span<const std::uint8_t> known,
               const ColumnOrder& order) {
         const std::size_t K = known.size();
@@ -92,15 +92,15 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return quads_.empty(); }
 
-    /// The columns of the problems that rows of class y are for.
+    /// The columns of the problems that involve class y.
     [[nodiscard]] std::span<const Quad> of(std::size_t y) const noexcept { return quads_[y]; }
-    /// The problem in each place of these quads.
+    /// The problem at each position of these quads.
     [[nodiscard]] std::span<const std::uint32_t> in_place(std::size_t y) const noexcept {
         return in_place_[y];
     }
 
-    /// By how much label y leads all others known. One against the rest: by its own problem; pairs:
-    /// by votes, equals by the sum of margins; other codes: by the hinge losses of its problems.
+    /// The lead of label y over all other known labels. One-vs-rest compares scores; pairs compare
+    /// votes, ties by the sum of margins; other codes compare hinge losses.
     [[nodiscard]] double lead(std::size_t y, std::span<const double> s,
                               std::span<const std::uint8_t> known) {
         switch (kind_) {
@@ -139,8 +139,8 @@ private:
         }
     }
 
-    /// -sum_b max(0, 1 - c_b s_b): a part with the sign of c, and one for all classes that have a
-    /// side in the problem, which is 1 where |s| is below that.
+    /// -sum_b max(0, 1 - c_b s_b): one part with the sign of c, and one that is the same for all
+    /// classes of the problem and is 1 if |s| < 1.
     void add_losses(std::span<const double> s) {
         odd_.resize(s.size());
         for (std::size_t b = 0; b < s.size(); ++b) {
@@ -156,7 +156,7 @@ private:
         }
     }
 
-    /// The sum of its problems with their signs for every class.
+    /// For each class the signed sum over its problems.
     SURELEARN_WIDEN void sum_up(std::span<const double> s) noexcept {
         const std::size_t K = scores_.size();
         const auto of = [&](std::size_t b) { return &signs_[b * K]; };
@@ -196,7 +196,7 @@ private:
         }
     }
 
-    /// Columns that follow one another by fours, then all others.
+    /// Groups of four consecutive columns, then all others.
     static std::vector<Quad> in_quads(std::span<const std::uint32_t> columns) {
         std::vector<Quad> quads;
         std::vector<std::uint32_t> others;
@@ -223,7 +223,7 @@ private:
     }
 
     Kind kind_ = Kind::code;
-    std::vector<std::array<std::uint32_t, 3>> sides_;  ///< the last class of each side
+    std::vector<std::array<std::uint32_t, 3>> sides_;  ///< the last class on each side
     std::vector<double> signs_;  ///< [problem, class]; 0 in a problem that cannot be learnt yet
     bool has_zeros_ = false;
     std::vector<double> scores_;

@@ -1,8 +1,8 @@
 // Rooms 3 and 6, diagonal weights: one mean and one variance for each feature and class.
-// Knows rows and steps; knows neither which rule made the step nor which label is right.
+// Knows rows and steps; knows neither rules nor right labels.
 //
-// The numbers lie in a WeightTable. Sides and scores are numbered by labels, quads by the columns
-// of the table. All arithmetic is in double; T is how the numbers are kept.
+// The numbers are in a WeightTable. Sides and scores are indexed by label, quads by column of the
+// table. All arithmetic is in double; T is the storage type.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace surelearn {
 
-/// The numbers an update has overwritten, so that it can be taken back.
+/// The numbers that an update has overwritten, for undoing it.
 template <class T>
 struct Journal {
     struct Entry {
@@ -48,17 +48,17 @@ public:
     static constexpr bool fetches_ahead = true;
     static constexpr bool holds_coded_problems = true;
     static constexpr bool touches_all_weights = false;
-    /// A projected step does not meet the constraint it was made for.
+    /// A projected step does not meet its constraint exactly.
     static constexpr bool meets_one_constraint = false;
-    /// Once every variance is below this, weights of a rule free of scale are rescaled.
+    /// A scale-free rule rescales its weights once every variance is below this.
     static constexpr double least_in_range = sizeof(T) == 4 ? 1e-15 : 1e-100;
 
     explicit Diagonal(const Shape& shape) : Base(shape) {}
     explicit Diagonal(Base table) : Base(std::move(table)) {}
 
-    /// Asks memory for the runs of a row's features [begin, end). Into the second-level cache: the
-    /// first level has too few places for requests under way. Inlined by force: gcc takes a
-    /// function that only prefetches for one without effect.
+    /// Prefetches the weights of a row's features [begin, end) into the second-level cache: the
+    /// first level allows too few outstanding requests. Force-inlined, since gcc removes calls of a
+    /// function that only prefetches.
     template <class R>
     [[gnu::always_inline]] void prefetch(const R& row, std::size_t begin,
                                          std::size_t end) const noexcept {
@@ -72,8 +72,8 @@ public:
         }
     }
 
-    /// Mean and variance of the only column's margin: m = mu.x, v = sum_j sigma_j x_j^2. Between
-    /// the features of this row, memory is asked for those of the row `ahead`.
+    /// Mean and variance of the margin of the only column: m = mu.x, v = sum_j sigma_j x_j^2.
+    /// Prefetches the weights of the row `ahead` between the features of this one.
     template <class R>
     [[nodiscard]] Moments margin(const R& row, const R& ahead = {}) const noexcept {
         return shape_.second_order ? margin_of<true>(row, ahead) : margin_of<false>(row, ahead);
@@ -87,14 +87,13 @@ public:
         return {g[0].sign * unsigned_margin.m, unsigned_margin.v};
     }
 
-    /// The mean score of every column; `s` has one place for each. `ahead` as for `margin`.
+    /// The mean score of each column into `s`. `ahead` as for `margin`.
     template <class R>
     void scores(const R& row, std::span<double> s, const R& ahead = {}) const noexcept {
         moments(row, s, {}, {}, ahead);
     }
 
-    /// The same, and the variances of the columns in the quads in the places of these, while a
-    /// feature is at hand.
+    /// The same, and in the same loop the variances of the columns in the quads, in their order.
     template <class R>
     SURELEARN_WIDEN void moments(const R& row, std::span<double> s, std::span<double> v,
                                  std::span<const Quad> quads, const R& ahead) const noexcept {
@@ -129,7 +128,7 @@ public:
         order().sort(s);
     }
 
-    /// The variance of g, which has two sides; without variances sigma is the identity.
+    /// The variance of g, which has two sides; first-order weights have sigma = I.
     template <class R>
     [[nodiscard]] double variance(const R& row, const std::array<Side, 2>& g,
                                   Work&) const noexcept {
@@ -151,7 +150,7 @@ public:
         order().sort(v);
     }
 
-    /// The shares a_j = sigma_j g_j^2 of every weight that g touches.
+    /// The contributions a_j = sigma_j g_j^2 of all weights that g touches.
     template <std::size_t N, class R>
     [[nodiscard]] std::span<const double> shares(const R& row, const std::array<Side, N>& g, double,
                                                  std::vector<double>& out) const {
@@ -163,9 +162,9 @@ public:
         return out;
     }
 
-    /// mu += alpha sigma g, and sigma^-1 += gain g g' less what the projection drops. g has sign *
-    /// x in the column of each side and v is its variance. If a variance would become zero or any
-    /// number not finite, nothing changes and the answer is false.
+    /// mu += alpha sigma g, and sigma^-1 += gain g g' without what the projection drops. g has sign
+    /// * x in the column of each side, and v is its variance. If a variance would become zero or a
+    /// number not finite, nothing changes and it returns false.
     template <std::size_t N, class R>
     [[nodiscard]] bool update(const R& row, const std::array<Side, N>& g, const Step& step,
                               double v, Projection projection, Journal<T>& journal) {
@@ -187,12 +186,12 @@ public:
         return sound;
     }
 
-    /// For rules that are free of scale: when every variance has fallen out of the safe range,
-    /// multiply sigma by c^2 and mu by c, c a power of two so that no bit is lost. Columns of
-    /// classes that are not known yet do not count (`known` empty: all are).
+    /// For scale-free rules: when every variance has fallen below the safe range, multiplies sigma
+    /// by c^2 and mu by c, with c a power of two so that no bit is lost. Columns of classes that
+    /// are not known yet do not count (`known` empty: all are known).
     void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
         const std::size_t count = shape_.n_rows() * capacity();
-        // Variances only fall, so those before the witness need no second look.
+        // Variances only fall, so those before the witness need not be checked again.
         for (std::size_t& witness = this->memory().witness; witness < count; ++witness) {
             const std::size_t b = witness % capacity();
             if (counts(known, b) && stored_sigma(witness / capacity(), b) >= least_in_range) return;
@@ -201,17 +200,17 @@ public:
         if (count > 0) rescale(known);
     }
 
-    /// A class has become known: its variances count from now on.
+    /// Call it when a class becomes known: its variances count from now on.
     void look_again() noexcept { this->memory().witness = 0; }
 
-    /// Mean of one weight: the average over all rounds where averaging is on.
+    /// Mean of one weight; with averaging, the average over all rounds.
     [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
         const T* const at = cell(j) + column(k);
         const auto c = static_cast<double>(rounds() + 1);
         return shape_.averaged ? average_of(at[0], at[average_at()], c) : at[0];
     }
 
-    /// Variance of one weight; 1 where only means are kept.
+    /// Variance of one weight; 1 for first-order weights.
     [[nodiscard]] double sigma(std::size_t j, std::size_t k) const noexcept {
         return stored_sigma(j, column(k));
     }
@@ -229,12 +228,12 @@ public:
         return Diagonal(Base::with_features(from));
     }
 
-    /// The one vector of two classes as two blocks: mean -mu/2 and +mu/2, variance sigma/2 each,
-    /// which leaves their margin and its variance as they were. The prior halves with them.
+    /// The one vector of two classes as two blocks: means -mu/2 and +mu/2, variance sigma/2 each.
+    /// The margin and its variance do not change. The prior is halved as well.
     [[nodiscard]] Diagonal split() const { return Diagonal(this->both_sides(T{0.5})); }
 
-    /// The one vector as each class sees it: mean -mu and +mu, variance sigma both. Two problems of
-    /// a reduction, where `split` makes two parts of one.
+    /// The one vector as two problems of a reduction: means -mu and +mu, variance sigma each.
+    /// (`split` makes two parts of one problem.)
     [[nodiscard]] Diagonal mirrored() const { return Diagonal(this->both_sides(T{1})); }
 
 private:
@@ -251,13 +250,14 @@ private:
         return shape_.second_order ? static_cast<double>(cell(j)[capacity() + b]) : 1.0;
     }
 
-    /// Is column b one of a known class? Those beyond our own are known to others in this memory.
+    /// Whether column b belongs to a known class. Columns beyond ours belong to another table in
+    /// the same memory, which knows them.
     [[nodiscard]] bool counts(std::span<const std::uint8_t> known, std::size_t b) const noexcept {
         if (b >= shape_.n_columns) return b < this->memory().n_columns;
         return known.empty() || known[order().label(b)] != 0;
     }
 
-    /// |x|^2 with the intercept: the variance of every score where only means are kept.
+    /// |x|^2 with the intercept: the variance of every score of first-order weights.
     template <class R>
     [[nodiscard]] double length(const R& row) const noexcept {
         double sum = 0.0;
@@ -265,7 +265,7 @@ private:
         return sum;
     }
 
-    /// The part of N features in all means, and in the variances of the quads.
+    /// Adds the contributions of N features to all means, and to the variances of the quads.
     template <std::size_t N>
     [[gnu::always_inline]] void add(std::array<const T*, N> at, std::array<double, N> x,
                                     std::span<double> s, std::span<double> v,
@@ -279,8 +279,7 @@ private:
         });
     }
 
-    /// Mean and variance go side by side, even and odd features in turn: the additions of one sum
-    /// need not wait for those of the other.
+    /// Sums even and odd features separately: additions to one sum do not wait for the other.
     template <bool second_order, class R>
     [[nodiscard]] Moments margin_of(const R& row, const R& ahead) const noexcept {
         Two even{};
@@ -309,7 +308,7 @@ private:
         return {sum[0], sum[1]};
     }
 
-    /// Two weights a turn: the two sides of one feature, or two features of the only side.
+    /// Two weights at a time: both sides of one feature, or two features of the only side.
     template <std::size_t N, class R, class Shrink>
     SURELEARN_WIDEN [[nodiscard]] bool move_gaussians(const R& row,
                                                       const std::array<Side, N>& sides,
@@ -342,7 +341,7 @@ private:
         } else {
             const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
             for (std::size_t p = 0; p < n; p += 2) {
-                // A single last feature goes twice: the same numbers, written twice.
+                // A single last feature is processed twice: the same numbers are written twice.
                 const std::size_t q = p + 1 < n ? p + 1 : p;
                 const bool both = q < row.size();
                 T* const a = cell(p < row.size() ? row.feature(p) : shape_.n_features);
@@ -383,7 +382,7 @@ private:
         });
     }
 
-    /// f(sum for averaging, what it becomes) for every weight that g has moved.
+    /// f(sum for averaging, its new value) for each weight that g has moved.
     template <std::size_t N, class R, class F>
     void each_average(const R& row, const std::array<Side, N>& sides, const Journal<T>& journal,
                       F&& f) {
@@ -419,9 +418,9 @@ private:
             if (counts(known, b)) most = std::max(most, std::fabs(static_cast<double>(number)));
         });
         const int power = -std::ilogb(largest_sigma) / 2;  // c = 2^power brings sigma back to 1
-        // Where the means have no room to grow the variances are left to fall, in the end to an
-        // update that is refused. The prior stops growing where T has no larger number: a class
-        // that comes then is as unsure as it can be.
+        // If the means would overflow, do not rescale: variances go on falling until an update is
+        // refused. The prior is capped at the largest T: a class that arrives later is as unsure
+        // as T allows.
         constexpr double room = 1e-3 * static_cast<double>(std::numeric_limits<T>::max());
         if (std::ldexp(largest_mu, power) > room) return;
         double& prior = this->memory().prior;
@@ -432,7 +431,7 @@ private:
         });
     }
 
-    /// f(number, is it a variance?, its column) for all numbers of second-order weights.
+    /// f(number, whether it is a variance, its column) for all numbers of second-order weights.
     template <class F>
     void each_number(const F& f) noexcept {
         for (std::size_t j = 0; j < shape_.n_rows(); ++j) {

@@ -1,5 +1,4 @@
-// Room 1, dictionaries: strings, or pairs of numbers, to 0, 1, 2, ... as they arrive. Knows no
-// text.
+// Room 1, dictionaries: number strings, or pairs of numbers, in order of arrival. Knows no text.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@
 
 namespace surelearn {
 
-/// Strings one after the other in one piece of memory.
+/// Strings stored one after the other in one buffer.
 class Strings {
 public:
     void add(std::string_view text) {
@@ -44,13 +43,13 @@ private:
     std::vector<std::int64_t> ends_;
 };
 
-/// Every bit of x has a say in every bit of the result.
+/// A mixed hash of x: every input bit affects every output bit.
 [[nodiscard]] inline std::uint64_t stirred(std::uint64_t x) noexcept {
     x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15;
     return (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9;
 }
 
-/// What a string is found by. It is never stored on disk, so it may differ between machines.
+/// The hash of a string. It is never stored on disk, so it may differ between machines.
 [[nodiscard]] inline std::uint32_t key_of(std::string_view text) noexcept {
     std::uint64_t key = text.size();
     std::size_t at = 0;
@@ -67,7 +66,7 @@ private:
 
 inline constexpr std::int32_t no_number = -1;
 
-/// A table of entries that are free.
+/// A hash table with all entries free.
 template <class Entry>
 [[nodiscard]] Table<Entry> filled(std::size_t size) {
     Table<Entry> table(size);
@@ -75,7 +74,7 @@ template <class Entry>
     return table;
 }
 
-/// Strings to numbers: the first that was added is 0, the next new one 1.
+/// Maps strings to numbers: the first string is 0, the next new one is 1, and so on.
 class Dictionary {
 public:
     Dictionary() : table_(filled<Entry>(least)) {}
@@ -88,12 +87,12 @@ public:
         return table_.data()[place_of(name, key)].number;
     }
 
-    /// Where memory has what is known of a key, to be asked for it before it is needed.
+    /// The address of a key's entry, for prefetching.
     [[nodiscard]] const void* where(std::uint32_t key) const noexcept {
         return &table_.data()[key & (table_.size() - 1)];
     }
 
-    /// The number of a string, which is added where it is new.
+    /// The number of a string; a new string is added.
     std::int32_t add(std::string_view name) { return add(name, key_of(name)); }
     std::int32_t add(std::string_view name, std::uint32_t key) {
         std::size_t place = place_of(name, key);
@@ -114,7 +113,7 @@ private:
     static constexpr std::size_t least = 64;
 
     struct Entry {
-        std::uint32_t key = 0;  ///< most others are told by it alone
+        std::uint32_t key = 0;  ///< hash; most other strings differ in it
         std::int32_t number = no_number;
     };
 
@@ -125,7 +124,7 @@ private:
         return static_cast<std::int32_t>(size());
     }
 
-    /// The place of a string in the table, or the free one where it belongs.
+    /// The slot of a string, or the free slot where it belongs.
     [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t key) const noexcept {
         const std::size_t mask = table_.size() - 1;
         std::size_t i = key & mask;
@@ -155,10 +154,10 @@ private:
     Strings names_;
 };
 
-/// Pairs of numbers (a, b) to numbers, a < `n_a` and b < `n_b`.
+/// Maps pairs (a, b) to numbers, with a < `n_a` and b < `n_b`.
 class PairDictionary {
 public:
-    /// One cell for each pair there could be, if there are no more than `dense` of them.
+    /// Uses a dense table if there are at most `dense` possible pairs.
     PairDictionary(std::uint64_t n_a, std::uint64_t n_b, std::uint64_t dense)
         : stride_(n_b), is_dense_(n_a * n_b <= dense) {
         if (is_dense_) {
@@ -168,7 +167,7 @@ public:
         }
     }
 
-    /// The numbers of pairs (a, b), the next ones where they are new, in place of a.
+    /// Replaces each a by the number of its pair (a, b); new pairs are added.
     void add(std::span<std::uint32_t> a, std::span<const std::uint32_t> b) {
         if (is_dense_) {
             for (std::size_t i = 0; i < a.size(); ++i) {
@@ -178,7 +177,7 @@ public:
             }
             return;
         }
-        // Memory is asked for all of them first: it answers many in the time of one.
+        // Prefetch all first: memory serves many requests in the time of one.
         for (std::size_t i = 0; i < a.size(); ++i) {
             __builtin_prefetch(&table_.data()[first_place(pair_of(a[i], b[i]))]);
         }

@@ -1,4 +1,4 @@
-// Room 5, the exact scheme: several constraints met at once, in as many dimensions as there are
+// Room 5, the exact scheme: meets several constraints at once, in as many dimensions as there are
 // constraints. Knows numbers only: no weights, no labels.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace surelearn::exact {
 /// k constraints on margins whose means are `m` and whose covariances g_r' sigma g_s are `gram`.
 struct Problem {
     std::vector<double> m;
-    std::vector<double> demand;  ///< of each constraint: phi, or the margin
+    std::vector<double> demand;  ///< demand of each constraint: phi, or the margin
     std::vector<double> gram;    ///< k x k, at the start of the round
 
     [[nodiscard]] std::size_t size() const noexcept { return m.size(); }
@@ -27,7 +27,7 @@ struct Problem {
     }
 };
 
-/// Solves A x = b in place (b becomes x) by elimination; false where A is singular.
+/// Solves A x = b in place (b becomes x) by elimination; false if A is singular.
 [[nodiscard]] inline bool solve_linear(std::span<double> A, std::span<double> b) {
     const std::size_t n = b.size();
     for (std::size_t c = 0; c < n; ++c) {
@@ -57,15 +57,15 @@ struct Problem {
 ///
 /// Its solution has mu += sigma sum_r alpha_r g_r and sigma^-1 += 2 sum_r p_r g_r g_r' with
 /// p_r = phi_r alpha_r, or p_r = phi_r alpha_r / (2 sqrt(u_r)): Lagrange, as in Crammer, Dredze &
-/// Kulesza 2009, sec. 5.2. So p says everything, and is found from
+/// Kulesza 2009, sec. 5.2. So p determines the solution, and is found from
 ///
 ///     F_r(p) = m_r + sum_s gram_rs alpha_s(p) - phi_r u_r(p)  >= 0,   p_r >= 0,   p_r F_r = 0
 ///
-/// by Newton's method on the active constraints. Where that makes no progress one round of dual
-/// coordinate ascent (Hildreth: each p_r in turn the root of its own F_r) is put in; alone it would
-/// converge too, in some tens of rounds where Newton takes five steps.
+/// by Newton's method on the active constraints. If that makes no progress, one round of dual
+/// coordinate ascent follows (Hildreth: each p_r in turn becomes the root of F_r). Coordinate
+/// ascent alone would converge as well, but takes tens of rounds where Newton takes five steps.
 ///
-/// `Shrunk` tells the variances after the update: shrunk(p, u, slope) with slope_rs = du_r / dp_s.
+/// `Shrunk` gives the variances after the update: shrunk(p, u, slope), slope_rs = du_r / dp_s.
 template <class Shrunk>
 class KlProjection {
 public:
@@ -75,13 +75,13 @@ public:
           shrunk_(std::move(shrunk)),
           k_(problem.size()) {}
 
-    /// The solution as (alpha_r, p_r); false where it was not found.
+    /// The solution as (alpha_r, p_r); false if none was found.
     [[nodiscard]] bool solve(std::span<const double> start) {
         Point here = at({start.begin(), start.end()});
         for (int i = 0; i < 100 && !(here.residual < 1e-13); ++i) {
             if (newton(here)) continue;
-            if (here.residual < good) break;  // as near as rounding lets it come
-            // A sweep climbs the dual, though the largest residual may grow for a while.
+            if (here.residual < good) break;  // as close as rounding allows
+            // A sweep increases the dual, though the largest residual may grow for a while.
             here = swept(std::move(here));
         }
         alpha_ = std::move(here.alpha);
@@ -108,7 +108,7 @@ private:
         u_.resize(k_);
         slope_.resize(k_ * k_);
         shrunk_(std::span<const double>(to.p), std::span(u_), std::span(slope_));
-        // da_r / dp_s in `change_`; u and its slope become those of what is demanded.
+        // `change_` gets da_r / dp_s; u and its slope become those of the demanded quantity.
         change_.assign(k_ * k_, 0.0);
         for (std::size_t r = 0; r < k_; ++r) {
             const double phi = problem_.demand[r];
@@ -142,7 +142,7 @@ private:
         to.residual = std::isnan(off) ? off : std::max(to.residual, off);
     }
 
-    /// One step of Newton's method on min(p_r J_rr, F_r) = 0, cut in halves until it helps.
+    /// One step of Newton's method on min(p_r J_rr, F_r) = 0, halved until the residual falls.
     [[nodiscard]] bool newton(Point& here) {
         std::vector<std::size_t> active;
         for (std::size_t r = 0; r < k_; ++r) {
@@ -171,14 +171,14 @@ private:
         return false;
     }
 
-    /// Each p_r in turn the root of its own F_r, the others held: Newton inside a bracket.
+    /// Sets each p_r in turn to the root of F_r with the others fixed: Newton within a bracket.
     [[nodiscard]] Point swept(Point here) {
         for (std::size_t r = 0; r < k_; ++r) {
             const double first = here.p[r];
             here = moved(std::move(here), r, 0.0);
             if (!(here.F[r] < 0.0)) continue;
             double low = 0.0;
-            double high = 0.0;  // none yet
+            double high = 0.0;  // no upper bound yet
             double x = first > 0.0 ? first : 1.0 / problem_.gram[r * k_ + r];
             for (int i = 0; i < 200; ++i) {
                 here = moved(std::move(here), r, x);

@@ -1,9 +1,9 @@
 // Rooms 3 and 6, full weights: one mean for each weight and a covariance for each pair of them.
-// Knows rows and steps; knows neither which rule made the step nor which label is right.
+// Knows rows and steps; knows neither rules nor right labels.
 //
-// The weights of all classes are one vector, block after block, the intercept last in each. The
-// covariance is a square of which both halves are kept: a sparse row then reads whole lines. All
-// arithmetic is in double; T is how the numbers are kept.
+// The weights of all classes are one vector, one block per class, with the intercept last in each
+// block. Both halves of the covariance are stored, so that a sparse row reads whole lines. All
+// arithmetic is in double; T is the storage type.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,14 @@ struct Change {
     std::vector<std::vector<double>> factors;
 };
 
-/// A sparse vector over all weights, and what it becomes under the covariance.
+/// A sparse vector g over all weights, and sigma g.
 struct Direction {
     struct Entry {
         std::size_t weight;
         double value;
     };
     std::vector<Entry> g;
-    std::vector<double> sigma_g;  ///< empty until it is needed
+    std::vector<double> sigma_g;  ///< empty until needed
 };
 
 template <class T>
@@ -52,7 +52,7 @@ public:
     static constexpr bool fetches_ahead = false;
     static constexpr bool holds_coded_problems = false;
     static constexpr bool touches_all_weights = true;
-    /// A step on one constraint is the projection itself: nothing is dropped.
+    /// A step on one constraint is the exact projection: nothing is dropped.
     static constexpr bool meets_one_constraint = true;
 
     explicit Full(const Shape& shape)
@@ -70,7 +70,7 @@ public:
     [[nodiscard]] double prior() const noexcept { return shape_.prior; }
     [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
     void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
-    /// How many threads a large update may use; its result does not depend on it.
+    /// How many threads a large update may use; the result does not depend on it.
     void set_threads(std::size_t threads) noexcept { threads_ = threads; }
     [[nodiscard]] std::size_t bytes() const noexcept { return sigma_.size() * sizeof(T); }
 
@@ -84,7 +84,7 @@ public:
         return k * shape_.n_rows() + j;
     }
 
-    /// To be called after lines were written from outside.
+    /// Call it after writing lines from outside.
     void look_up_variances() {
         variances_.resize(size_);
         for (std::size_t i = 0; i < size_; ++i) variances_[i] = line(i)[i];
@@ -99,7 +99,7 @@ public:
         return {g[0].sign * m, variance(row, g, work)};
     }
 
-    /// The mean score of every column; `s` has one place for each.
+    /// The mean score of each column into `s`.
     template <class R>
     void scores(const R& row, std::span<double> s, const R& = {}) const noexcept {
         for (std::size_t k = 0; k < s.size(); ++k) {
@@ -118,14 +118,14 @@ public:
         }
     }
 
-    /// g' sigma g, at least what rounding leaves of it; `work` keeps g for `update`.
+    /// g' sigma g, but not below its rounding error; `work` keeps g for `update`.
     template <std::size_t N, class R>
     [[nodiscard]] double variance(const R& row, const std::array<Side, N>& sides,
                                   Work& work) const {
         Direction& direction = work.direction;
         lay_out(row, sides, direction);
-        // A row with many features: every line is read for the update anyway. Not by the number of
-        // classes: one that comes later must not change how these sums run.
+        // A row with many features: the update reads every line anyway. The test ignores the number
+        // of classes: a later class must not change the order of these sums.
         if (row.size() * 4 >= shape_.n_features) transform(direction);
         return std::max(raw_variance(direction), floor(direction));
     }
@@ -151,7 +151,7 @@ public:
         }
     }
 
-    /// The shares of v that a rule may ask for: nothing is dropped, so it is one share.
+    /// The contributions to v that a rule may ask for; nothing is dropped, so there is only one.
     template <std::size_t N, class R>
     [[nodiscard]] std::span<const double> shares(const R&, const std::array<Side, N>&, double v,
                                                  std::vector<double>& out) const {
@@ -160,15 +160,15 @@ public:
     }
 
     /// mu += alpha sigma g, sigma -= beta (sigma g)(sigma g)', beta = gain / (1 + gain v), for the
-    /// g that `variance` has laid out. If a variance would become zero or any number not finite, or
-    /// if v has drowned in rounding, nothing changes and the answer is false.
+    /// g that `variance` has prepared. If a variance would become zero or a number not finite, or
+    /// if v is lost in rounding, nothing changes and it returns false.
     template <std::size_t N, class R>
     [[nodiscard]] bool update(const R&, const std::array<Side, N>&, const Step& step, double v,
                               Projection, Work& work) {
         transform(work.direction);
         if (!(raw_variance(work.direction) > floor(work.direction))) return false;
         const auto& sigma_g = work.direction.sigma_g;
-        // A factor in each hand: c_i c_j = c_j c_i, so the square stays symmetric to the bit.
+        // Each factor gets the root of beta: c_i c_j = c_j c_i keeps sigma symmetric to the bit.
         const double root = std::sqrt(beta_of(step.gain, v));
         work.change.move.assign(size_, 0.0);
         work.change.factors.resize(1);
@@ -180,7 +180,8 @@ public:
         return apply(work.change);
     }
 
-    /// Make a change, or nothing and false where a variance would become zero or a number infinite.
+    /// Applies a change; if a variance would become zero or a number infinite, changes nothing and
+    /// returns false.
     [[nodiscard]] bool apply(const Change& change) {
         if (!is_valid(change)) return false;
         for (std::size_t i = 0; i < size_; ++i) {
@@ -202,7 +203,7 @@ public:
 
     void end_round() noexcept { ++rounds_; }
 
-    /// For rules that are free of scale: as for diagonal weights.
+    /// For scale-free rules: as for diagonal weights.
     void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
         constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
         for (; witness_ < size_; ++witness_) {
@@ -215,15 +216,15 @@ public:
 
     void look_again() noexcept { witness_ = 0; }
 
-    /// Mean of one weight: the average over all rounds where averaging is on.
+    /// Mean of one weight; with averaging, the average over all rounds.
     [[nodiscard]] double mean(std::size_t j, std::size_t k) const noexcept {
         const T mu = means()[weight(j, k)];
         if (!shape_.averaged) return mu;
         return average_of(mu, means()[size_ + weight(j, k)], static_cast<double>(rounds_ + 1));
     }
 
-    /// The same weights under other columns, as for diagonal weights; a new class covaries with
-    /// none.
+    /// The same weights with other columns, as for diagonal weights; a new class has no covariance
+    /// with the others.
     [[nodiscard]] Full with_columns(std::span<const std::int64_t> from) const {
         Shape shape = shape_;
         shape.n_columns = from.size();
@@ -241,8 +242,8 @@ public:
         return result;
     }
 
-    /// The one vector of two classes as two blocks: mean -mu/2 and +mu/2, covariance sigma/2 each
-    /// and none between them, which leaves their margin and its variance as they were.
+    /// The one vector of two classes as two blocks: means -mu/2 and +mu/2, covariance sigma/2 each
+    /// and none between them. The margin and its variance do not change.
     [[nodiscard]] Full split() const {
         Shape shape = shape_;
         shape.n_columns = 2;
@@ -256,7 +257,7 @@ public:
         return result;
     }
 
-    /// sigma g, each number summed in the order of g's entries.
+    /// sigma g; each number is summed in the order of g's entries.
     void transform(Direction& direction) const {
         if (!direction.sigma_g.empty()) return;
         direction.sigma_g.assign(size_, 0.0);
@@ -279,7 +280,7 @@ public:
         }
     }
 
-    /// g' sigma g as the numbers kept have it; rounding may take it below zero.
+    /// g' sigma g from the stored numbers; rounding may make it negative.
     [[nodiscard]] double raw_variance(const Direction& direction) const noexcept {
         double v = 0.0;
         if (!direction.sigma_g.empty()) {
@@ -297,7 +298,7 @@ public:
         return v;
     }
 
-    /// What rounding to T may have made of g' sigma g: below it nothing is known of the variance.
+    /// The rounding error of g' sigma g: a smaller value says nothing about the variance.
     [[nodiscard]] double floor(const Direction& direction) const noexcept {
         double sum = 0.0;
         for (const auto& [i, x] : direction.g) sum += variances_[i] * (x * x);
@@ -315,19 +316,19 @@ private:
         return sum;
     }
 
-    /// Threads worth starting to go through so many lines.
+    /// The number of threads worth starting for so many lines.
     [[nodiscard]] std::size_t threads_for(std::size_t lines) const noexcept {
         constexpr std::size_t worth_a_thread = std::size_t{1} << 20;
         return std::clamp<std::size_t>(lines * size_ * sizeof(T) / worth_a_thread, 1, threads_);
     }
 
-    /// Lines that go through memory together: what they add to is read and written once for all.
+    /// Lines processed together: the sums are read and written once for all of them.
     static constexpr std::size_t together = 8;
 
-    /// out += sum_i x_i line_i, number by number, in the order of the lines.
+    /// out += sum_i x_i line_i, element by element, in the order of the lines.
     SURELEARN_WIDEN static void add_eight(const T* const* lines, const double* x, double* out,
                                           std::size_t n) noexcept {
-        // Locals, which no write to `out` can change: the compiler keeps them in registers.
+        // Local copies: no write to `out` can alias them, so the compiler keeps them in registers.
         const T *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
         const T *e = lines[4], *f = lines[5], *g = lines[6], *h = lines[7];
         const double xa = x[0], xb = x[1], xc = x[2], xd = x[3];
@@ -369,7 +370,8 @@ private:
         for (std::size_t j = 0; j < n; ++j) line[j] = static_cast<T>(line[j] - factor[j] * own);
     }
 
-    /// Line i less sum_f f_i f, rounded once; only the places `touched` where they are few.
+    /// Subtracts sum_f f_i f from line i, rounding once; if few positions are `touched`, only
+    /// there.
     void shrink(std::size_t i, std::span<const std::size_t> touched,
                 const std::vector<std::vector<double>>& factors, std::vector<double>& sum) {
         if (touched.size() * 4 < size_) {
@@ -387,14 +389,14 @@ private:
         }
     }
 
-    /// What the variance of weight i loses, to the bit of `shrink`.
+    /// The decrease of the variance of weight i, with the same bits as in `shrink`.
     [[nodiscard]] static double lost(const Change& change, std::size_t i) noexcept {
         double sum = 0.0;
         for (const auto& factor : change.factors) sum += factor[i] * factor[i];
         return sum;
     }
 
-    /// Would every mean be finite and every variance positive once rounded to T?
+    /// Whether every mean is finite and every variance positive after rounding to T.
     [[nodiscard]] bool is_valid(const Change& change) const noexcept {
         bool sound = true;
         for (std::size_t i = 0; i < size_; ++i) {
@@ -405,7 +407,7 @@ private:
         return sound;
     }
 
-    /// What the sum for averaging becomes.
+    /// The new sum for averaging.
     [[nodiscard]] double sum_after(std::size_t i, double move) const noexcept {
         const double mu = means()[i];
         const auto c = static_cast<double>(rounds_ + 1);
@@ -417,8 +419,8 @@ private:
         means()[i] = static_cast<T>(means()[i] + move);
     }
 
-    /// Block (a, b) of the covariance and, on the diagonal, the means of a; `half` is the factor of
-    /// the means, its size that of the covariance.
+    /// Copies block (a, b) of the covariance and, on the diagonal, the means of a. `half`
+    /// multiplies the means, |half| the covariance.
     void copy_block(std::size_t a, std::size_t b, Full& to, std::size_t to_a, std::size_t to_b,
                     T half = T{1}) const {
         const std::size_t n = shape_.n_rows();
@@ -427,7 +429,7 @@ private:
             T* const out = to.line(to_a * n + i) + to_b * n;
             for (std::size_t j = 0; j < n; ++j) out[j] = from[j] * std::fabs(half);
             if (a != b) continue;
-            // The least number there is has no half, and a variance may not be zero.
+            // Half of the smallest number rounds to zero, which a variance must not be.
             out[i] = std::max(out[i], std::numeric_limits<T>::denorm_min());
             for (std::size_t part = 0; part < (shape_.averaged ? 2 : 1); ++part) {
                 const T mu = means()[part * size_ + a * n + i] * half;
@@ -467,7 +469,7 @@ private:
     std::size_t size_;
     Table<T> means_;  ///< means, then the sums for averaging
     Table<T> sigma_;
-    std::vector<T> variances_;  ///< the diagonal of sigma again, where it can be read in a row
+    std::vector<T> variances_;  ///< a contiguous copy of the diagonal of sigma
     std::uint64_t rounds_ = 0;
     std::size_t witness_ = 0;
     std::size_t threads_ = 1;

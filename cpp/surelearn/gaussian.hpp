@@ -1,8 +1,8 @@
-// Rooms 3 and 6, one weight: how its mean, its variance and the sum behind its averaged mean move.
-// The only place that says so; all weights move by it. Knows neither rows nor where numbers lie.
+// Rooms 3 and 6, one weight: the update of its mean, its variance and its sum for averaging. All
+// kinds of weights use these functions. Knows neither rows nor storage.
 //
-// N numbers go through arithmetic together (simd.hpp), each with the bits it would get alone. T is
-// how they are kept.
+// N numbers are computed together (simd.hpp), each with the bits it would get alone. T is the
+// storage type.
 #pragma once
 
 #include <cmath>
@@ -23,16 +23,16 @@ template <std::size_t N = 1>
     mu += alpha * sigma * x;
 }
 
-/// sigma^-1 += gain g g' less what the projection on the precision drops; a = sigma x^2.
+/// sigma^-1 += gain g g' without what the projection on the precision drops; a = sigma x^2.
 template <std::size_t N = 1>
 [[gnu::always_inline]] inline void shrink_precision(Numbers<N>& sigma, const Numbers<N>& a,
                                                     const Numbers<N>& gain) noexcept {
     sigma = sigma / (1.0 + gain * a);
 }
 
-/// The same less what the projection on the covariance drops: sigma (1 - beta a) with beta as below
-/// and v the variance of g, written so that it cannot cancel to zero (v >= a holds in floating
-/// point as well) nor round above sigma.
+/// The same for the projection on the covariance: sigma (1 - beta a) with beta as below and v the
+/// variance of g. This form cannot cancel to zero (v >= a also holds in floating point) and cannot
+/// round above sigma.
 template <std::size_t N = 1>
 [[gnu::always_inline]] inline void shrink_covariance(Numbers<N>& sigma, const Numbers<N>& a,
                                                      const Numbers<N>& gain,
@@ -40,7 +40,7 @@ template <std::size_t N = 1>
     sigma = sigma * ((1.0 + gain * (v - a)) / (1.0 + gain * v));
 }
 
-/// The step of one g on every variance that it touches, in one projection.
+/// The effect of one step on each variance it touches, with the precision projection.
 struct PrecisionShrink {
     double gain;
 
@@ -52,7 +52,7 @@ struct PrecisionShrink {
     }
 };
 
-/// The same in the other one.
+/// The same with the covariance projection.
 struct CovarianceShrink {
     double gain;
     double v;
@@ -65,7 +65,7 @@ struct CovarianceShrink {
     }
 };
 
-/// f(shrink) with that of a projection.
+/// f(shrink) with the shrink of a projection.
 template <class F>
 [[gnu::always_inline]] inline decltype(auto) with_shrink(Projection projection, double gain,
                                                          double v, const F& f) {
@@ -73,8 +73,8 @@ template <class F>
     return f(CovarianceShrink{gain, v});
 }
 
-/// One of the two, chosen by the bits of a mask, all or none: with one division for both, for lanes
-/// of different projections.
+/// Either of the two, chosen per lane by a mask with all or no bits set. One division serves lanes
+/// of both projections.
 struct MaskedShrink {
     std::uint64_t covariance;
     double gain;
@@ -88,13 +88,12 @@ struct MaskedShrink {
     }
 };
 
-/// The step of the covariance that is the step `gain` of the precision: sigma -= beta sigma g g'
-/// sigma.
+/// The covariance step that equals the precision step `gain`: sigma -= beta sigma g g' sigma.
 [[nodiscard]] inline double beta_of(double gain, double v) noexcept {
     return gain / (1.0 + gain * v);
 }
 
-/// By how much of itself the precision of a weight grows in either projection.
+/// The relative growth of a weight's precision, in either projection.
 [[nodiscard]] inline double precision_growth(Projection projection, double gain, double v,
                                              double a) noexcept {
     const double rest = projection == Projection::precision ? 0.0 : v - a;
@@ -102,7 +101,7 @@ struct MaskedShrink {
 }
 
 /// Freund & Schapire 1999, cheap form: q += c (change of mu), c = 1 in the first round. The change
-/// is the one stored, not the one wanted.
+/// is that of the stored, rounded mean.
 template <class T>
 [[gnu::always_inline]] inline double average_after(T q, double c, T mu, double old) noexcept {
     return q + c * (static_cast<double>(mu) - old);
@@ -114,19 +113,19 @@ template <class T>
     return mu - q / c;
 }
 
-/// A double of at most the first size becomes zero, one of at least the second infinite, in T.
+/// In T, a double up to the first bound becomes zero, and one from the second bound on infinite.
 template <class T>
 inline constexpr double least_kept = sizeof(T) == 4 ? 0x1p-150 : 0.0;
 template <class T>
 inline constexpr double least_lost =
     sizeof(T) == 4 ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
 
-/// Clears the bits of `sound` where a mean, or a sum of them, is not finite once rounded to T.
+/// Clears the bits of `sound` where a mean, or a sum of them, is not finite after rounding to T.
 template <class T, std::size_t N = 1>
 [[gnu::always_inline]] inline void check_mean(const Numbers<N>& mu, Mask<N>& sound) noexcept {
     if constexpr (N == 1) {
         sound &= std::fabs(mu) < least_lost<T>;
-    } else {  // there is no fabs of several numbers
+    } else {  // there is no fabs for vector types
         sound &= (mu < least_lost<T>)&(mu > -least_lost<T>);
     }
 }

@@ -8,10 +8,10 @@
 
 namespace surelearn {
 
-/// Bytes that must be readable, whatever is in them, behind every text that is hashed.
+/// Bytes that must be readable after every text that is hashed; their contents do not matter.
 inline constexpr std::size_t hash_padding = 16;
 
-/// MurmurHash3 x86 32 with seed 0 (Austin Appleby), signed as scikit-learn has it.
+/// MurmurHash3 x86 32 with seed 0 (Austin Appleby), signed as in scikit-learn.
 [[nodiscard]] inline std::int32_t murmur3(const char* text, std::size_t n) noexcept {
     constexpr std::uint32_t c1 = 0xcc9e2d51;
     constexpr std::uint32_t c2 = 0x1b873593;
@@ -23,8 +23,8 @@ inline constexpr std::size_t hash_padding = 16;
     const auto mixed = [&](std::uint32_t h, std::size_t at) {
         return std::rotl(h ^ (std::rotl(word(at) * c1, 15) * c2), 13) * 5 + 0xe6546b64;
     };
-    // Nearly all tokens are shorter than sixteen bytes, and how much so cannot be foreseen: all
-    // that such a token could need is worked out, and what it has is kept.
+    // Nearly all tokens are shorter than sixteen bytes, of unpredictable length. So compute all
+    // that such a token could need without a branch, and keep what applies.
     const std::size_t whole = n & ~std::size_t{3};
     std::uint32_t h = 0;
     for (std::size_t at = 0; at < 12; at += 4) {
@@ -32,7 +32,7 @@ inline constexpr std::size_t hash_padding = 16;
         h ^= (h ^ mixed(h, at)) & has;
     }
     for (std::size_t at = 12; at < whole; at += 4) h = mixed(h, at);
-    // What is left of a word, the rest of it cut off.
+    // The last, incomplete word; the mask cuts off the bytes behind it.
     const std::uint32_t kept = (std::uint32_t{1} << (8 * (n & 3))) - 1;
     h ^= std::rotl((word(whole) & kept) * c1, 15) * c2;
     h ^= static_cast<std::uint32_t>(n);

@@ -1,4 +1,4 @@
-// Room 1, from texts to rows: n-grams, their hashes, their counts. Sees the other headers of it.
+// Room 1, from texts to rows: n-grams, their hashes, their counts. Combines the other headers.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 
 namespace surelearn {
 
-/// The place of a text that cannot be encoded; none if all can.
+/// No text: all can be encoded.
 inline constexpr std::size_t no_text = std::numeric_limits<std::size_t>::max();
 
-/// Room for as many features as texts of this length commonly have: memory that is not used is not
-/// taken from anybody, and growing copies all that is there.
+/// Reserves memory for as many features as texts of this length commonly have. Unused pages cost
+/// nothing, while growing would copy everything.
 template <class T>
 void reserve(std::span<const Text> texts, const Analysis& analysis, CountRows<T>& rows) {
     std::size_t size = 0;
@@ -33,8 +33,7 @@ void reserve(std::span<const Text> texts, const Analysis& analysis, CountRows<T>
     rows.values.reserve(sizes * size / 6);
 }
 
-/// Rows of some texts, in their order. Ends before a text that cannot be encoded, and gives its
-/// place.
+/// The rows of some texts, in order. Stops at a text that cannot be encoded, and returns its index.
 template <class T>
 [[nodiscard]] std::size_t hash_texts(std::span<const Text> texts, const Analysis& analysis,
                                      const Counting& counting, CountRows<T>& rows, Names* names) {
@@ -58,7 +57,7 @@ template <class T>
     return no_text;
 }
 
-/// A part of the texts with what came of it.
+/// A part of the texts and its rows.
 template <class T>
 struct HashedPart {
     std::size_t begin = 0;
@@ -66,8 +65,8 @@ struct HashedPart {
     std::size_t failed = no_text;
 };
 
-/// Rows of all texts by several threads, as parts in the order of the texts. The place of the first
-/// text that cannot be encoded is told by its part.
+/// The rows of all texts from several threads, as parts in the order of the texts. A part has the
+/// index of its first text that cannot be encoded.
 template <class T>
 [[nodiscard]] std::vector<HashedPart<T>> hash_in_parts(std::span<const Text> texts,
                                                        const Analysis& analysis,
@@ -75,7 +74,7 @@ template <class T>
                                                        std::size_t threads, Names* names) {
     const std::size_t n = std::max<std::size_t>(1, std::min(threads, texts.size()));
     std::vector<HashedPart<T>> parts(n);
-    // Names are taken over only if every text could be read. Words always can be.
+    // Names are absorbed only if every text could be read. Words always can.
     const bool at_once = analysis.unit == Analysis::Unit::word;
     std::vector<Names> met;
     for (std::size_t p = 0; names != nullptr && p < n; ++p) met.emplace_back(names->known());
@@ -85,7 +84,7 @@ template <class T>
             const std::size_t end = p + 1 < n ? parts[p + 1].begin : texts.size();
             Names* const own = names == nullptr || (p == 0 && at_once) ? names : &met[p];
             const auto part = texts.subspan(parts[p].begin, end - parts[p].begin);
-            // The first will hold what the others find, too.
+            // The other parts will be appended to the first.
             reserve(p == 0 ? texts : part, analysis, parts[p].rows);
             parts[p].failed = hash_texts(part, analysis, counting, parts[p].rows, own);
         }

@@ -23,17 +23,16 @@
 
 namespace surelearn {
 
-/// The labels' side of a pass.
+/// Labels, costs and code of a pass.
 struct Targets {
     std::span<const std::int32_t> y;  ///< class of each row
     Examples rows;
-    std::span<std::uint8_t> known;   ///< for each class: may it be a rival yet?
-    std::span<const double> cost{};  ///< [right, wrong]: times what the rule asks for; empty: 1
+    std::span<std::uint8_t> known;   ///< for each class, whether it may be a rival yet
+    std::span<const double> cost{};  ///< [right, wrong]: factor of the rule's demand; empty: 1
 
     std::span<const std::int8_t> code{};  ///< [class, problem]: -1, 0, +1; empty: no reduction
 
-    /// Of each row: would a prediction have missed its label before it was learnt? Empty: not
-    /// asked.
+    /// For each row, whether the prediction before learning it was wrong. Empty: not wanted.
     std::span<std::uint8_t> missed{};
 
     [[nodiscard]] double cost_of(std::size_t right, std::size_t wrong) const noexcept {
@@ -43,7 +42,7 @@ struct Targets {
 
 namespace detail {
 
-/// Memory of a pass that is no part of the model.
+/// Working memory of a pass, not part of the model.
 template <Weights W, class Index, class Value>
 struct Scratch {
     RowBuffer<Index, Value> row;
@@ -60,7 +59,7 @@ struct Scratch {
     Problems problems;
 };
 
-/// Room for the columns of weights that hold coded problems.
+/// Working memory for weights that hold coded problems.
 template <Weights W>
 struct ColumnUpdatesOf {};
 template <Weights W>
@@ -69,9 +68,8 @@ struct ColumnUpdatesOf<W> {
     ColumnUpdates<typename W::Number> updates;
 };
 
-/// Brings what coming rows need near before it is needed: first the rows themselves, then, once
-/// those are here, the weights they touch; each early enough for memory to answer and late enough
-/// to be still there.
+/// Prefetches coming rows, and once these are in the cache, the weights they touch: early enough
+/// for memory to answer, late enough to be still in the cache when needed.
 template <Weights W, class Index, class Value>
 class Lookahead {
 public:
@@ -85,9 +83,8 @@ public:
           end_(end),
           idle_(!W::fetches_ahead || rows.dense() || weights.bytes() <= near) {}
 
-    /// Called before row `i` of the order is learnt: gives the row whose weights are to be asked
-    /// for while that one is read. Requests spread over the reading cost less than requests in a
-    /// burst.
+    /// Call it before learning row `i` of the order. It returns the row whose weights should be
+    /// prefetched while row `i` is read: spread requests cost less than a burst.
     [[nodiscard]] Row<Index, Value> advance(std::size_t i) noexcept {
         constexpr std::size_t rows_ahead = 16;
         constexpr std::size_t features_ahead = 128;
@@ -95,7 +92,7 @@ public:
         for (; next_row_ < std::min(end_, i + rows_ahead); ++next_row_) {
             if (!targets_.rows.order.empty()) rows_.prefetch(targets_.rows.at(next_row_));
         }
-        // In bursts only at the start, and where rows become longer.
+        // A burst happens only at the start, and when rows become longer.
         while (next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead)) {
             const auto row = take();
             if constexpr (W::fetches_ahead) weights_.prefetch(row, 0, row.size());
@@ -119,14 +116,14 @@ private:
     std::size_t next_row_;
     std::size_t next_weights_;
     std::size_t end_;
-    std::size_t ahead_ = 0;  ///< features of rows i.. whose weights have been asked for
-    /// Dense rows are read from end to end: the processor sees it coming. Few weights stay near by
-    /// themselves.
+    std::size_t ahead_ = 0;  ///< features of rows from i on whose weights were prefetched
+    /// The processor prefetches dense rows, which are contiguous. Few weights stay in the cache
+    /// anyway.
     static constexpr std::size_t near = std::size_t{1} << 19;
     bool idle_;
 };
 
-/// One round: what g is, what the rule says, what becomes of the weights.
+/// One round: compute g, ask the rule for a step, update the weights.
 template <Weights W, class Index, class Value>
 class Round {
 public:
@@ -149,7 +146,7 @@ public:
                      margin.m, tally);
     }
 
-    /// One block a class: g = f(x, y) - f(x, rival) for the best wrong label, or for several.
+    /// One block per class: g = f(x, y) - f(x, rival) for the best wrong label, or for several.
     [[nodiscard]] bool joint(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
                              std::size_t y, double weight, Tally& tally) {
         const bool arrived = targets_.known[y] == 0;
@@ -166,12 +163,12 @@ public:
         const bool single = method_.scheme.kind == Scheme::Kind::single;
         const bool learnt =
             single ? best_only(row, y, weight, tally) : ranked(row, y, weight, tally);
-        if (!learnt && arrived) targets_.known[y] = 0;  // a refused row makes nothing known
+        if (!learnt && arrived) targets_.known[y] = 0;  // a refused row makes no class known
         return learnt;
     }
 
-    /// Every column a problem of its own: rows of a class are +1, -1 or absent in it, as its code
-    /// says. A problem is learnt once it has a known class on either side.
+    /// Each column is a binary problem: the code says whether a class is +1, -1 or absent in it. A
+    /// problem is learnt once it has a known class on each side.
     [[nodiscard]] bool coded(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
                              std::size_t y, double weight, Tally& tally) {
         if constexpr (!W::holds_coded_problems) {
@@ -194,7 +191,7 @@ public:
         }
     }
 
-    /// By how much the right label leads under the averaged means, which predictions go by.
+    /// The lead of the right label under the averaged means, which predictions use.
     [[nodiscard]] double averaged_lead(const Row<Index, Value>& row, std::size_t y) {
         auto& s = scratch_.averaged;
         s.resize(weights_.shape().n_columns);
@@ -228,7 +225,7 @@ private:
         return done ? Outcome::moved : Outcome::refused;
     }
 
-    /// The steps of all problems that class y is in; false where one is not finite.
+    /// The steps of all problems that involve class y; false if one is not finite.
     template <class R>
     [[nodiscard]] bool steps_by(const R& rule, const Row<Index, Value>& row, std::size_t y,
                                 double weight) {
@@ -280,7 +277,7 @@ private:
         return close(many(row, scratch_.sides, y, weight), m, tally);
     }
 
-    /// The scheme of one constraint: straight into the weights.
+    /// One constraint: updates the weights directly.
     template <std::size_t N>
     [[nodiscard]] Outcome one(const Row<Index, Value>& row, const std::array<Side, N>& g,
                               const Moments& margin, double cost, double weight) {
@@ -293,7 +290,7 @@ private:
         return done ? Outcome::moved : Outcome::refused;
     }
 
-    /// Several constraints, or one to be met exactly: on paper first.
+    /// Several constraints, or one to meet exactly: by a transaction.
     [[nodiscard]] Outcome many(const Row<Index, Value>& row, std::span<const Side> sides,
                                std::size_t y, double weight) {
         auto& transaction = scratch_.transaction;
@@ -353,7 +350,7 @@ private:
         }
     }
 
-    /// Demands phi cost, and a start for the solver: every constraint's own step, cut down.
+    /// Demands phi * cost, and a start for the solver: the step of each constraint alone, reduced.
     template <class R>
     void start_from_singles(R rule, exact::Problem& problem) {
         const std::size_t k = problem.size();
@@ -361,8 +358,8 @@ private:
         std::size_t active = 0;
         scratch_.start.resize(k);
         for (std::size_t r = 0; r < k; ++r) {
-            // Where nothing is asked but m >= 0 the solver needs a grain of phi to divide by, and m
-            // as much more, or a margin of 0 would be moved.
+            // If the demand is only m >= 0, the solver needs a tiny phi to divide by. Raise m by as
+            // much, or a margin of 0 would move.
             const double asked = phi * problem.demand[r];
             const double v = problem.gram[r * k + r];
             problem.demand[r] = rule.phi = std::max(asked, 1e-12);
@@ -378,7 +375,7 @@ private:
                           method_.rule);
     }
 
-    /// Only classes that are rivals of one another share a scale.
+    /// Ends the round; only classes that are rivals of one another share a scale.
     [[nodiscard]] bool close(Outcome outcome, double m, Tally& tally) {
         const bool apart = weights_.shape().n_columns == 1 || !targets_.code.empty();
         const auto known = apart ? std::span<const std::uint8_t>{} : targets_.known;
@@ -394,8 +391,8 @@ private:
 
 }  // namespace detail
 
-/// Rows [.., end) of an order, learnt in as many pieces as the caller likes, one round each. What
-/// it has fetched ahead is kept from piece to piece.
+/// Learns the rows of an order up to `end`, in as many pieces as the caller likes, one round per
+/// row. Prefetching continues across pieces.
 template <Weights W, class Index, class Value>
 class Pass {
 public:
@@ -411,7 +408,7 @@ public:
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
 
-    /// Learn the rows from where the last piece ended up to `end`.
+    /// Learns the rows from the end of the last piece up to `end`.
     [[nodiscard]] Tally run(std::size_t end) {
         const bool coded = !targets_.code.empty();
         const bool binary = weights_.shape().n_columns == 1;
@@ -451,7 +448,7 @@ private:
     std::size_t next_;
 };
 
-/// Learn rows [begin, end) of the order in one piece.
+/// Learns rows [begin, end) of the order in one piece.
 template <Weights W, class Index, class Value>
 [[nodiscard]] Tally learn(W& weights, const Method& method, const Matrix<Index, Value>& rows,
                           const Targets& targets, std::size_t begin, std::size_t end) {

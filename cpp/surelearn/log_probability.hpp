@@ -1,8 +1,8 @@
 // Room 7: logarithms of label probabilities, also of those far too small for a double. Knows
 // numbers only: no weights, rules or labels.
 //
-// A probability below 1e-4 gets an integral of its own. Its integrand pdf_y prod cdf_z is
-// log-concave: Newton steps find the mode, panels that are halved where needed do the rest.
+// A probability below 1e-4 gets a separate integral. Its integrand pdf_y prod cdf_z is log-concave:
+// Newton steps find the mode, and panels, halved where needed, integrate around it.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace surelearn {
 
 namespace detail {
 
-/// Adds log Phi(x): squares to `sum`, and to `product` a factor whose logarithm is still to be
-/// taken, so that one logarithm does for many labels.
+/// Adds log Phi(x): squares go to `sum`; `product` collects factors, so that many labels need only
+/// one logarithm.
 [[gnu::always_inline]] inline void add_log_cdf(const Four& x, Four& sum, Four& product) noexcept {
     const Four zero{};
     const Four size = x < zero ? -x : x;
@@ -63,7 +63,7 @@ public:
         if (mean.size() == 2) return two(mean, variance, log_p);
         begin(mean, variance);
         for (std::size_t y = 0; y < mean.size(); ++y) log_p[y] = one(mean, variance, y);
-        // Close to one the logarithm is that of one minus all the others.
+        // Near one, use log(1 - sum of the others), which keeps all digits.
         const auto best = std::max_element(p_.begin(), p_.end());
         if (*best <= 0.5) return;
         const auto y = static_cast<std::size_t>(best - p_.begin());
@@ -86,9 +86,9 @@ public:
 
 private:
     static constexpr double infinity_ = std::numeric_limits<double>::infinity();
-    static constexpr double small_ = 1e-4;      ///< probabilities below get their own integral
-    static constexpr double negligible_ = -40;  ///< log of what is left out beside the mode
-    static constexpr double certain_ = 9.0;     ///< deviations from which on a cdf is one
+    static constexpr double small_ = 1e-4;      ///< smaller probabilities get a separate integral
+    static constexpr double negligible_ = -40;  ///< log of what is ignored relative to the mode
+    static constexpr double certain_ = 9.0;     ///< deviations above which a cdf counts as one
 
     static void two(std::span<const double> mean, std::span<const double> variance,
                     std::span<double> log_p) {
@@ -117,7 +117,7 @@ private:
         const bool beaten = variance[y] == 0.0 && mean[y] < top_fixed_;
         if (std::isinf(least_) || beaten) return -infinity_;
         const double bound = pairwise(mean, variance, y);
-        if (!(bound > -1e100)) return bound;  // beyond what the squares below can bear
+        if (!(bound > -1e100)) return bound;  // the squares below would overflow
         prepare(mean, variance, y);
         const auto beyond = [](const Score& z) { return !(std::fabs(z.mean) < 1e100); };
         if (beyond(own_) || std::any_of(rivals_.begin(), rivals_.end(), beyond)) {
@@ -126,7 +126,7 @@ private:
         return integral();
     }
 
-    /// The probability that `y` beats the rival that is hardest to beat: not less than Pr[y].
+    /// The probability that `y` beats its strongest rival, an upper bound of Pr[y].
     [[nodiscard]] static double pairwise(std::span<const double> mean,
                                          std::span<const double> variance, std::size_t y) {
         double least = 0.0;
@@ -142,7 +142,7 @@ private:
         const auto deviation = [&](std::size_t z) {
             return variance[z] > 0.0 ? std::sqrt(variance[z]) : least_ * 1e-12;
         };
-        std::size_t first = 0;  // whose lower end is the highest
+        std::size_t first = 0;  // the label with the highest lower end
         for (std::size_t z = 1; z < mean.size(); ++z) {
             if (mean[z] - mean[first] > 7.0 * (deviation(z) - deviation(first))) first = z;
         }
@@ -150,7 +150,7 @@ private:
         unit_ = deviation(centre);
         const auto label = [&](std::size_t z) {
             const double place = (mean[z] - mean[centre]) / unit_;
-            // A deviation below the rounding of the mean cannot be stepped through.
+            // A deviation below the rounding error of the mean cannot be resolved.
             const double least = std::clamp(1e-12 * std::fabs(place), 1e-100, 1e100);
             return Score{place, std::clamp(deviation(z) / unit_, least, 1e100)};
         };
@@ -171,7 +171,7 @@ private:
         heights(t, height);
         const double at_mode = height[0].x[0];
         const double density = -detail::log(own_.sd) - 0.91893853320467274178;  // log sqrt(2 pi)
-        // So far down the height alone has all digits of the logarithm that a double has.
+        // This far out, the height at the mode already gives all digits of the logarithm.
         if (!(at_mode > -1e9))
             return at_mode + density + 0.91893853320467274178 + detail::log(width_);
         const double left = reach(at_mode, -1.0);
@@ -185,7 +185,7 @@ private:
         return at_mode + density + detail::log(sum_);
     }
 
-    /// log of the integrand at each `t`, but for a constant.
+    /// log of the integrand at each `t`, up to a constant.
     SURELEARN_WIDEN void heights(const detail::FourPanel& t,
                                  detail::FourPanel& sum) const noexcept {
         detail::FourPanel product;
@@ -207,7 +207,7 @@ private:
         }
     }
 
-    /// Newton steps from the left: the slope of the log is convex, so they cannot go too far.
+    /// Newton steps from the left: the slope of the log is convex, so they cannot overshoot.
     void find_mode() noexcept {
         double t = own_.mean;
         width_ = 0.0;
@@ -223,7 +223,7 @@ private:
             width_ = 1.0 / std::sqrt(curvature);
             const double step = slope / curvature;
             t += step;
-            // A short step is the last one only where the curvature stays: beside a narrow rival
+            // A short step ends the search only if the curvature is stable: next to a narrow rival
             // it falls by orders of magnitude.
             if (!(std::fabs(step) > 1e-3 * width_) && !(width_ > 1.01 * before)) break;
         }
@@ -262,7 +262,7 @@ private:
         const double left = panel(low, half, at_mode);
         const double right = panel(low + half, half, at_mode);
         const double both = left + right;
-        // Heights are sums of numbers as large as the one at the mode, and as exact.
+        // Heights are sums of numbers as large as the height at the mode, with that rounding error.
         const double tolerance = std::max(1e-6, -4e-15 * at_mode);
         if (depth >= 60 || ++halved_ > 500 ||
             !(std::fabs(both - whole) > tolerance * (sum_ + both))) {
@@ -303,7 +303,7 @@ private:
     double mode_ = 0.0;
     double width_ = 1.0;  ///< of a normal density with the integrand's curvature at the mode
     double sum_ = 0.0;
-    int halved_ = 0;  ///< panels so far: where rounding is all there is to see, halving must end
+    int halved_ = 0;  ///< halved panels so far; a limit, since rounding noise could halve for ever
 };
 
 }  // namespace surelearn

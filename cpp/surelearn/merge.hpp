@@ -1,6 +1,5 @@
-// Room 8, merging: sums that come out the same in any order and grouping, how far models have moved
-// from where they started, and the inverse of a covariance. Knows numbers only: which models are
-// summed, and what their classes are, is told from outside.
+// Room 8, merging: sums that do not depend on order or grouping, the moves of models from their
+// start, and the inverse of a covariance. Knows numbers only: no models, no classes.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +12,14 @@
 
 namespace surelearn {
 
-/// A sum of doubles, exact in this sense: it is the same to the bit in whatever order and grouping
-/// its terms come together.
+/// A reproducible sum of doubles: the same to the bit for any order and grouping of its terms.
 ///
-/// A term is cut into digits of 40 bits at places that are the same for all numbers: digit i
-/// counts multiples of 2^(40 (top - i)). A sum keeps whole numbers of them at the first places
-/// from the largest that any of its terms has reached. Whole numbers add up exactly, and a place
-/// is dropped only once a term has reached far enough beyond it, which some term does in every
-/// order. So the digits that are left are those of all terms at the places that are left. With D
-/// digits a term loses at most 2^(-40 (D - 1)) of the largest one; 2^22 terms leave room in 63
-/// bits.
+/// A term is split into digits of 40 bits at fixed positions: digit i counts multiples of
+/// 2^(40 (top - i)). A sum keeps D integers, for the D positions from the top of its largest term
+/// down. Integers add up exactly. A position is dropped only when a larger term moves the top, and
+/// the largest term is the same in every order. So the kept digits are those of all terms at the
+/// kept positions. A term loses at most 2^(-40 (D - 1)) of the largest one, and 2^22 terms fit in
+/// 63 bits.
 struct Sum {
     static constexpr int bits = 40;
     static constexpr std::int8_t empty = -128;  ///< the top of a sum without terms
@@ -30,7 +27,7 @@ struct Sum {
     std::span<std::int64_t> digits;  ///< the most significant first
     std::int8_t& top;
 
-    /// Set to one term, which is finite.
+    /// Sets the sum to one finite term.
     void set(double x) noexcept {
         std::ranges::fill(digits, 0);
         top = empty;
@@ -38,7 +35,7 @@ struct Sum {
         const auto [whole, exponent] = parts_of(std::fabs(x));
         const int place = floor_of(exponent - 1);
         top = static_cast<std::int8_t>(place);
-        // |x| = whole * 2^(exponent - 53); its digits are those of a whole number of last places.
+        // |x| = whole * 2^(exponent - 53): shift it to a multiple of the last position.
         const int shift = exponent - 53 - bits * (place - static_cast<int>(digits.size()) + 1);
         auto rest = static_cast<unsigned __int128>(whole);
         rest = shift >= 0 ? rest << shift : rest >> -shift;
@@ -48,7 +45,7 @@ struct Sum {
         }
     }
 
-    /// Add so many times what another sum has.
+    /// Adds a multiple of another sum.
     void add(std::span<const std::int64_t> other, std::int8_t other_top,
              std::int64_t times) noexcept {
         if (other_top == empty || times == 0) return;
@@ -232,16 +229,16 @@ struct Settling {
     }
 };
 
-/// A symmetric matrix, line after line, in loops over whole lines: no sum of many terms has an
-/// order that a compiler or a library could choose.
+/// A symmetric matrix, stored by lines. All loops run over whole lines: neither a compiler nor a
+/// library can choose the order of a sum, so the result is the same everywhere.
 struct Symmetric {
     std::span<double> entries;
     std::size_t size;
 
     [[nodiscard]] double* line(std::size_t i) const noexcept { return entries.data() + i * size; }
 
-    /// Cholesky: A = U'U, U above the diagonal in place of A. False where A is not positive
-    /// definite as far as doubles can tell.
+    /// Cholesky: A = U'U; U replaces A above the diagonal. False if A is not positive definite in
+    /// double precision.
     [[nodiscard]] bool factor() const noexcept {
         for (std::size_t k = 0; k < size; ++k) {
             double* const u = line(k);
@@ -255,11 +252,11 @@ struct Symmetric {
         return true;
     }
 
-    /// The inverse into `out`, both halves of it, from the factor U: M = U'^-1, A^-1 = M'M. Of this
-    /// matrix nothing is left.
+    /// Writes the inverse, both halves, to `out` from the factor U: M = U'^-1, A^-1 = M'M. This
+    /// matrix is overwritten.
     void invert_factor(const Symmetric& out) const noexcept {
         for (std::size_t i = 0; i < size; ++i) {
-            // M is below the diagonal, U above it; the diagonal of M goes into `out` for a while.
+            // M is below the diagonal, U above it; `out` holds the diagonal of M meanwhile.
             double* const m = line(i);
             std::fill_n(m, i, 0.0);
             const double pivot = m[i];

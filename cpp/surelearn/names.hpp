@@ -1,4 +1,4 @@
-// Room 1, names: which word a hashed feature stands for. Knows no text.
+// Room 1, names: the words of hashed features. Knows no text.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,8 @@
 
 namespace surelearn {
 
-/// Which words are known already, as far as room goes: most that are met are, and this is quick to
-/// say so. Other threads may ask while one adds; what they are told may be old news, and then a
-/// word is looked up once more than needed.
+/// A small, fast cache of known words: most words in a text are known already. Other threads may
+/// read while one adds. They may read an old entry; then a word is looked up once more than needed.
 class KnownWords {
 public:
     [[nodiscard]] bool has(std::uint32_t feature, std::int32_t hash) const noexcept {
@@ -27,14 +26,14 @@ public:
         return (known == hash && hash != 0) || is_shared(feature);
     }
 
-    /// Asks memory for what is known of a feature.
+    /// Prefetches the entry of a feature.
     void expect(std::uint32_t feature) const noexcept {
         __builtin_prefetch(&hashes_[feature % size]);
     }
 
-    /// A feature whose first word has this hash; or one with others, of which none is news.
+    /// Adds a feature whose first word has this hash; `shared` if it already has several words.
     void add(std::uint32_t feature, std::int32_t hash, bool shared) noexcept {
-        // A hash tells the feature, too; whether that has other words needs a place of its own.
+        // The hash identifies the feature as well; the shared flag needs a separate table.
         hashes_[feature % size].store(hash, std::memory_order_relaxed);
         if (shared && feature < size) shared_[feature].store(true, std::memory_order_relaxed);
     }
@@ -50,8 +49,8 @@ private:
     std::vector<std::atomic<bool>> shared_ = std::vector<std::atomic<bool>>(size);
 };
 
-/// The first word met in each feature, and the features in which another one was met after it.
-/// Takes memory for what was met, however many features there are.
+/// The first word of each feature, and which features have several words. Memory grows with the
+/// words met, not with the number of features.
 class Names {
 public:
     Names()
@@ -60,16 +59,16 @@ public:
           table_(least),
           name_(least) {}
 
-    /// Names that others will absorb: what those know is not met again.
+    /// Names that `others` will absorb: words that those know are skipped.
     explicit Names(const KnownWords& others) : asked_(&others), table_(least), name_(least) {}
 
-    /// What other names need not meet again.
+    /// Words that other names may skip.
     [[nodiscard]] const KnownWords& known() const noexcept { return *asked_; }
 
-    /// Asks memory for what is known of a feature, which `meet` will want to know soon.
+    /// Prefetches the entry of a feature before `meet` needs it.
     void expect(std::uint32_t feature) const noexcept { asked_->expect(feature); }
 
-    /// The words of one text, with their hashes and the keys of both, by feature.
+    /// Adds the words of one text, with their hashes, and keys sorted by feature.
     void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
               std::span<const std::string_view> words) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -80,7 +79,7 @@ public:
         }
     }
 
-    /// What was met elsewhere, after all that was met here.
+    /// Adds names met elsewhere, as if they came after those met here.
     void absorb(const Names& later) {
         for (std::size_t i = 0; i < later.size(); ++i) {
             const Entry& entry = later.table_[later.find(later.feature(i))];
@@ -102,7 +101,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return features_.size(); }
     [[nodiscard]] std::uint64_t clashes() const noexcept { return clashes_; }
 
-    /// The i-th of the features in the order they were met, its word, and whether it has others.
+    /// The i-th feature in order of arrival, its word, and whether it has others.
     [[nodiscard]] std::uint32_t feature(std::size_t i) const noexcept { return features_[i]; }
     [[nodiscard]] bool shared(std::size_t i) const { return shared_[i]; }
     [[nodiscard]] std::string_view word(std::size_t i) const noexcept {
@@ -110,7 +109,7 @@ public:
         return {bytes_.data() + begin, static_cast<std::size_t>(ends_[i] - begin)};
     }
 
-    /// The word of a feature; empty where none was met, as no word is.
+    /// The word of a feature; empty if it has none (no word is empty).
     [[nodiscard]] std::string_view word_of(std::uint32_t feature) const noexcept {
         const std::size_t i = find(feature);
         return table_[i].feature == none ? std::string_view{} : word(name_[i]);
@@ -122,18 +121,18 @@ private:
 
     struct Entry {
         std::uint32_t feature = none;
-        std::int32_t hash = 0;  ///< of the first word; tells it from others as far as 32 bits can
+        std::int32_t hash = 0;  ///< hash of the first word, to tell it from others
     };
 
-    /// The place of a feature in the table, or the free one where it belongs.
+    /// The slot of a feature, or the free slot where it belongs.
     [[nodiscard]] std::size_t find(std::uint32_t feature) const noexcept {
         const std::size_t mask = table_.size() - 1;
-        std::size_t i = feature & mask;  // features of a text ascend, and so does memory
+        std::size_t i = feature & mask;  // unmixed: a text's features ascend, and so do addresses
         while (table_[i].feature != feature && table_[i].feature != none) i = (i + 1) & mask;
         return i;
     }
 
-    /// Meets a word; gives the place of its feature in the table.
+    /// Adds a word; returns the slot of its feature.
     template <class Word>
     std::size_t add(const Entry& entry, Word&& word) {
         std::size_t i = find(entry.feature);
@@ -154,7 +153,7 @@ private:
         return i;
     }
 
-    /// Lets the word of an entry be known.
+    /// Adds the word of an entry to the cache.
     void tell(std::size_t i) noexcept {
         if (known_) known_->add(table_[i].feature, table_[i].hash, shared_[name_[i]]);
     }
@@ -177,18 +176,18 @@ private:
         ++clashes_;
     }
 
-    std::unique_ptr<KnownWords> known_;  ///< none where others will absorb the names
-    const KnownWords* asked_;            ///< these, or the others'
+    std::unique_ptr<KnownWords> known_;  ///< null if others will absorb the names
+    const KnownWords* asked_;            ///< the cache in use: ours or the others'
     std::vector<Entry> table_;  ///< open addressing, a power of two in size, at most half full
-    std::vector<std::uint32_t> name_;      ///< of each entry of the table its place below
-    std::vector<std::uint32_t> features_;  ///< in the order they were met
+    std::vector<std::uint32_t> name_;      ///< for each table entry, its index below
+    std::vector<std::uint32_t> features_;  ///< in order of arrival
     std::vector<bool> shared_;
     std::vector<std::uint64_t> ends_;  ///< of their words
     std::string bytes_;
     std::uint64_t clashes_ = 0;
 };
 
-/// Names kept elsewhere, in the order of their features.
+/// A view of names stored elsewhere, sorted by feature.
 struct NameView {
     std::span<const std::int64_t> features;
     std::span<const std::int64_t> ends;  ///< of their words
@@ -215,8 +214,8 @@ struct NameList {
     }
 };
 
-/// The names of both. Of two words of a feature the smaller by its bytes stays, which does not
-/// depend on who met which first.
+/// The union of names. If a feature has two words, the bytewise smaller one stays, so that the
+/// result does not depend on the order of merging.
 [[nodiscard]] inline NameList unite(const NameView& a, const NameView& b) {
     NameList both;
     std::size_t i = 0;
