@@ -193,7 +193,7 @@ class RowModel:
         return _beginning(self, copied(self.weights))
 
     def at_rest(self) -> RowModel:
-        """A read-only copy that is cheap to copy many times."""
+        """The same model frozen: it is copied many times and never changed."""
         weights: Any = None if self.weights is None else Snapshot(self.weights)
         return replace(self, weights=weights)
 
