@@ -101,13 +101,14 @@ private:
     }
 };
 
-/// The numbers of a feature: means of all columns, their variances, their sums for averaging.
+/// The layout of a feature's numbers: means of all columns, variances, sums for averaging.
 struct RunLayout {
     std::size_t columns;
     bool second_order;
     bool averaged;
 
-    /// Sums of one weight: moves D, with variances X and G too; the same of the averaged mean.
+    /// The number of sums per weight: moves D, and X and G with variances; then those of the
+    /// averaged mean.
     [[nodiscard]] std::size_t n_sums() const noexcept {
         return (second_order ? 3 : 1) + (averaged ? (second_order ? 2 : 1) : 0);
     }
@@ -116,24 +117,24 @@ struct RunLayout {
     }
 };
 
-/// What turns stored numbers into those of a margin: a mean times `mean`, one over a variance times
-/// `precision`.
+/// Factors that convert stored numbers to those of a margin: `mean` for means, `precision` for
+/// inverse variances.
 struct Units {
     double mean;
     double precision;
 };
 
-/// Updates that a model had seen where it started, and those since.
+/// The number of updates before a model's start, and since.
 struct Lifetime {
     double before;
     double since;
 };
 
-/// One weight of a model, as far as it is from where the model started.
+/// The move of one weight from the start of its model.
 template <class T>
 struct Move {
-    const T* own;    ///< the run of its feature
-    const T* start;  ///< and what that was at first
+    const T* own;    ///< the numbers of its feature
+    const T* start;  ///< the same numbers at the start
     RunLayout run;
     std::size_t column;
 
@@ -172,19 +173,20 @@ private:
     }
 };
 
-/// Many models' moves of one weight as one.
+/// Combines the moves of one weight in many models.
 ///
-/// A row that moves k weights informs one direction with gain g g'; the diagonal keeps gain g_j^2,
-/// and g g' <= k diag(g^2): along that direction a model knows up to k times what its variances
-/// say. `tau` says how much more than the start the evidence counts for: 1 adds up what the models
-/// say they know, infinity is the mean of their moves, weighed by it.
+/// A row that moves k weights adds the precision gain g g' along one direction, but a diagonal
+/// model keeps only gain g_j^2. Since g g' <= k diag(g^2), the model knows up to k times as much
+/// along that direction as its variances say. `tau` is the weight of this evidence relative to the
+/// start: 1 adds up the precisions as they are; infinity is the mean of the moves, weighted by
+/// evidence.
 struct Evidence {
     double tau;
     double prior;   ///< precision of the start
     double growth;  ///< G: precision that all models have added
-    double models;  ///< that have moved the weight
+    double models;  ///< number of models that have moved the weight
 
-    /// The move that the sums D and X come to.
+    /// The combined move, from the sums D and X.
     [[nodiscard]] double move(double d, double x) const noexcept {
         if (!std::isinf(tau)) return (prior * d + tau * x) / (prior + tau * growth);
         return growth > 0.0 ? x / growth : d / models;

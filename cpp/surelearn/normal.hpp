@@ -1,7 +1,7 @@
 // The standard normal distribution. Knows nothing of learning.
 //
-// exp and log are written out here because the C library picks its own by the processor (with
-// or without fused multiply-add), which would break "same wheel, same input, same bytes".
+// exp and log are implemented here because the C library chooses a version by processor (with or
+// without fused multiply-add), which would break "same wheel, same input, same bytes".
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ namespace detail {
     return 2.0 * (t + t * sum) + exponent * ln2;
 }
 
-/// log(1 - x) for small x >= 0, with all its digits.
+/// log(1 - x) for small x >= 0, to full precision.
 [[nodiscard]] inline double log_of_rest(double x) noexcept {
     if (x > 0.01) return detail::log(1.0 - x);
     double sum = 1.0 / 9;
@@ -111,7 +111,7 @@ namespace detail {
     return t < 0.0 ? tail : 1.0 - tail;
 }
 
-/// log Phi(t), also where Phi(t) is too small for a double or too near to one.
+/// log Phi(t), also if Phi(t) is too small for a double or too close to one.
 [[nodiscard]] inline double log_normal_cdf(double t) noexcept {
     constexpr double inverse_sqrt2 = 0.70710678118654752440;
     if (t < 0.0) return detail::log(0.5 * erfcx(-t * inverse_sqrt2)) - 0.5 * t * t;
@@ -121,7 +121,7 @@ namespace detail {
 /// A standard normal variable that is known to be above -t.
 struct Truncated {
     double mean;      ///< h = pdf(t) / cdf(t)
-    double lost;      ///< w = h (h + t), how much of the variance 1 the knowledge takes away
+    double lost;      ///< w = h (h + t), by how much truncation reduces the variance 1
     double variance;  ///< 1 - w
 };
 
@@ -131,11 +131,11 @@ struct Truncated {
         constexpr double sqrt_2_over_pi = 0.79788456080286535588;
         constexpr double inverse_sqrt2 = 0.70710678118654752440;
         const double h = sqrt_2_over_pi / erfcx(-t * inverse_sqrt2);
-        const double w = h > 0.0 ? h * (h + t) : 0.0;  // t may be infinite where h has vanished
+        const double w = h > 0.0 ? h * (h + t) : 0.0;  // t may be infinite if h is 0
         return {h, w, 1.0 - w};
     }
     // With s = -t Laplace's continued fraction h = s + 1/(s + 2/(s + 3/(s + ...))) gives h + t and
-    // 1 - w = k (c - k) as they stand, where the direct form would subtract nearly equal numbers.
+    // 1 - w = k (c - k) directly; the plain formulas would subtract nearly equal numbers.
     const double s = -t;
     if (s > 1e150) return {s, 1.0, 0.0};  // also where s is infinite
     double c = 0.0;

@@ -1,4 +1,4 @@
-// A range cut into parts that run side by side. Knows no algorithm.
+// Runs the parts of a range in parallel. Knows no algorithm.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace surelearn {
 
-/// f(begin, end) for `threads` parts of [0, n). A thread costs some 20 microseconds to start: worth
-/// it where a part takes ten times as long. What f does with one element may not depend on another.
+/// f(begin, end) for `threads` parts of [0, n). Starting a thread takes some 20 microseconds, so a
+/// part should take ten times as long. Elements must be independent of each other.
 template <class F>
 void parallel_for(std::size_t n, std::size_t threads, F&& f) {
     const std::size_t parts = std::max<std::size_t>(1, std::min(n, threads));
@@ -23,7 +23,7 @@ void parallel_for(std::size_t n, std::size_t threads, F&& f) {
             others.emplace_back([&f, begin, end] { f(begin, end); });
             begin = end;
         } catch (const std::system_error&) {
-            break;  // the system has no thread left: what remains is done here
+            break;  // the system has no thread left: do the rest in this one
         }
     }
     f(begin, n);

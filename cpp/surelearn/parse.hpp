@@ -1,4 +1,4 @@
-// Room 1, lines of text to rows: numbers, lines, and what is wrong with one. Knows no format.
+// Room 1, from lines of text to rows: parsing numbers and lines, and errors. Knows no format.
 #pragma once
 
 #include <algorithm>
@@ -26,27 +26,27 @@ namespace surelearn {
     return static_cast<unsigned char>(c - '0') < 10;
 }
 
-/// What Python takes for a space in bytes, the end of a line among them.
+/// Whether Python counts a byte as white space; this includes the newline.
 [[nodiscard]] constexpr bool is_space(char c) noexcept {
     return c == ' ' || static_cast<unsigned char>(c - '\t') < 5;
 }
 
 // ------------------------------------------------------------------ numbers
 
-/// A number longer than this is refused: what is left of an exponent is then known to be harmless.
+/// Longer numbers are refused, so that arithmetic on exponents cannot overflow.
 inline constexpr std::ptrdiff_t longest_number = 4096;
 
 namespace parse {
 
-// A product or a quotient of two exact doubles is rounded once, and only if no wider type helps.
+// A product or quotient of two exact doubles is rounded only once if no wider type is used.
 static_assert(FLT_EVAL_METHOD == 0);
 
 inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/// Whether digits and power of ten are both doubles: one operation on them then rounds to the
-/// nearest (Clinger 1990).
+/// Whether digits and power of ten are exact doubles: then one operation gives the nearest double
+/// (Clinger 1990).
 [[nodiscard]] inline bool is_quick(std::uint64_t digits, std::ptrdiff_t exponent) noexcept {
     constexpr std::uint64_t exact = std::uint64_t{1} << 53;
     constexpr std::ptrdiff_t most = powers_of_ten.size() - 1;
@@ -59,8 +59,8 @@ inline constexpr std::array powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
     return exponent < 0 ? whole / power : whole * power;
 }
 
-/// How many of eight characters are digits, from the first on, and the number they write. Where a
-/// long number ends cannot be foreseen, so this has no branch.
+/// The number of leading digits in eight characters, and their value. The end of a long number is
+/// unpredictable, so this has no branch.
 struct Eight {
     unsigned n_digits = 0;
     std::uint64_t number = 0;
@@ -71,10 +71,10 @@ struct Eight {
         std::uint64_t x = 0;
         std::memcpy(&x, p, sizeof x);
         x ^= all('0');
-        // The high bit of a byte above 9. A carry reaches only bytes behind the first of those.
+        // Sets the high bit of bytes above 9. A carry affects only bytes after the first of them.
         const std::uint64_t others = ((x + all(0x80 - 10)) | x) & all(0x80);
         n_digits = static_cast<unsigned>(std::countr_zero(others)) / 8;
-        // Zeros before the digits in the place of what is behind them; in halves, since all
+        // Shift out what follows the digits and put zeros before them. In two shifts, since all
         // eight bytes may have to go.
         const unsigned half = 4 * (8 - n_digits);
         x = x << half << half;
@@ -84,13 +84,13 @@ struct Eight {
     }
 };
 
-/// Digits from p on, added to those in `digits`; wraps where there are more than nineteen.
+/// Appends the digits at p to `digits`; more than nineteen wrap around.
 [[nodiscard]] inline const char* read_digits(const char* p, std::uint64_t& digits) noexcept {
     for (; is_digit(*p); ++p) digits = digits * 10 + static_cast<std::uint64_t>(*p - '0');
     return p;
 }
 
-/// The same for the many digits behind a point; bytes are there up to `end`.
+/// The same for the many digits after a decimal point; bytes are readable up to `end`.
 [[nodiscard]] inline const char* read_fraction(const char* p, const char* end,
                                                std::uint64_t& digits) noexcept {
     constexpr std::array<std::uint64_t, 9> powers{
@@ -104,7 +104,7 @@ struct Eight {
     return read_digits(p, digits);
 }
 
-/// The power of ten of the first digit that is not zero, in a number with this exponent.
+/// The power of ten of the first non-zero digit, in a number with this exponent.
 [[nodiscard]] inline std::ptrdiff_t magnitude(const char* p, std::ptrdiff_t exponent) noexcept {
     while (*p == '0') ++p;
     const char* const whole = p;
@@ -123,7 +123,7 @@ struct Eight {
     return magnitude(begin, exponent) > 0 ? std::numeric_limits<double>::infinity() : 0.0;
 }
 
-/// The exponent behind an e; nullptr if there is none.
+/// Reads the exponent after an e; nullptr if there is none.
 [[nodiscard]] inline const char* read_exponent(const char* p, std::ptrdiff_t& exponent) noexcept {
     const bool negative = *p == '-';
     if (negative || *p == '+') ++p;
@@ -137,9 +137,9 @@ struct Eight {
 
 }  // namespace parse
 
-/// The decimal number at p, as Python's float() has it: the nearest double, infinite beyond them.
-/// Gives its end, or nullptr if none is there; inf and nan are none. Bytes are there up to `end`,
-/// and one that is in no number before it.
+/// Reads the decimal number at p as Python's float() does: the nearest double, or infinity beyond
+/// the largest. Returns its end, or nullptr if there is none; inf and nan do not count. Bytes are
+/// readable up to `end`, and some byte before it ends every number.
 [[nodiscard]] inline const char* read_number(const char* p, const char* end,
                                              double& value) noexcept {
     const bool negative = *p == '-';
@@ -162,7 +162,7 @@ struct Eight {
         if (p == nullptr) return nullptr;
     }
     const std::ptrdiff_t exponent = written - n_fraction;
-    constexpr std::array signs{1.0, -1.0};  // no branch: as often one as the other
+    constexpr std::array signs{1.0, -1.0};  // no branch: the sign is unpredictable
     double size = 0.0;
     if (n_digits <= 19 && parse::is_quick(digits, exponent)) {
         size = parse::quick(digits, exponent);
@@ -174,7 +174,7 @@ struct Eight {
     return p;
 }
 
-/// Whether inf or nan is written at p, in the words that Python takes for them.
+/// Whether a word is inf or nan in a spelling that Python accepts.
 [[nodiscard]] inline bool says_infinite(std::string_view word) noexcept {
     if (!word.empty() && (word.front() == '+' || word.front() == '-')) word.remove_prefix(1);
     for (const std::string_view name : {"inf", "infinity", "nan"}) {
@@ -186,24 +186,24 @@ struct Eight {
 
 // ------------------------------------------------------------------ lines
 
-/// What was expected in a line, and what stands there instead.
+/// What was expected in a line, and what was found.
 struct Misread {
     std::string_view expected;
     const char* at = nullptr;
     const char* end = nullptr;
 };
 
-/// A line that could not be read. Places are counted from 0 and in bytes.
+/// A line that could not be parsed. Positions are in bytes, from 0.
 struct BadLine {
     std::size_t line = 0;    ///< in the block
     std::size_t column = 0;  ///< in the line
-    std::size_t begin = 0;   ///< of what was found, in the block
+    std::size_t begin = 0;   ///< start of what was found, in the block
     std::size_t size = 0;
     std::string_view expected;
 };
 
-/// Rows read from a block: starts and the end of the last, features, values, a label each. Arrays
-/// are as long as the block can need, and filled up to the counts.
+/// The rows of a block: starts and the last end, features, values, labels. The arrays are large
+/// enough for any block of its size, and filled up to the counts.
 template <class T>
 struct ParsedRows {
     std::unique_ptr<std::int64_t[]> starts;
@@ -222,7 +222,7 @@ struct ParsedRows {
         starts[0] = 0;
     }
 
-    /// The entries up to `n` are the next row.
+    /// Ends a row: the entries up to `n` belong to it.
     void end_row(std::size_t n, double label) noexcept {
         labels[n_rows++] = label;
         n_entries = n;
@@ -230,8 +230,8 @@ struct ParsedRows {
     }
 };
 
-/// How many bytes are of a kind. Runs short enough for counts of one byte, so that the compiler
-/// keeps many of them in one register.
+/// Counts the bytes of a kind. It counts in runs short enough for one-byte counters, so that the
+/// compiler can vectorise the loop.
 template <class Kind>
 [[nodiscard]] std::size_t count_of(std::string_view block, Kind&& kind) noexcept {
     std::size_t n = 0;
@@ -245,15 +245,15 @@ template <class Kind>
     return n;
 }
 
-/// As many rows as there may be in a block at most.
+/// The largest possible number of rows in a block.
 [[nodiscard]] inline std::size_t most_rows(std::string_view block) noexcept {
     return count_of(block, [](char c) { return c == '\n'; }) + 1;
 }
 
-/// Reads the lines of a block one after the other. `line(p, end, misread)` reads the one at p and
-/// gives the place behind its newline, or nullptr and says why; bytes are there up to `end`, and
-/// the last is a newline, so that nobody needs to ask where the block ends. Stops at a bad line, or
-/// leaves it out.
+/// Reads the lines of a block one by one. `line(p, end, misread)` reads the line at p and returns
+/// the position after its newline, or nullptr and the reason. Bytes are readable up to `end`, and
+/// the last one is a newline, so that a line needs no check for the end of the block. Stops at a
+/// bad line, or skips it.
 template <class Line>
 void read_lines(std::string_view block, bool skip_bad, std::vector<BadLine>& bad, Line&& line) {
     std::size_t n_lines = 0;
@@ -274,7 +274,7 @@ void read_lines(std::string_view block, bool skip_bad, std::vector<BadLine>& bad
         }
         return true;
     };
-    // npos + 1 is 0: no newline, so all of the block is its last line.
+    // npos + 1 is 0: without a newline, the whole block is its last line.
     const std::size_t whole = block.rfind('\n') + 1;
     if (!read(block.substr(0, whole), 0) || whole == block.size()) return;
     const std::string last = std::string(block.substr(whole)) + '\n';

@@ -3,11 +3,11 @@
 //
 //     Pr[y] = integral pdf_y(t) prod_{z != y} cdf_z(t) dt = integral hazard_y(t) F(t) dt
 //
-// with F = prod_z cdf_z and hazard = pdf / cdf. One grid serves all labels. It is made of panels
-// that follow each other from the highest score anyone may reach down to where F vanishes; each is
-// as wide as the narrowest score that still varies in it allows, so a spread of 1e-4 among spreads
-// of 1 costs a few panels more. Summed over y the integrand is the derivative of F: every panel
-// knows what its sum must be, and one that errs is halved.
+// with F = prod_z cdf_z and hazard = pdf / cdf. One grid serves all labels. It consists of panels
+// from the highest possible score down to where F vanishes. The narrowest score that varies within
+// a panel limits its width, so a spread of 1e-4 among spreads of 1 costs only a few more panels.
+// Summed over y, the integrand is the derivative of F: so the sum over each panel is known, and a
+// panel with a larger error is halved.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace surelearn {
 
 namespace detail {
 
-/// Four points of a panel. In a struct, since a template takes no bare vector type.
+/// Four points of a panel. A struct, since templates do not accept a bare vector type.
 struct Lanes {
     Four x;
 };
@@ -35,8 +35,9 @@ constexpr std::size_t panel_fours = 4;
 constexpr std::size_t panel_size = 4 * panel_fours;
 using FourPanel = std::array<Lanes, panel_fours>;
 
-/// Points of a panel, as parts of its width from the lower end: Gauss-Radau, exact to degree 30.
-/// The first is the end itself, which the next panel and the check of this one need anyway.
+/// Points of a panel, as fractions of its width from the lower end: Gauss-Radau, exact to
+/// degree 30. The first point is the lower end, which the next panel and the check of this one need
+/// anyway.
 constexpr FourPanel panel_points{
     Lanes{{0.0, 0.014269454736825774734, 0.047299590094166685662, 0.097713299320621973369}},
     Lanes{{0.16356903939438987602, 0.242335260968657288, 0.33098480497004012346,
@@ -65,7 +66,7 @@ constexpr FourPanel panel_weights{
     const Four r = x - (shifted - round) * ln2;
     const Four r2 = r * r;
     const Four r4 = r2 * r2;
-    const Four low = (r + 1.0) + (r * (1.0 / 6) + 1.0 / 2) * r2;  // Taylor, in pieces side by side
+    const Four low = (r + 1.0) + (r * (1.0 / 6) + 1.0 / 2) * r2;  // Taylor, in parallel pieces
     const Four middle = (r * (1.0 / 120) + 1.0 / 24) + (r * (1.0 / 5040) + 1.0 / 720) * r2;
     const Four high = (r * (1.0 / 362880) + 1.0 / 40320) + r2 * (1.0 / 3628800);
     const Four sum = low + (middle + high * r4) * r4;
@@ -74,8 +75,8 @@ constexpr FourPanel panel_weights{
     result = sum * reinterpret_cast<Four>(scale);
 }
 
-/// What 1 - Phi(a) is made of for a >= 0: exp(-a^2/2) P(a) / Q(a). P / Q is a minimax fit on
-/// [0, 7.2], made with 40 digits: relative error 1e-11 there and below 1e-5 for all larger a.
+/// The factors of 1 - Phi(a) = exp(-a^2/2) P(a) / Q(a) for a >= 0. P / Q is a minimax fit on
+/// [0, 7.2], computed with 40 digits: relative error 1e-11 there and below 1e-5 for all larger a.
 struct Tail {
     Four p;
     Four q;
@@ -96,7 +97,7 @@ struct Tail {
 [[gnu::always_inline]] inline void quick_hazard(const Four& x, Four& cdf, Four& hazard) noexcept {
     const Four zero{};
     const Four size = x < zero ? -x : x;
-    const Four a = size < 37.0 ? size : zero + 37.0;  // farther out the power of e underflows
+    const Four a = size < 37.0 ? size : zero + 37.0;  // beyond it exp underflows
     Four e;
     quick_exp(-0.5 * (a * a), e);
     Tail tail;
@@ -145,7 +146,7 @@ public:
 private:
     using FourPanel = detail::FourPanel;
     static constexpr std::size_t fours_ = detail::panel_fours;
-    static constexpr double reach_ = 7.0;  ///< standard deviations that count; 1e-12 is beyond
+    static constexpr double reach_ = 7.0;  ///< standard deviations that count; 1e-12 lies beyond
     static constexpr double tolerance_ = 1e-10;  ///< of the sum over a panel
     static constexpr double vanished_ = 1e-11;   ///< F below which nothing is left to integrate
 
@@ -153,7 +154,7 @@ private:
     [[nodiscard]] bool prepare(std::span<const double> mean, std::span<const double> variance) {
         const std::size_t n_classes = mean.size();
         double least = std::numeric_limits<double>::infinity();
-        double top_fixed = -least;  // largest of the scores that do not vary
+        double top_fixed = -least;  // largest constant score
         sd_.resize(n_classes);
         for (std::size_t z = 0; z < n_classes; ++z) {
             sd_[z] = std::sqrt(variance[z]);
@@ -163,11 +164,11 @@ private:
                 top_fixed = std::max(top_fixed, mean[z]);
         }
         if (std::isinf(least)) return false;
-        // A score that does not vary is the limit of one that hardly does.
+        // Treat a constant score as the limit of one with a tiny deviation.
         for (double& sd : sd_) sd = sd > 0.0 ? sd : least * 1e-12;
-        std::size_t first = 0;  // whoever wins must beat its lower end
+        std::size_t first = 0;  // any winner must beat its lower end
         for (std::size_t z = 1; z < n_classes; ++z) {
-            // As differences: ends themselves would be rounded where means are large.
+            // As differences: with large means the ends themselves would be rounded.
             if (mean[z] - mean[first] > reach_ * (sd_[z] - sd_[first])) first = z;
         }
         const double origin = reach_ * sd_[first];
@@ -176,8 +177,7 @@ private:
         place_.resize(n_classes);
         inverse_.resize(n_classes);
         for (std::size_t z = 0; z < n_classes; ++z) {
-            // From the lower end, which is within the reach of every label kept: no digits are
-            // lost.
+            // Relative to the lower end, which every kept label can reach: no digits are lost.
             const double place = (mean[z] - mean[first]) + origin;
             if (variance[z] == 0.0 && mean[z] < top_fixed) continue;
             if (!(place + reach_ * sd_[z] > 0.0)) continue;
@@ -201,8 +201,8 @@ private:
         double high = 0.0;
         for (std::size_t z = 0; z < n_; ++z) high = std::max(high, upper(z));
         double at_high = 1.0;
-        double part = 1.0;                        // of the width that the spreads allow
-        const std::size_t most = 64 * (n_ + 16);  // a row that needs more is beyond rounding
+        double part = 1.0;                        // fraction of the width that spreads allow
+        const std::size_t most = 64 * (n_ + 16);  // a row that needs more is only rounding noise
         for (std::size_t i = 0; i < most && high > 0.0 && at_high > vanished_; ++i) {
             const double wide = lower_end(high);
             const double low = part == 1.0 ? wide : high - (high - wide) * part;
@@ -219,20 +219,20 @@ private:
         }
     }
 
-    /// How far down a panel may go that begins at `high`. Widths in standard deviations were found
-    /// by trial: with K from 3 to 200 they take the least time for errors below 5e-10.
+    /// The lower end of a panel that begins at `high`. The widths in standard deviations are
+    /// empirical: for K from 3 to 200 they take the least time for errors below 5e-10.
     [[nodiscard]] double lower_end(double high) const noexcept {
         double low = 0.0;
         for (std::size_t z = 0; z < n_; ++z) {
             const double above = (high - place_[z]) * inverse_[z];
-            // Far above its mean a score does not vary: go on to where it begins to.
+            // Far above its mean a score is constant: go down to where it begins to vary.
             const double width = std::clamp(above - 1.5, 3.5, 5.5);
             low = std::max(low, above > 12.0 ? upper(z) : high - width * sd_[z]);
         }
         return low;
     }
 
-    /// Above this point the score of label `z` is not found.
+    /// The score of label `z` is never above this point.
     [[nodiscard]] double upper(std::size_t z) const noexcept { return place_[z] + reach_ * sd_[z]; }
 
     /// Hazards of all labels in the panel, the integral of their sum, and F at the lower end.
@@ -287,8 +287,8 @@ private:
     }
 
     std::size_t n_ = 0;               ///< labels that may win
-    std::vector<std::size_t> label_;  ///< which they are
-    std::vector<double> place_;       ///< their means, from the lower end of the integral
+    std::vector<std::size_t> label_;  ///< their numbers
+    std::vector<double> place_;       ///< their means, relative to the lower end of the integral
     std::vector<double> sd_;
     std::vector<double> inverse_;     ///< 1 / sd
     std::vector<FourPanel> hazard_;   ///< of each label at each point of the panel

@@ -1,5 +1,5 @@
-// A round, as passes over rows and over structures share it: how to learn, which examples in which
-// order, and how a round ends. Knows neither rows nor structures.
+// What passes over rows and over structures share: the method, the examples and their order, and
+// the end of a round. Knows neither rows nor structures.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct Method {
 
 /// Weights of examples, and their order.
 struct Examples {
-    std::span<const double> weight;       ///< of each example, all > 0; empty: all 1
-    std::span<const std::int64_t> order;  ///< in which they are learnt; empty: as they lie
+    std::span<const double> weight;       ///< weight of each example, all > 0; empty: all 1
+    std::span<const std::int64_t> order;  ///< the order of learning; empty: as they are stored
 
     [[nodiscard]] std::size_t at(std::size_t n) const noexcept {
         return order.empty() ? n : static_cast<std::size_t>(order[n]);
@@ -33,7 +33,7 @@ struct Examples {
     }
 };
 
-/// What happened: examples [begin, end) were learnt and `end` stopped short where one was refused.
+/// The result of a pass: examples [begin, end) were learnt; a refused example ends the pass early.
 struct Tally {
     std::size_t end = 0;
     std::uint64_t mistakes = 0;
@@ -41,15 +41,14 @@ struct Tally {
     bool refused = false;
 };
 
-/// What became of an example, and was the prediction for it wrong?
+/// The outcome of an example, and whether its prediction was wrong.
 struct Verdict {
     Outcome outcome;
     bool mistaken;
 };
 
-/// The end of a round: what is counted, and weights that stay in range. Of classes that are not
-/// `known` yet the range does not count; empty: all are. False, and no round, for a refused
-/// example.
+/// Ends a round: counts it, and keeps the weights in range. Classes that are not `known` yet do not
+/// count for the range; empty: all are known. A refused example counts no round and returns false.
 template <Weights W>
 [[nodiscard]] bool close_round(W& weights, const Method& method, const Verdict& verdict,
                                std::span<const std::uint8_t> known, Tally& tally) {

@@ -1,4 +1,5 @@
-// Room 1, row builder: the hashes of one text to a sparse row, features ascending. Knows no text.
+// Room 1, row builder: from the hashes of one text to a sparse row with ascending features. Knows
+// no text.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +16,13 @@
 
 namespace surelearn {
 
-/// What becomes of the counts of a text.
+/// How to turn the counts of a text into values.
 struct Counting {
     enum class Norm : std::uint8_t { none, l1, l2 };
 
     std::uint32_t n_features = 1U << 20;
-    bool signs = true;         ///< a hash below zero counts -1
-    bool binary = false;       ///< 1 for every feature that is there
+    bool signs = true;         ///< a negative hash counts -1
+    bool binary = false;       ///< 1 for every feature that occurs
     bool logarithmic = false;  ///< 1 + log |count|, with its sign
     Norm norm = Norm::l2;
 };
@@ -29,15 +30,15 @@ struct Counting {
 /// Rows of counts, one after the other.
 template <class T>
 struct CountRows {
-    std::vector<std::int64_t> ends;  ///< of each row in the two others
+    std::vector<std::int64_t> ends;  ///< end of each row in the other two arrays
     std::vector<std::int32_t> features;
     std::vector<T> values;
 };
 
-/// A feature in the upper half, the place of the hash it comes from in the lower.
+/// A feature in the upper half, the index of its hash in the lower half.
 using HashKey = std::uint64_t;
 
-/// Sorts by feature; keys of one feature stay in their order. Its buffers are kept.
+/// A stable sort by feature. Keeps its buffers.
 class KeySort {
 public:
     explicit KeySort(std::uint32_t n_features)
@@ -48,8 +49,8 @@ public:
             by_all_digits(keys);
             return;
         }
-        // A text has about as many keys as there are values of its first digit: hardly any are out
-        // of order after it.
+        // The first digit has about as many values as the text has keys: after sorting by it,
+        // hardly any keys are out of order.
         const auto size = static_cast<unsigned>(std::bit_width(keys.size()));
         if (keys.size() > few) by_digit(keys, bits_ - std::min(bits_, size), size);
         insert(keys);
@@ -93,7 +94,7 @@ private:
     std::vector<HashKey> other_;
 };
 
-/// ColumnSteps the hashes of a text into a row.
+/// Counts the hashes of a text into a row.
 template <class T>
 class RowBuilder {
 public:
@@ -115,16 +116,16 @@ public:
         rows.ends.push_back(static_cast<std::int64_t>(rows.values.size()));
     }
 
-    /// The keys of the last row, by feature and then in their order.
+    /// The keys of the last row, sorted by feature; keys of one feature keep their order.
     [[nodiscard]] std::span<const HashKey> keys() const noexcept { return keys_; }
 
 private:
-    /// The sum of each feature, without a branch for where one ends; gives their number.
+    /// Sums each feature without a branch at its end; returns the number of features.
     [[nodiscard]] std::size_t sum_up(std::span<const std::int32_t> hashes) {
         const std::size_t size = keys_.size();
         features_.resize(size);
         counts_.resize(size);
-        keys_.push_back(~HashKey{0});  // no feature: the last one ends here
+        keys_.push_back(~HashKey{0});  // a sentinel that ends the last feature
         const std::uint32_t sign = how_.signs ? 2 : 0;
         std::size_t n = 0;
         std::int32_t count = 0;
@@ -146,7 +147,7 @@ private:
         if (!how_.logarithmic || count == 0) return static_cast<T>(count);
         const std::uint32_t size =
             count < 0 ? 0U - static_cast<std::uint32_t>(count) : static_cast<std::uint32_t>(count);
-        // Nearly all counts are small, and a logarithm takes longer than all else here.
+        // Nearly all counts are small, and a logarithm would take longer than all the rest.
         const double value = size < logs_.size() ? logs_[size] : 1.0 + std::log(size);
         return static_cast<T>(count < 0 ? -value : value);
     }
@@ -159,7 +160,7 @@ private:
         return logs;
     }
 
-    /// As scikit-learn's `normalize`: sums in double, products and quotients as T has them.
+    /// As scikit-learn's `normalize`: sums in double, products and quotients in T.
     void normalise(std::span<T> row) const noexcept {
         double sum = 0.0;
         switch (how_.norm) {

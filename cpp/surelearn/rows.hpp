@@ -1,5 +1,4 @@
-// Room 1, arrays: a matrix that belongs to somebody else, read in place one row at a time.
-// Knows nothing of weights or rules.
+// Room 1, arrays: reads the rows of a caller's matrix in place. Knows nothing of weights or rules.
 #pragma once
 
 #include <algorithm>
@@ -28,16 +27,16 @@ struct Fault {
     explicit operator bool() const noexcept { return kind != Kind::none; }
 };
 
-/// Room for one dense row's entries.
+/// A buffer for the entries of one dense row.
 template <class Index, class Value>
 struct RowBuffer {
     std::vector<Index> index;
     std::vector<Value> value;
 };
 
-/// Rows in compressed (CSR) or dense form. Whatever the form, a row comes out the same: indices
-/// ascending, repeated ones summed, zeros left out. So sums run in one order and one model results.
-/// A compressed matrix that is already so is read in place; any other is put right once, in a copy.
+/// Rows in compressed (CSR) or dense form. Both give the same row: ascending indices, duplicates
+/// summed, no zeros. So sums run in the same order and give the same model. A compressed matrix in
+/// this form is read in place; any other is tidied once, in a copy.
 template <class Index, class Value>
 class Matrix {
 public:
@@ -54,8 +53,8 @@ public:
         return dense() ? dense_rows_ : start_.size() - 1;
     }
 
-    /// Look at every number once, and put a compressed matrix in order where it is not. Must be
-    /// called, and find no fault, before `row`.
+    /// Checks every number once, and tidies a compressed matrix if needed. Call it, and find no
+    /// fault, before `row`.
     [[nodiscard]] Fault inspect() {
         if (dense()) return inspect_rows();
         if (Fault fault = inspect_starts()) return fault;
@@ -64,7 +63,7 @@ public:
         return tidy_up();
     }
 
-    /// Row i: a compressed one where it lies, a dense one in `buffer` until that is used again.
+    /// Row i: a compressed row in place; a dense row in `buffer`, valid until that is reused.
     [[nodiscard]] Row<Index, Value> row(std::size_t i, RowBuffer<Index, Value>& buffer) const {
         if (!dense()) return stored(i);
         compress(i, buffer);
@@ -78,8 +77,8 @@ public:
         return {index_.subspan(begin, count), value_.subspan(begin, count)};
     }
 
-    /// Ask memory for a compressed row that will be read soon.
-    /// Inlined by force: gcc takes a function that only prefetches for one without effect.
+    /// Prefetches a compressed row. Force-inlined, since gcc removes calls of a function that only
+    /// prefetches.
     [[gnu::always_inline]] void prefetch(std::size_t i) const noexcept {
         const auto row = stored(i);
         for (std::size_t p = 0; p < row.size(); p += 64 / sizeof(Index)) {
@@ -107,7 +106,7 @@ private:
         return value_.subspan(i * n_features_, n_features_);
     }
 
-    /// The usual case in a few straight loops over the whole arrays, rows taken together.
+    /// Checks the usual case in a few loops over the whole arrays, without a loop over rows.
     [[nodiscard]] bool looks_tidy() const noexcept {
         const auto end = static_cast<std::size_t>(start_.back());
         if (end == 0) return true;
@@ -117,7 +116,7 @@ private:
             odd |= x == Value{0};
         }
         if (odd != 0) return false;
-        // Indices may fall only where a row begins; then each row's first and last bound it.
+        // Indices may decrease only where a row begins; then each row's first and last bound it.
         std::size_t falls = 0;
         for (std::size_t p = 1; p < end; ++p) falls += index_[p] <= index_[p - 1] ? 1 : 0;
         for (std::size_t i = 0; i < size(); ++i) {
@@ -166,7 +165,7 @@ private:
         std::vector<Value> value;
     };
 
-    /// Every row sorted, repeated indices summed, zeros dropped; read from the copy from now on.
+    /// Sorts every row, sums duplicates and drops zeros, in a copy that is read from now on.
     [[nodiscard]] Fault tidy_up() {
         auto copy = std::make_shared<Copy>();
         copy->start.reserve(start_.size());
@@ -178,7 +177,7 @@ private:
         for (std::size_t i = 0; i < size(); ++i) {
             sort_and_sum(stored(i), keys, other, *copy);
             const auto begin = static_cast<std::size_t>(copy->start.back());
-            // Repeated indices may overflow when summed.
+            // A sum of duplicates may overflow.
             if (!finite(std::span<const Value>(copy->value).subspan(begin))) {
                 return {Fault::Kind::not_finite, i};
             }
@@ -191,8 +190,8 @@ private:
         return {};
     }
 
-    /// Ascending order of keys whose low `bits` ascend already. Long rows digit by digit: a sort by
-    /// comparing guesses wrongly at every second branch, and takes 1.5 to 5 times as long.
+    /// Sorts keys whose low `bits` ascend already. Long rows use a radix sort: a comparison sort
+    /// mispredicts every second branch and takes 1.5 to 5 times as long.
     static void sort(std::vector<std::uint64_t>& keys, unsigned bits,
                      std::vector<std::uint64_t>& other) {
         if (keys.size() < 48) {
@@ -211,7 +210,7 @@ private:
         }
     }
 
-    /// Feature and place go as one number.
+    /// Sorts feature and position as one number, then sums duplicates.
     void sort_and_sum(const Row<Index, Value>& row, std::vector<std::uint64_t>& keys,
                       std::vector<std::uint64_t>& other, Copy& out) const {
         const auto bits = static_cast<unsigned>(std::bit_width(row.size()));

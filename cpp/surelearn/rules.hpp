@@ -5,17 +5,17 @@
 //
 // - first_order: the rule needs no variance: sigma stays the identity, v = |g|^2.
 // - scale_free: (mu, sigma) -> (c mu, c^2 sigma) changes no decision.
-// - asks: what its constraint says of the margin. A cost scales it: the member `margin`, which is 1
-//   and no parameter, or `phi`.
-// - learns_from_mistakes_only: where the best answer to a structure is right it is shown nothing;
-//   the others are shown the best wrong one.
-// - exact: several constraints can be met at once: the KL projection, or k-best PA with slack().
+// - asks: what its constraint demands of the margin. A cost scales the demand: the member `margin`,
+//   which is 1 and not a parameter, or `phi`.
+// - learns_from_mistakes_only: if the best answer to a structure is right, the rule sees nothing;
+//   other rules then see the best wrong answer.
+// - exact: can meet several constraints at once: the KL projection, or k-best PA with slack().
 // - weighted(w): the same rule for a row of weight w. Without it the step is scaled by min(1, w).
-// - step(m, v, a) in place of step(m, v): also sees the shares a_j = sigma_j g_j^2, which are
-//   gathered only where triggers(m, v).
+// - step(m, v, a) in place of step(m, v): also sees the contributions a_j = sigma_j g_j^2, which
+//   are collected only if triggers(m, v).
 //
-// A new rule is one struct here and its name in the list at the end. Custom is no such rule: it has
-// no name, and its step is somebody else's function.
+// A new rule is one struct here and its name in the list at the end. Custom is an exception: it has
+// no name, and its step is a user's function.
 #pragma once
 
 #include <algorithm>
@@ -109,7 +109,7 @@ struct PA2 {
 };
 
 /// Cesa-Bianchi, Conconi & Gentile 2005, in the form of AROW's step (r = 1) on mistakes only. A tie
-/// is a mistake, also in a structure, so it is shown the best wrong answer where the best is right.
+/// is a mistake, so for a structure with the right best answer it also sees the best wrong one.
 struct SecondOrderPerceptron {
     static constexpr std::string_view name = "sop";
     static constexpr std::array<std::string_view, 0> parameters{};
@@ -149,8 +149,8 @@ struct VarianceExact {
 
     [[nodiscard]] bool triggers(double m, double v) const noexcept { return m < phi * v; }
     [[nodiscard]] Step step(double m, double v, std::span<const double> a) const noexcept {
-        // f is concave and the Variance step lies left of its root, so Newton climbs to the root
-        // without overshoot; 7 steps were the most in 20,000 trials, 60 is a net.
+        // f is concave and the Variance step lies left of its root, so Newton reaches the root
+        // without overshoot. The most in 20,000 trials were 7 steps; 60 is a safety limit.
         double alpha = Variance{phi}.step(m, v).alpha;
         for (int i = 0; alpha > 0.0 && i < 60; ++i) {
             double f = m + alpha * v;
@@ -282,9 +282,9 @@ struct Probit {
     }
 };
 
-/// A step from outside. `call` writes (alpha, gain), both finite and not negative, or says that it
-/// could not: then the step is no number, and the row is refused. Who made it owns the context and
-/// keeps it alive; nothing is known of its language or its errors.
+/// A step from a callback. `call` writes (alpha, gain), both finite and not negative, or reports
+/// failure: then the step is NaN and the row is refused. The creator owns the context and keeps it
+/// alive; the core knows nothing of its language or its errors.
 struct Custom {
     using Call = bool (*)(void* context, double m, double v, double* out) noexcept;
     Call call;
@@ -302,7 +302,7 @@ struct Custom {
 
 namespace surelearn {
 
-/// Every rule that has a name. The bindings and the shared tests walk this list.
+/// Every rule that has a name. The bindings and the shared tests iterate over this list.
 using NamedRule =
     std::variant<rules::Variance, rules::VarianceExact, rules::Stdev, rules::AROW, rules::Probit,
                  rules::SCW1, rules::SCW2, rules::NHERD, rules::SecondOrderPerceptron,
@@ -348,7 +348,7 @@ template <class R>
 concept NeedsShares =
     requires(const R& rule, std::span<const double> a) { rule.step(0.0, 1.0, a); };
 
-/// A rule: copied freely, asked for a step, and with the member that a cost scales.
+/// A rule: copyable, with step(), and with the member that a cost scales.
 template <class R>
 concept Rule = std::copy_constructible<R> && requires(R rule, std::span<const double> a) {
     requires NeedsShares<R> || requires {
@@ -398,7 +398,7 @@ static_assert(all_rules(std::in_place_type<AnyRule>));
         rule);
 }
 
-/// The step for a row of weight w > 0. `shares()` gives the a_j and is called only where needed.
+/// The step for a row of weight w > 0. `shares()` gives the a_j; it is called only if needed.
 template <Rule R, class Shares>
 [[nodiscard]] Step weighted_step(const R& rule, double m, double v, double w, Shares&& shares) {
     if (!(v > 0.0)) return {};  // nothing to learn from: empty row
@@ -416,8 +416,8 @@ template <Rule R, class Shares>
     }
 }
 
-/// The same where the right label must be ahead by `cost` times what the rule asks for: a margin of
-/// `cost`, or phi times it.
+/// The same, but the right label must lead by `cost` times the rule's demand: a margin of `cost`,
+/// or `cost` times phi.
 template <Rule R, class Shares>
 [[nodiscard]] Step costed_step(R rule, double cost, const Moments& margin, double w,
                                Shares&& shares) {
@@ -435,8 +435,8 @@ template <class Shares>
     return std::visit([&](const auto& r) { return costed_step(r, cost, margin, w, shares); }, rule);
 }
 
-/// The rule of that name, its parameters in the order it lists them; none for an unknown name
-/// or a wrong number of parameters.
+/// The rule of that name with these parameters, in the order the rule lists them; none for an
+/// unknown name or a wrong number of parameters.
 [[nodiscard]] inline std::optional<AnyRule> make_rule(std::string_view name,
                                                       std::span<const double> values) {
     std::optional<AnyRule> rule;

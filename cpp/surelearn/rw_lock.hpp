@@ -1,5 +1,5 @@
-// Many readers or one writer, and neither kind can keep the other out for ever. A fork may happen
-// while either is inside: the child does not wait for threads that it does not have.
+// A fair lock for many readers or one writer: neither kind can starve the other. It survives a
+// fork while it is held: the child does not wait for threads that it does not have.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace surelearn {
 
-/// How many forks are between this process and the one that has loaded the core.
+/// The number of forks since the core was loaded.
 [[nodiscard]] inline std::uint64_t forks() noexcept {
     static std::atomic<std::uint64_t> count{0};
 #if __has_include(<pthread.h>)
@@ -25,8 +25,7 @@ namespace surelearn {
     return count.load(std::memory_order_relaxed);
 }
 
-/// Something was being changed by another thread when the process was forked, and is half done
-/// here.
+/// Another thread was changing a model when the process was forked, so it is inconsistent here.
 class HalfDone : public std::runtime_error {
 public:
     HalfDone()
@@ -36,11 +35,11 @@ public:
 };
 
 class RwLock {
-    /// Those of one process: a lock that a thread held at a fork is held in the child for ever.
+    /// The locks of one process: a lock held at a fork stays held in the child for ever.
     struct Locks {
         std::uint64_t forks = surelearn::forks();
         bool half_done = false;
-        std::atomic<bool> written{false};  ///< whether a writer is inside
+        std::atomic<bool> written{false};  ///< whether a writer holds the lock
         std::mutex turnstile;
         std::shared_mutex mutex;
     };
@@ -73,8 +72,8 @@ public:
         if (locks_ != &first_) delete locks_.load();
     }
 
-    /// Whoever waits holds the turnstile, so the next comer of either kind queues behind it.
-    /// Without it a steady flow of readers starves the writer on common systems.
+    /// A waiting thread holds the turnstile, so all later threads queue behind it. Without it, a
+    /// steady flow of readers starves the writer on common systems.
     [[nodiscard]] std::shared_lock<std::shared_mutex> read() {
         Locks& locks = here();
         const std::scoped_lock turn(locks.turnstile);
@@ -92,8 +91,8 @@ private:
         return *locks;
     }
 
-    /// New ones after a fork. The old ones may be held, so they are left alone; where two threads
-    /// of the child come at once, the first one's are taken.
+    /// New locks after a fork. The old ones may be held, so they are left alone. If two threads of
+    /// the child arrive at once, both use the locks of the first.
     [[nodiscard]] Locks* renewed(Locks* old) {
         auto made = std::make_unique<Locks>();
         made->half_done = old->half_done || old->written.load(std::memory_order_relaxed);

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
-// Two versions of a function, one for processors with AVX2, chosen when the program is loaded;
-// worth 1.2x with 20 classes. The loops in them work element by element, so both give the same
-// bits. Sanitizers are not ready yet when the choice is made.
+// Compiles a function twice, once for AVX2; the loader chooses. This gains a factor of 1.2 with 20
+// classes. The loops work element by element, so both versions give the same bits. Not with
+// sanitizers, which are not ready yet when the loader chooses.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SURELEARN_WIDEN __attribute__((target_clones("avx2", "default")))
@@ -19,12 +19,12 @@
 
 namespace surelearn {
 
-/// Two doubles that go through arithmetic together; each gets the bits it would get alone.
+/// Two doubles computed together; each gets the bits it would get alone.
 using Two = double __attribute__((vector_size(16)));
 using TwoMask = std::int64_t __attribute__((vector_size(16)));
 
-/// Four of them: one instruction with AVX2, two without. Handed on by reference, since how they
-/// travel by value depends on the processor.
+/// Four doubles: one instruction with AVX2, two without. Pass them by reference, since the calling
+/// convention for values depends on the processor.
 using Four = double __attribute__((vector_size(32), aligned(16)));
 using FourBits = std::uint64_t __attribute__((vector_size(32), aligned(16)));
 using FourMask = std::int64_t __attribute__((vector_size(32), aligned(16)));
@@ -49,15 +49,15 @@ struct NumbersOf<4> {
 };
 }  // namespace detail
 
-/// N doubles, and what a comparison of them gives. Never deduced: a template would forget their
+/// N doubles, and the type of their comparison. Never let a template deduce them: it would lose the
 /// alignment.
 template <std::size_t N>
 using Numbers = typename detail::NumbersOf<N>::Numbers;
 template <std::size_t N>
 using Mask = typename detail::NumbersOf<N>::Mask;
 
-/// Four numbers at positions[0..3], in double. Named one by one: gcc makes one instruction of that
-/// and four of __builtin_convertvector.
+/// Four numbers at positions[0..3], as double. Element by element: gcc makes one instruction of
+/// this, but four of __builtin_convertvector.
 template <class T, class Positions>
 [[gnu::always_inline]] inline void load(const T* at, const Positions& positions, Four& x) noexcept {
     x = Four{at[positions[0]], at[positions[1]], at[positions[2]], at[positions[3]]};
@@ -68,14 +68,14 @@ template <class T, class Positions>
     for (std::size_t i = 0; i < 4; ++i) at[positions[i]] = static_cast<T>(x[i]);
 }
 
-/// `a` where all bits of the mask are set, `b` where none is. With bits, since compilers leave a
-/// loop with a choice between doubles in one lane.
+/// `a` if all bits of the mask are set, `b` if none is. By bit operations, since compilers do not
+/// vectorise a loop with a choice between doubles.
 [[nodiscard]] inline double chosen(std::uint64_t mask, double a, double b) noexcept {
     const auto bits = std::bit_cast<std::uint64_t>(a) & mask;
     return std::bit_cast<double>(bits | (std::bit_cast<std::uint64_t>(b) & ~mask));
 }
 
-/// Places that follow one another.
+/// Consecutive positions.
 struct Run {
     std::size_t first;
     [[gnu::always_inline]] std::size_t operator[](std::size_t i) const noexcept {
@@ -83,23 +83,23 @@ struct Run {
     }
 };
 
-/// Up to four columns that go through arithmetic together. Where they are fewer the last fills up:
-/// it gets the same numbers again.
+/// Up to four columns that are computed together. If there are fewer, the last one is repeated: its
+/// numbers are computed and written again.
 struct Quad {
     std::array<std::uint32_t, 4> column;
     std::uint32_t count;
-    std::uint32_t first;  ///< place of its numbers among those of a round
+    std::uint32_t first;  ///< position of its numbers among those of a round
 
     [[nodiscard]] bool follow() const noexcept { return count == 4 && column[3] - column[0] == 3; }
 };
 
-/// Quads whose columns follow one another, and the others. They go in two loops: in one, gcc mixes
-/// the two kinds and loses both.
+/// Quads with consecutive columns, and the others. They need two loops: in a single loop gcc
+/// optimises neither kind.
 struct Quads {
     std::span<const Quad> near;
     std::span<const Quad> apart;
 
-    /// Those that follow come first.
+    /// Quads with consecutive columns must come first.
     explicit Quads(std::span<const Quad> quads) noexcept {
         std::size_t n = 0;
         while (n < quads.size() && quads[n].follow()) ++n;
@@ -117,7 +117,7 @@ struct Quads {
     }
 };
 
-/// Four sums, to each the products of N columns' numbers one after the other.
+/// Four sums; each adds the products of N features in order.
 template <class T, std::size_t N, class From, class To>
 [[gnu::always_inline]] inline void add_products(const std::array<const T*, N>& at,
                                                 const std::array<double, N>& x, const From& from,
@@ -131,8 +131,8 @@ template <class T, std::size_t N, class From, class To>
     store(sum, to, sums);
 }
 
-/// sums[k] += at[0][k] x[0], then at[1][k] x[1], ...: for all k < n, with the bits of one product
-/// after the other.
+/// sums[k] += at[0][k] x[0], then at[1][k] x[1], ... for all k < n, with the same bits as one
+/// product after the other.
 template <class T, std::size_t N>
 [[gnu::always_inline]] inline void add_products(const std::array<const T*, N>& at,
                                                 const std::array<double, N>& x, double* sums,

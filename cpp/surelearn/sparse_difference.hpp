@@ -1,6 +1,5 @@
-// Rooms 3 and 6, diagonal weights once more: margin and update for a g that touches single cells,
-// and sums over one part of the numbers.
-// Knows neither rules nor how g came about.
+// Rooms 3 and 6, diagonal weights: margin and update for a sparse g, given cell by cell, and sums
+// over one part of the numbers. Knows neither rules nor where g comes from.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +18,9 @@
 
 namespace surelearn {
 
-/// s[k] = sum_j x_j times number `part + k` of feature j's run of memory, for all k < K. The sums
-/// of up to 20 columns stay in registers from the first feature to the last. Where K is no multiple
-/// of four, the last run of four begins earlier: some columns get the same sum twice.
+/// s[k] = sum_j x_j times number `part + k` of feature j, for all k < K. The sums of up to 20
+/// columns stay in registers from the first feature to the last. If K is not a multiple of four,
+/// the last group of four begins earlier: some columns get the same sum twice.
 template <class T, class R>
 SURELEARN_WIDEN void sum_part(const Diagonal<T>& weights, const R& row, std::size_t part,
                               std::span<double> s) noexcept {
@@ -65,8 +64,8 @@ public:
         cells_.push_back({static_cast<std::uint64_t>(feature), column, g});
     }
 
-    /// Sum what was added to the same cell, and drop what cancels. In one order for all time:
-    /// equal cells by the size of their parts.
+    /// Sums the parts of each cell and drops cells that cancel. The parts of a cell are sorted by
+    /// size, so that the order of the sum is always the same.
     void settle() {
         const auto key = [](const Cell& a) { return std::tuple(a.feature, a.column, a.g); };
         std::ranges::sort(cells_, std::less{}, key);
@@ -89,7 +88,7 @@ public:
         return sum;
     }
 
-    /// The same with the averaged means, which predictions go by.
+    /// The same with the averaged means, which predictions use.
     [[nodiscard]] Moments averaged_moments(const Diagonal<T>& weights) const noexcept {
         Moments sum = moments(weights);
         if (!weights.shape().averaged) return sum;
@@ -98,7 +97,7 @@ public:
         return sum;
     }
 
-    /// The shares a_j = sigma_j g_j^2.
+    /// The contributions a_j = sigma_j g_j^2.
     [[nodiscard]] std::span<const double> shares(const Diagonal<T>& weights,
                                                  std::vector<double>& out) const {
         out.clear();
@@ -106,8 +105,8 @@ public:
         return out;
     }
 
-    /// As `Diagonal::update`: all of it, or nothing where a variance would become zero or any
-    /// number not finite. `take_back` undoes all updates since `forget`.
+    /// As `Diagonal::update`: changes nothing if a variance would become zero or a number not
+    /// finite. `take_back` undoes all updates since `forget`.
     [[nodiscard]] bool update(Diagonal<T>& weights, const Step& step, double v,
                               Projection projection) {
         const bool sound = with_shrink(projection, step.gain, v, [&](const auto& shrink) {
@@ -142,7 +141,7 @@ private:
         T q;
     };
 
-    /// What becomes of every cell; false where one cannot be kept.
+    /// Computes the new numbers of all cells; false if one is not valid.
     template <class Shrink>
     [[nodiscard]] bool prepare(const Diagonal<T>& weights, double alpha, const Shrink& shrink) {
         const bool second_order = weights.shape().second_order;

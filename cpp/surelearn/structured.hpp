@@ -1,7 +1,7 @@
 // One pass over structures: anything with a Decoder. The rules and weights are those of rows. Knows
 // no kind of structure.
 //
-// A structure of a new kind is a decoder in a header of its own; this pass learns it.
+// To add a kind of structure, write a decoder in a new header; this pass learns it.
 #pragma once
 
 #include <concepts>
@@ -18,20 +18,20 @@
 
 namespace surelearn {
 
-/// The means that scores are made of: the present ones, which learning goes by, or those that
-/// predictions go by, which are averaged where averaging is on.
+/// Which means to score with: the current ones, for learning, or those for prediction, which are
+/// averaged if averaging is on.
 enum class Means { present, predicting };
 
-/// What a pass asks of a kind of structure: the answers to one example at a time, each with the
-/// score mu . Psi(x, answer), under weights of type T. Made of the weights and the examples' data;
-/// `truth` is the right answer y in whatever form the data have it.
+/// What a pass needs from a kind of structure: the answers to one example at a time, each with the
+/// score mu . Psi(x, answer), for weights of type T. It is built from the weights and the data of
+/// the examples; `truth` is the right answer y in the form of the data.
 ///
 /// - empty(i): example i has no answer to choose; it counts as learnt, without a round.
 /// - load(i, means): the scores of example i. All that follows is about the example loaded last.
-/// - finite(): are its scores finite? Where they are not the example is refused.
-/// - best(answer): the answer of the largest score, the first of equals.
-/// - same(y, answer): is it the right one?
-/// - best_other(y, answer): the best that is not y, from the best; false where there is no other.
+/// - finite(): whether its scores are finite. If not, the example is refused.
+/// - best(answer): the answer with the largest score; the first one wins a tie.
+/// - same(y, answer): whether the answer is right.
+/// - best_other(y, answer): the best answer other than y, given the best; false if there is none.
 /// - k_best(k): the k best answers, or as many as there are, best first.
 /// - augment_loss(y): adds distance(y, answer) to every score, until the next `load`.
 /// - distance(y, answer): how wrong the answer is; 0 for y.
@@ -65,12 +65,12 @@ concept SummingDecoder = Decoder<D, T> && requires(D& decoder, std::vector<doubl
     decoder.marginals(p);
 };
 
-/// Structures learnt one after the other.
+/// Learns structures one by one.
 ///
-/// A rule that asks for a margin is shown the best answer with its distance from y added to its
-/// score, and asked for as much margin as that distance (Taskar, Guestrin & Koller 2003). The
-/// others are shown the best wrong answer, the second best where the best is right; a rule that
-/// learns from mistakes only is then shown nothing.
+/// A rule that asks for a margin sees the best answer after its distance from y is added to its
+/// score, and must reach a margin of that distance (Taskar, Guestrin & Koller 2003). Other rules
+/// see the best wrong answer, which is the second best if the best is right; a rule that learns
+/// from mistakes only then sees nothing.
 template <class T, Decoder<T> D>
 class StructuredPass {
 public:
@@ -86,7 +86,7 @@ public:
     StructuredPass(const StructuredPass&) = delete;
     StructuredPass& operator=(const StructuredPass&) = delete;
 
-    /// Learn examples [begin, end) of the order.
+    /// Learns examples [begin, end) of the order.
     [[nodiscard]] Tally run(std::size_t begin, std::size_t end) {
         Tally tally{.end = begin};
         while (tally.end < end && !tally.refused) {
@@ -112,7 +112,7 @@ private:
         return close_round(weights_, method_, {outcome, mistaken}, {}, tally);
     }
 
-    /// By the scheme, from the best answer.
+    /// Updates by the scheme, given the best answer.
     [[nodiscard]] Outcome move(const Truth& y, double weight) {
         if (augments_) decoder_.augment_loss(y);
         g_.forget();
@@ -130,8 +130,8 @@ private:
         return against(y, answer_, weight);
     }
 
-    /// The k best wrong answers in the order of the round's start, each from the weights as they
-    /// are by then; all of it, or nothing where one is refused.
+    /// Learns against the k best wrong answers, ranked at the start of the round, one after the
+    /// other. If one is refused, nothing changes.
     [[nodiscard]] Outcome against_several(const Truth& y, double weight) {
         Outcome whole = Outcome::unmoved;
         std::size_t left = method_.scheme.k;

@@ -12,14 +12,14 @@
 
 namespace surelearn {
 
-/// Reads one line after the other. Zeros are left out, all else is kept in the order of the file.
+/// Reads one line after the other. Drops zeros; other entries keep the order of the file.
 template <class T>
 class SvmlightReader {
 public:
     SvmlightReader(ParsedRows<T>& rows, bool zero_based)
         : rows_(rows), first_(zero_based ? 0 : 1) {}
 
-    /// One more than the largest feature met, that of a zero included.
+    /// One more than the largest feature, including features of value zero.
     [[nodiscard]] std::int64_t n_features() const noexcept { return n_features_; }
 
     [[nodiscard]] const char* operator()(const char* p, const char* end, Misread& why) noexcept {
@@ -74,7 +74,7 @@ private:
             const char* const entry = p;
             std::uint64_t index = 0;
             p = parse::read_digits(p, index);
-            // Fewer digits than would wrap; more are zeros, or told apart where it is not urgent.
+            // Up to 18 digits cannot overflow; `bad_entry` tells what is wrong with longer ones.
             if (*p != ':' || p == entry || p - entry > 18) return bad_entry(entry, why);
             double value = 0.0;
             p = read_number(p + 1, end, value);

@@ -1,8 +1,8 @@
-// A pass of eight learners side by side: every column of diagonal weights tells two classes apart
-// by a rule of its own. Each learns what `Pass` would teach it alone, to the bit.
+// A pass of eight binary learners at once: each column of diagonal weights has a separate rule.
+// Each learner ends with the same bits as `Pass` gives it alone.
 //
-// Alone, a learner waits for memory: a feature's mean and variance are eight bytes of a cache line.
-// Here that line holds those of all eight. Knows neither classes beyond two nor schemes.
+// A single learner waits for memory: a feature's mean and variance are eight bytes of a cache line.
+// Here one line holds those of all eight. Knows neither schemes nor more than two classes.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 
 namespace surelearn {
 
-/// What became of one learner. It is stopped where a row would be refused, or the weights would
-/// have to be rescaled: its column is of no use then, and it has to be taught alone.
+/// The result of one learner. It stops if a row would be refused or the weights would need
+/// rescaling: then its column is invalid, and it must be trained alone.
 struct LearnerTally {
     std::uint64_t mistakes = 0;
     std::uint64_t updates = 0;
@@ -39,8 +39,8 @@ struct Learner {
     Projection projection;
 };
 
-/// Columns of the table; where there are fewer learners the last ones rest. A number known to
-/// the compiler, so that a row's sums stay in registers.
+/// Columns of the table; with fewer learners the last ones are unused. A constant, so that a row's
+/// sums stay in registers.
 inline constexpr std::size_t n_lanes = 8;
 
 /// The weights of one learner, as it would have them alone.
@@ -66,8 +66,8 @@ template <class T>
 template <class T, class Index, class Value>
 class Sweep {
 public:
-    /// The table has variances also for rules that need none: theirs are 1 and stay so. `missed` of
-    /// the targets has a verdict on each row, one learner after the other.
+    /// The table also has variances for first-order rules; these stay 1. `missed` of the targets
+    /// holds one flag per row, learner after learner.
     Sweep(Diagonal<T>& weights, std::span<const Learner> learners, const Matrix<Index, Value>& rows,
           const Targets& targets, std::span<LearnerTally> tallies, std::size_t begin,
           std::size_t end)
@@ -87,7 +87,7 @@ public:
     Sweep(const Sweep&) = delete;
     Sweep& operator=(const Sweep&) = delete;
 
-    /// Learn the rows from where the last piece ended up to `end`.
+    /// Learns the rows from the end of the last piece up to `end`.
     void run(std::size_t end) {
         for (; next_ < end; ++next_) {
             const auto ahead = lookahead_.advance(next_);
@@ -115,7 +115,8 @@ private:
         for (std::size_t b = 0; b < learners_.size(); ++b) close(b, sign, i);
     }
 
-    /// Mean and variance of every margin: even and odd features apart, as for one column.
+    /// Mean and variance of every margin; even and odd features are summed separately, as for one
+    /// column.
     SURELEARN_WIDEN void weigh(const Row<Index, Value>& row, const Row<Index, Value>& ahead) {
         Eight even_m{}, even_v{}, odd_m{}, odd_v{};
         const std::size_t n = row.size();
@@ -141,7 +142,7 @@ private:
         for (std::size_t b = 0; b < n_lanes; ++b) v[b] += at[n_lanes + b] * square;
     }
 
-    /// The scores that predictions go by.
+    /// The scores that predictions use.
     SURELEARN_WIDEN void weigh_averages(const Row<Index, Value>& row) {
         const auto rounds = static_cast<double>(weights_.rounds() + 1);
         Eight s{};
@@ -154,7 +155,7 @@ private:
         averaged_ = s;
     }
 
-    /// What the rule of column b asks for; does it move?
+    /// Computes the step of column b; returns whether it moves.
     [[nodiscard]] bool decide(const Row<Index, Value>& row, std::size_t b, double sign, double cost,
                               double weight) {
         alpha_[b] = gain_[b] = 0.0;
@@ -182,9 +183,8 @@ private:
         if (odd != 0) find_bad(row);
     }
 
-    /// All columns at once, each by its projection; those that do not move are written back as they
-    /// were (adding 0 would turn -0 into +0). Tells whether any number is not one that weights may
-    /// have.
+    /// Updates all columns at once, each by its projection. Columns that do not move are written
+    /// back unchanged (adding 0 would turn -0 into +0). Returns whether any number is invalid.
     SURELEARN_WIDEN [[nodiscard]] unsigned move_all(const Row<Index, Value>& row) {
         const Eight alpha = alpha_;
         const Eight gain = gain_;
@@ -243,7 +243,7 @@ private:
         return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
     }
 
-    /// Stops the learners whose weights have become zero variances or numbers that are not finite.
+    /// Stops the learners with a variance of zero or a number that is not finite.
     void find_bad(const Row<Index, Value>& row) {
         const Shape& shape = weights_.shape();
         shape.each_feature(row, [&](std::size_t j, double) {
@@ -271,7 +271,7 @@ private:
         targets_.missed[b * targets_.y.size() + i] = missed ? 1 : 0;
     }
 
-    /// Would the weights of a rule that is free of scale be left as they are?
+    /// Whether the weights of a scale-free rule need no rescaling.
     [[nodiscard]] bool in_range(std::size_t b) {
         if (!is_scale_free(learners_[b].rule)) return true;
         std::size_t& j = witness_[b];

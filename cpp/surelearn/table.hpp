@@ -1,6 +1,5 @@
-// One block of numbers, aligned and on large pages where the system has them: a sparse row touches
-// places all over it, and with small pages a third of the time goes into looking their addresses
-// up.
+// One aligned block of numbers, on large pages if the system has them: a sparse row touches
+// addresses all over it, and with small pages a third of the time goes into address translation.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +15,13 @@
 
 namespace surelearn {
 
-/// a b, where memory for so many numbers could exist at all.
+/// a * b; throws if memory for so many numbers cannot exist.
 [[nodiscard]] inline std::size_t product(std::size_t a, std::size_t b) {
     if (b != 0 && a > std::numeric_limits<std::size_t>::max() / b) throw std::bad_alloc();
     return a * b;
 }
 
-/// Numbers that whoever makes the table must write before reading: clearing it first would take as
-/// long as filling it.
+/// A table of uninitialised numbers: clearing it first would take as long as filling it.
 template <class T>
 class Table {
 public:
@@ -41,13 +39,13 @@ public:
         if (block == nullptr) throw std::bad_alloc();
         data_.reset(static_cast<T*>(block));
 #if defined(__linux__)
-        // Advice only: where it is refused the block works all the same.
+        // Advice only: the block works without it.
         if (bytes >= large_page) (void)madvise(block, whole, MADV_HUGEPAGE);
 #endif
     }
 
-    /// Fill the table with copies of its first `period` numbers. In pieces that stay in the cache:
-    /// each number of the table is written once and none of it is read back.
+    /// Fills the table with copies of its first `period` numbers, from a piece that stays in the
+    /// cache: each number of the table is written once and none is read back.
     void repeat(std::size_t period) noexcept {
         const std::size_t piece =
             period * std::max<std::size_t>(1, (std::size_t{1} << 13) / period);

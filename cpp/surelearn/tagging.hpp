@@ -1,11 +1,10 @@
-// Sequences of tokens as structures: a chain is their decoder, which one pass over structures
-// learns.
+// Sequences of tokens as structures, with a chain as their decoder.
 //
-// All weights of a tagger are one table with a column for each label. Its first rows are those of
-// the chain: start, end, and for each pair feature p and previous label i the row 2 + p K + i,
-// whose column j is what the step from i to j is worth; pair feature 0 is in every step with
-// value 1. The features of tokens come behind them. So Psi(x, y) touches cells of one table, and
-// merging, saving and averaging know no chains.
+// All weights of a tagger are in one table with a column per label. Its first rows belong to the
+// chain: start, end, and for each pair feature p and previous label i the row 2 + p K + i, whose
+// column j is the weight of the transition from i to j. Pair feature 0 has the value 1 in every
+// transition. The token features follow. So Psi(x, y) touches cells of one table, and merging,
+// saving and averaging need not know chains.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +28,9 @@ namespace surelearn {
 template <class Index, class Value>
 struct Sequences {
     const Matrix<Index, Value>& tokens;
-    const Matrix<Index, Value>& pairs;  ///< features of the step to a token, without the constant
+    const Matrix<Index, Value>& pairs;  ///< pair features of each token, without the constant
     std::span<const std::int64_t> bounds;
-    std::span<const std::int32_t> y{};  ///< label of each token; empty where none is known
+    std::span<const std::int32_t> y{};  ///< label of each token; empty if unknown
 
     [[nodiscard]] std::size_t size() const noexcept { return bounds.size() - 1; }
     [[nodiscard]] std::size_t begin(std::size_t i) const noexcept {
@@ -42,7 +41,7 @@ struct Sequences {
     }
 };
 
-/// Where the chain's own weights lie.
+/// The rows of the chain in the table.
 struct ChainLayout {
     std::size_t n_labels;
     std::size_t n_pairs;  ///< without the constant one
@@ -52,13 +51,13 @@ struct ChainLayout {
     [[nodiscard]] std::size_t step(std::size_t pair, std::size_t before) const noexcept {
         return 2 + pair * n_labels + before;
     }
-    /// Rows before the first feature of a token.
+    /// Number of rows before the first token feature.
     [[nodiscard]] std::size_t tokens() const noexcept { return step(n_pairs + 1, 0); }
 };
 
 namespace detail {
 
-/// A row whose features lie further on in the table.
+/// A row whose features are shifted to their rows of the table.
 template <class R>
 struct Shifted {
     R row{};
@@ -69,7 +68,7 @@ struct Shifted {
     [[nodiscard]] double x(std::size_t p) const noexcept { return row.x(p); }
 };
 
-/// From weights and features to the scores of a chain, and from two paths to g.
+/// Computes the scores of a chain from weights and features, and g from two paths.
 template <class T, class Index, class Value>
 class ChainFeatures {
 public:
@@ -78,7 +77,7 @@ public:
           sequences_(sequences),
           layout_{weights.shape().n_columns, sequences.pairs.n_features()} {}
 
-    /// The scores of sequence i, with the averaged means or the present ones.
+    /// The scores of sequence i, with the averaged or the current means.
     void load(std::size_t i, bool averaged, Chain& chain) const {
         const std::size_t length = sequences_.length(i);
         const bool steps_differ = has_pairs();
@@ -100,7 +99,7 @@ public:
         }
     }
 
-    /// g = Psi(x, y) - Psi(x, other), without what the two share; they differ in `apart` at most.
+    /// g = Psi(x, y) - Psi(x, other), without common parts; the paths differ only within `apart`.
     void difference(std::size_t i, std::span<const std::int32_t> y,
                     std::span<const std::int32_t> other, TokenRange apart,
                     SparseDifference<T>& g) const {
@@ -112,7 +111,7 @@ public:
         };
         if (y[0] != other[0]) both(ChainLayout::start, 0, 1.0);
         if (y[last] != other[last]) both(ChainLayout::end, last, 1.0);
-        // The step from the last token that differs leads to one that may not.
+        // One token more: the transition out of the last differing token differs as well.
         for (std::size_t t = apart.begin; t < std::min(apart.end + 1, y.size()); ++t) {
             if (y[t] != other[t]) {
                 const auto row = token(i, t);
@@ -135,9 +134,9 @@ private:
                                           layout_.tokens()};
     }
 
-    /// Memory is asked for the numbers of the token `ahead` meanwhile. With q the sums for
-    /// averaging and c the rounds, sum (mu - q / c) x is read as sum mu x - (sum q x) / c: one
-    /// division for a label in place of one for each of its weights.
+    /// Prefetches the weights of the token `ahead` meanwhile. With q the sums for averaging and c
+    /// the rounds, sum (mu - q / c) x is computed as sum mu x - (sum q x) / c: one division per
+    /// label instead of one per weight.
     template <class R>
     void read(const R& row, const R& ahead, bool averaged, std::span<double> s) const {
         fetch(ahead, 0);
@@ -150,7 +149,7 @@ private:
         for (std::size_t k = 0; k < s.size(); ++k) s[k] -= sums_[k] / c;
     }
 
-    /// Only the part that is read: of most tokens nothing else is looked at.
+    /// Prefetches only the part that is read: most tokens need nothing else.
     template <class R>
     [[gnu::always_inline]] void fetch(const R& row, std::size_t part) const noexcept {
         constexpr std::size_t line = 64 / sizeof(T);
@@ -177,7 +176,7 @@ private:
         return static_cast<double>(weights_.rounds() + 1);
     }
 
-    /// f(pair feature, value) for those of the step to token t: the constant one first.
+    /// f(pair feature, value) for the transition to token t; the constant feature comes first.
     template <class F>
     void each_pair(std::size_t i, std::size_t t, const F& f) const {
         f(std::size_t{0}, 1.0);
@@ -232,7 +231,7 @@ public:
     [[nodiscard]] bool best_other(Truth y, Path& path) { return chain_.best_other(y, path); }
     [[nodiscard]] std::vector<Path> k_best(std::size_t k) { return chain_.k_best(k); }
 
-    /// Every wrong tag costs 1: it looks that much better than it is.
+    /// Adds the cost of 1 for each wrong tag to its score.
     void augment_loss(Truth y) noexcept {
         for (std::size_t t = 0; t < y.size(); ++t) {
             const auto s = chain_.unary(t);
@@ -251,7 +250,7 @@ public:
     void difference(Truth y, const Path& path, SparseDifference<T>& g) const {
         difference(y, path, {0, y.size()}, g);
     }
-    /// The same where the two paths differ in `apart` at most.
+    /// The same for paths that differ only within `apart`.
     void difference(Truth y, const Path& path, TokenRange apart, SparseDifference<T>& g) const {
         features_.difference(example_, y, path, apart, g);
     }
@@ -273,7 +272,7 @@ private:
 
 static_assert(SummingDecoder<ChainDecoder<float, std::int32_t, float>, float>);
 
-/// Sequences learnt one after the other.
+/// Learns sequences one by one.
 template <class T, class Index, class Value>
 using TagPass = StructuredPass<T, ChainDecoder<T, Index, Value>>;
 
@@ -284,7 +283,7 @@ public:
     Tagger(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
         : weights_(weights), decoder_(weights, sequences) {}
 
-    /// Scores of a sequence by the means that predictions go by.
+    /// Scores of a sequence, by the means that predictions use.
     [[nodiscard]] Chain& chain(std::size_t i) {
         decoder_.load(i, Means::predicting);
         return decoder_.chain();
@@ -295,8 +294,8 @@ public:
         std::ranges::copy(path_, out.begin());
     }
 
-    /// Also by how much each tag leads over the best path that has another one there: mean and
-    /// variance of g = Psi(x, best) - Psi(x, that path).
+    /// Also the lead of each tag over the best path without it: mean and variance of
+    /// g = Psi(x, best) - Psi(x, that path).
     void tag(std::size_t i, std::span<std::int32_t> out, std::span<Moments> lead) {
         tag(i, out);
         decoder_.chain().look_back();

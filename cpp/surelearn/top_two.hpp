@@ -1,5 +1,5 @@
-// Room 8, questions: how far the best label of a row lies before the next best one, and how sure
-// of it the weights would be had the row been learnt. Knows no right label.
+// Room 8, query scores: the margin between the two best labels of a row, and the variances as if
+// the row had been learnt. Knows no right label.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace surelearn {
 
-/// The mean score of every column as predictions have it. `ahead` as for `scores`.
+/// The mean score of each column, as predictions use it. `ahead` as for `scores`.
 template <Weights W, class R>
 void mean_scores(const W& weights, const R& row, std::span<double> s, const R& ahead = {}) {
     if (weights.shape().averaged) {
@@ -34,7 +34,7 @@ void mean_scores(const W& weights, const R& row, std::span<double> s, const R& a
     }
 }
 
-/// The two labels of the largest mean scores, the first of equals, and the margin between them.
+/// The two labels with the largest mean scores (ties: the first), and the margin between them.
 struct TopTwo {
     std::size_t best;
     std::size_t next;
@@ -59,8 +59,8 @@ template <Weights W, class R>
     return {top, next, s[top] - s[next], weights.variance(row, g, work)};
 }
 
-/// f(place, lead) for the rows of these numbers, or for all where there are none. In parts side by
-/// side, each row by itself: how many threads there are does not show.
+/// f(position, lead) for the rows of these numbers, or for all rows. Rows are independent, so the
+/// number of threads does not change the result.
 template <Weights W, class Index, class Value, class F>
 void each_top_two(const W& weights, const Matrix<Index, Value>& matrix,
                   std::span<const std::int64_t> numbers, std::size_t threads, const F& f) {
@@ -81,7 +81,7 @@ void each_top_two(const W& weights, const Matrix<Index, Value>& matrix,
     });
 }
 
-/// The gain of a row that the rule finds on the border: margin 0, variance v with these shares.
+/// The gain of the rule for a row on the border: margin 0, variance v with these contributions.
 [[nodiscard]] inline double gain_on_border(const AnyRule& rule, double v,
                                            std::span<const double> shares) {
     const auto gather = [&] { return shares; };
@@ -89,8 +89,8 @@ void each_top_two(const W& weights, const Matrix<Index, Value>& matrix,
                       rule);
 }
 
-/// Shrink the variances as if a row on the border had been learnt, the means unmoved. False, and
-/// nothing changes, where a variance would become zero.
+/// Shrinks the variances as if a row on the border had been learnt; means do not change. If a
+/// variance would become zero, nothing changes and it returns false.
 template <std::size_t N, class T, class R>
 [[nodiscard]] bool hypothetical_update(Diagonal<T>& weights, const AnyRule& rule,
                                        Projection projection, const R& row,

@@ -1,6 +1,6 @@
-// Rooms 3 and 6, a round as a transaction: the weights that a row and some labels touch are copied
-// out, moved as often as the scheme likes, and written back rounded once, whole or not at all.
-// Knows neither rules nor schemes.
+// Rooms 3 and 6, a round as a transaction: copies the weights that a row and some labels touch,
+// updates the copies as often as the scheme needs, and writes them back, rounded once, all or
+// nothing. Knows neither rules nor schemes.
 //
 // Constraint r of a transaction is the margin of the right label, block 0, against rival r, block r
 // + 1. Two classes have one block and one constraint.
@@ -28,7 +28,8 @@ class Transaction;
 template <class T>
 class Transaction<Diagonal<T>> {
 public:
-    /// Copy out what `row` touches in the columns of `sides`, the first being the right label's.
+    /// Copies the weights that `row` touches in the columns of `sides`; the first is the right
+    /// label.
     template <class R>
     void load(const Diagonal<T>& weights, const R& row, std::span<const Side> sides) {
         second_order_ = weights.shape().second_order;
@@ -58,7 +59,7 @@ public:
         return std::max<std::size_t>(1, blocks_.size() - 1);
     }
 
-    /// Mean and variance of margin r as the transaction has them now.
+    /// Current mean and variance of margin r.
     [[nodiscard]] Moments margin(std::size_t r) const noexcept {
         const Block& right = blocks_[0];
         if (blocks_.size() == 1) return {right.side.sign * right.s, right.v};
@@ -71,7 +72,7 @@ public:
         return r == s ? margin(r).v : blocks_[0].v;
     }
 
-    /// The shares a_j = sigma_j g_j^2 of margin r.
+    /// The contributions a_j = sigma_j g_j^2 to margin r.
     [[nodiscard]] std::span<const double> shares(std::size_t r, std::vector<double>& out) const {
         out.clear();
         for (std::size_t p = 0; p < x_.size(); ++p) {
@@ -82,7 +83,7 @@ public:
         return out;
     }
 
-    /// A step on margin r from where the transaction is now.
+    /// A step on margin r from the current state.
     [[nodiscard]] bool apply(std::size_t r, const Step& step, Projection projection) {
         const double v = margin(r).v;
         for (const std::size_t b : {std::size_t{0}, r + 1}) {
@@ -93,8 +94,8 @@ public:
         return true;
     }
 
-    /// Steps on all margins from where the transaction began: means and precisions of the models
-    /// each alone would give, mixed with these weights.
+    /// Steps on all margins from the start of the transaction: averages the means and precisions
+    /// that each step alone would give, with these weights.
     [[nodiscard]] bool apply_together(std::span<const Step> steps, std::span<const double> mixing,
                                       Projection projection) {
         const std::vector<double> v = margin_variances();
@@ -130,8 +131,8 @@ public:
         }
     }
 
-    /// Write back what has moved; false, and nothing written, where a variance would become zero or
-    /// any number not finite.
+    /// Writes back the weights; if a variance would become zero or a number not finite, writes
+    /// nothing and returns false.
     [[nodiscard]] bool commit(Diagonal<T>& weights) const {
         for (const Block& block : blocks_) {
             if (block.moved && !is_valid(weights, block)) return false;
@@ -196,7 +197,7 @@ private:
         return {sum[0] + sum[1], squares[0] + squares[1]};
     }
 
-    /// What the sum for averaging becomes for feature p of a block.
+    /// The new sum for averaging of feature p of a block.
     [[nodiscard]] double sum_after(const Diagonal<T>& weights, const Block& block,
                                    std::size_t p) const noexcept {
         const T* const at = weights.cell(features_[p]) + block.side.column;

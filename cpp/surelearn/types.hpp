@@ -1,4 +1,4 @@
-// The words shared by every room: a step of a rule, a view of one sparse row, the shape of weights.
+// Types shared by all rooms: a step of a rule, a view of one sparse row, the shape of weights.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace surelearn {
 
-/// What a rule decides: mu += alpha sigma g, sigma^-1 += gain g g'.
+/// The step of a rule: mu += alpha sigma g, sigma^-1 += gain g g'.
 struct Step {
     double alpha = 0.0;
     double gain = 0.0;
@@ -17,7 +17,7 @@ struct Step {
 /// Which off-diagonal part an update drops: that of the new precision or of the new covariance.
 enum class Projection { precision, covariance };
 
-/// What weights are kept over.
+/// The dimensions of weights.
 struct Shape {
     std::size_t n_features = 0;  ///< without the intercept
     std::size_t n_columns = 1;   ///< 1 for two classes, otherwise the number of classes
@@ -32,8 +32,8 @@ struct Shape {
     }
     [[nodiscard]] std::size_t stride() const noexcept { return parts() * n_columns; }
 
-    /// f(feature, x) for every entry of the row, then for the intercept. One place of call, so that
-    /// f is inlined and what it captures stays in registers.
+    /// f(feature, x) for every entry of the row, then for the intercept. There is a single call, so
+    /// that f is inlined and its captures stay in registers.
     template <class R, class F>
     void each_feature(const R& row, F&& f) const {
         const std::size_t n = row.size() + (intercept ? 1 : 0);
@@ -50,13 +50,13 @@ struct Moments {
     double v = 0.0;
 };
 
-/// How a passive-aggressive rule pays for what it leaves undone.
+/// The slack of a passive-aggressive rule.
 struct Slack {
     double most;   ///< largest alpha
     double ridge;  ///< added to |g|^2
 };
 
-/// One block of g: the column it lies in and its sign there.
+/// One block of g: its column and its sign.
 struct Side {
     std::size_t column;
     double sign;

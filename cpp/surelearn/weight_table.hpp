@@ -1,10 +1,9 @@
-// Where diagonal weights lie: feature j owns one run of memory [mu_1..mu_K, sigma_1..sigma_K,
-// q_1..q_K], the variances only for second-order rules, the sums q only when averaging. A sparse
-// row then touches one place for each feature. Knows neither rows nor steps.
+// The storage of diagonal weights: feature j has one run of memory [mu_1..mu_K, sigma_1..sigma_K,
+// q_1..q_K]; variances only for second-order rules, sums q only with averaging. So a sparse row
+// touches one address per feature. Knows neither rows nor steps.
 //
-// A run may have room for columns to come, which already hold what a new class starts with: a class
-// that arrives takes the next one, and nothing is copied. So columns lie in the order in which they
-// came, and a ColumnOrder tells which label's each is.
+// A run may have spare columns, which already hold the prior: a new class takes the next one
+// without copying. So columns are in order of arrival, and a ColumnOrder maps them to labels.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +37,7 @@ public:
     WeightTable(WeightTable&&) noexcept = default;
     WeightTable& operator=(WeightTable&&) noexcept = default;
 
-    /// What is kept over what; the prior is that of the beginning.
+    /// The dimensions; the prior is the initial one.
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
     /// Variance of a weight that no row has touched.
     [[nodiscard]] double prior() const noexcept { return memory_->prior; }
@@ -50,21 +49,21 @@ public:
     /// The run of feature j: column b of part p is number p * capacity() + b.
     [[nodiscard]] T* cell(std::size_t j) noexcept { return data_ + j * stride_; }
     [[nodiscard]] const T* cell(std::size_t j) const noexcept { return data_ + j * stride_; }
-    /// Columns that there is room for; one column has none beside it.
+    /// The number of columns including spare ones; a single column has no spare ones.
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
-    /// Where the sums for averaging begin in a run.
+    /// The offset of the sums for averaging in a run.
     [[nodiscard]] std::size_t average_at() const noexcept {
         return (shape_.parts() - 1) * capacity_;
     }
 
-    /// Which column is which label's.
+    /// The mapping between labels and columns.
     [[nodiscard]] const ColumnOrder& order() const noexcept { return order_; }
     [[nodiscard]] std::size_t column(std::size_t label) const noexcept {
         return order_.column(label);
     }
 
-    /// Does feature j still have its starting values, to the bit?
+    /// Whether feature j still has its initial values, to the bit.
     [[nodiscard]] bool untouched(std::size_t j) const noexcept {
         for (std::size_t part = 0; part < shape_.parts(); ++part) {
             const T* const at = cell(j) + part * capacity_;
@@ -76,7 +75,7 @@ public:
         return true;
     }
 
-    /// The numbers of feature j in the order of the labels and without room: shape().stride().
+    /// The shape().stride() numbers of feature j, in the order of labels, without spare columns.
     void copy_run(std::size_t j, T* out) const noexcept {
         for (std::size_t part = 0; part < shape_.parts(); ++part) {
             const T* const at = cell(j) + part * capacity_;
@@ -84,8 +83,8 @@ public:
         }
     }
 
-    /// The same weights under other columns: column k of the result is column from[k] of this one,
-    /// or a new class at its prior where from[k] is negative. With room for `capacity` columns.
+    /// The same weights with other columns: column k of the result is column from[k] of this table,
+    /// or a new class at the prior if from[k] is negative. Reserves `capacity` columns.
     [[nodiscard]] WeightTable with_columns(std::span<const std::int64_t> from,
                                            std::size_t capacity = 0) const {
         Shape shape = shape_;
@@ -109,9 +108,9 @@ public:
         return result;
     }
 
-    /// The same weights with new columns in the room there is, in the memory of these: nothing is
-    /// copied, and what one of the two learns the other has learnt. None where there is too little
-    /// room, or where `from` drops a column or moves one.
+    /// The same weights with new columns from the spare ones, in the same memory: nothing is
+    /// copied, and updates of one table show in the other. None if there are too few spare columns,
+    /// or if `from` drops or moves a column.
     [[nodiscard]] std::optional<WeightTable> extended(std::span<const std::int64_t> from) {
         std::size_t taken = shape_.n_columns;
         if (from.size() > capacity_ || memory_->n_columns != taken) return std::nullopt;
@@ -128,7 +127,8 @@ public:
         return WeightTable(*this, ColumnOrder(std::move(columns)), taken);
     }
 
-    /// Room to take for so many columns: a stream of new ones copies each a few times at most.
+    /// The capacity for so many columns: it grows so that a stream of new classes copies each
+    /// column a few times at most.
     [[nodiscard]] std::size_t room_for(std::size_t n_columns) const noexcept {
         return std::max(n_columns, capacity_ + capacity_ / 2);
     }
@@ -145,7 +145,7 @@ public:
             for (std::size_t part = 0; part < shape.parts(); ++part) {
                 const bool variance = shape.second_order && part == 1;
                 T own = cell(j)[part] * share;
-                // The least number there is has no half, and a variance may not be zero.
+                // Half of the smallest number rounds to zero, which a variance must not be.
                 if (variance) own = std::max(own, std::numeric_limits<T>::denorm_min());
                 result.cell(j)[2 * part] = variance ? own : T{0} - own;
                 result.cell(j)[2 * part + 1] = own;
@@ -154,8 +154,8 @@ public:
         return result;
     }
 
-    /// The same weights under other features: feature j of the result is feature from[j] of these,
-    /// or a new one at its prior where from[j] is negative. Without intercept.
+    /// The same weights with other features: feature j of the result is feature from[j] of these,
+    /// or a new one at the prior if from[j] is negative. Without intercept.
     [[nodiscard]] WeightTable with_features(std::span<const std::int64_t> from) const {
         Shape shape = shape_;
         shape.n_features = from.size();
@@ -169,13 +169,13 @@ public:
     }
 
 protected:
-    /// What all tables in one memory share.
+    /// State shared by all tables in the same memory.
     struct Memory {
         Memory(std::size_t size, const Shape& shape)
             : table(size), n_columns(shape.n_columns), prior(shape.prior) {}
 
         Table<T> table;
-        std::size_t n_columns;  ///< that are taken; the others are as at the start
+        std::size_t n_columns;  ///< columns in use; the others hold the prior
         double prior;
         std::uint64_t rounds = 0;
         std::size_t witness = 0;  ///< see Diagonal::keep_in_range
@@ -184,7 +184,7 @@ protected:
     [[nodiscard]] Memory& memory() noexcept { return *memory_; }
     [[nodiscard]] const Memory& memory() const noexcept { return *memory_; }
 
-    /// What the numbers of a part start with.
+    /// The initial value of the numbers of a part.
     [[nodiscard]] T start(std::size_t part) const noexcept {
         return shape_.second_order && part == 1 ? static_cast<T>(prior()) : T{0};
     }
@@ -192,7 +192,7 @@ protected:
     Shape shape_;
 
 private:
-    /// Without a number in it.
+    /// An uninitialised table.
     WeightTable(const Shape& shape, std::size_t capacity)
         : shape_(shape),
           capacity_(capacity),
@@ -200,7 +200,7 @@ private:
           memory_(std::make_shared<Memory>(product(shape.n_rows(), stride_), shape)),
           data_(memory_->table.data()) {}
 
-    /// The first columns of another's memory under an order of their own.
+    /// A table over the first columns of another table's memory, with a separate order.
     WeightTable(const WeightTable& other, ColumnOrder order, std::size_t n_columns)
         : shape_(other.shape_),
           capacity_(other.capacity_),

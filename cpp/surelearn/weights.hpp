@@ -1,5 +1,5 @@
-// Rooms 3 and 6, the concept: what a pass asks of weights, and what each kind of them states about
-// itself. Knows no kind.
+// Rooms 3 and 6, the concept Weights: what a pass needs from weights, and the traits of each kind.
+// Knows no kind.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@ namespace surelearn {
 
 namespace detail {
 
-/// What a kind of weights states:
+/// The traits of a kind of weights:
 ///
-/// - meets_one_constraint: a step on one constraint is the projection itself, nothing is dropped.
-/// - fetches_ahead: memory may be asked for the weights of a row before they are needed.
-/// - holds_coded_problems: columns can be problems of their own, moved all in one round.
-/// - touches_all_weights: an update may go through all weights, not only those of the row's
-///   features. Then locks are held for fewer rows at a time.
+/// - meets_one_constraint: a step on one constraint is the exact projection; nothing is dropped.
+/// - fetches_ahead: the weights of a row can be prefetched.
+/// - holds_coded_problems: columns can be separate problems, all updated in one round.
+/// - touches_all_weights: an update may touch all weights, not only those of the row's features.
+///   Then the lock is held for fewer rows at a time.
 template <class W>
 concept StatesItsKind = requires {
-    typename W::Number;  // in which weights are kept
-    typename W::Work;    // memory of a round that is no part of the model
+    typename W::Number;  // the storage type
+    typename W::Work;    // working memory of a round, not part of the model
     { W::meets_one_constraint } -> std::convertible_to<bool>;
     { W::fetches_ahead } -> std::convertible_to<bool>;
     { W::holds_coded_problems } -> std::convertible_to<bool>;
@@ -37,7 +37,7 @@ concept StatesItsKind = requires {
 /// Any type of row would do.
 using AnyRow = Row<std::int32_t, float>;
 
-/// What a row means under the weights: scores of columns, and mean and variance of a margin.
+/// The scores of a row's columns, and mean and variance of a margin.
 template <class W>
 concept JudgesRows =
     requires(const W& weights, const AnyRow& row, std::array<Side, 1> one, std::array<Side, 2> two,
@@ -51,7 +51,7 @@ concept JudgesRows =
         { weights.shares(row, two, 1.0, shares) } -> std::same_as<std::span<const double>>;
     };
 
-/// A step on g is made whole, or not at all; then the round ends.
+/// A step on g is made completely or not at all; then the round ends.
 template <class W>
 concept TakesSteps = requires(W& weights, const AnyRow& row, std::array<Side, 1> one,
                               std::array<Side, 2> two, Step step, Projection projection,
