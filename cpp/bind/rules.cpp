@@ -67,9 +67,8 @@ bool read_pair(const nb::object& got, double* out) noexcept {
 
 /// A rule that is a Python function, and the same function compiled where there is that.
 ///
-/// It is called while a model is locked for writing and without the interpreter's lock, so Python
-/// is asked only after taking the latter: nobody may wait for a model with the interpreter's lock
-/// held.
+/// The core calls it while a model is locked for writing, without the GIL; it takes the GIL to call
+/// Python. So a thread must never wait for a model's lock while it holds the GIL.
 class CustomRule : public AnyRule {
 public:
     /// The compiled form: writes (alpha, gain), gives 0 where the function raises.

@@ -133,8 +133,8 @@ template <class T>
             give(std::move(rows.values)), failed};
 }
 
-/// The rows of some texts and the names met in them, which are nobody's yet: for threads that read
-/// ahead of each other.
+/// The rows of some texts and the names met in them, which the hasher does not keep yet: threads
+/// may read ahead in any order.
 [[nodiscard]] auto transform_apart(const Hasher& self, const Texts& texts) {
     auto names = self.names ? std::make_unique<Names>(self.names->known()) : nullptr;
     CountRows<float> rows;

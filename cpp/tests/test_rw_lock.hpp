@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
 constexpr std::size_t n_features = 48;
-/// Far more than needed, and short enough to see that somebody starved.
+/// Far more than needed, and short enough to show that a thread starved.
 constexpr std::chrono::seconds patience{20};
 
 /// A model whose blocks can be seen half done: a block has one row for each feature, and each row
@@ -145,7 +145,7 @@ inline void readers_share() {
     CHECK(!late);
 }
 
-/// There is always somebody reading: each reader comes back at once and stays a while.
+/// Some thread is always reading: each reader comes back at once and stays a while.
 inline void readers_do_not_starve_the_writer() {
     constexpr int blocks = 50;
     rw_locks::Shared shared;

@@ -1,7 +1,7 @@
 """Partitions: what every engine does with them, in the order of `fit`; must not know an engine.
 
-A partition is a shard whose rows somebody else holds. An engine says how partitions are visited
-and how what comes of them is put together; all else is here, so that engines give the same bytes.
+A partition is a shard whose rows an engine holds. The engine visits partitions and adds up their
+results; everything else is here, so that all engines give the same bytes.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class DiagonalSums:
         """The state of the weights that the sums come to."""
         features, sums = self.features, self.sums
         if layout.second_order and _start(layout, total) != total.scale.prior:
-            # Not even a weight that nobody has moved is as it was: all of them are stored.
+            # The variance of unmoved weights changes as well, so all weights are stored.
             features = np.arange(layout.n_rows, dtype=np.int64)
             sums = _zeros((layout.n_rows, *sums.tops.shape[1:]), sums.n_digits)
             sums.put(self.features, self.sums, slice(None))
@@ -147,7 +147,7 @@ def _united(
 
 
 def _start(layout: Layout, total: Total) -> float:
-    """The variance of a weight that nobody has moved, as stored."""
+    """The variance of a weight that no model has moved, as stored."""
     nothing = np.zeros((1, layout.parts, 1))
     return float(_cells(nothing, layout, total)[0, 1, 0])
 
