@@ -105,6 +105,48 @@ def accuracy() -> list[str]:
     ]
 
 
+def _in_rounds(lines: list[Line]) -> Iterator[list[str]]:
+    """Each set and rule: how far shards are from one model of equal passes."""
+    keys = ("set", "rule", "passes", "merged", "way")
+    found: dict[tuple[str, ...], list[Line]] = {}
+    for line in lines:
+        found.setdefault(tuple(line[key] for key in keys), []).append(line)
+    columns = [
+        ("10", "each pass", "evidence"),
+        ("10", "each pass", "bayes"),
+        *((passes, "once", way) for passes in ("10", "1") for way in ("evidence", "bayes")),
+        ("10", "never", "mean of the parts"),
+    ]
+    for name, rule in dict.fromkeys((line["set"], line["rule"]) for line in lines):
+        one = found[name, rule, *columns[0]][0]
+        about = f"{name}, {one['classes']} classes, {int(one['rows learnt']):,} rows"
+        cells = (found[name, rule, *column] for column in columns)
+        figures = (" / ".join(line["to one model"] for line in cell) for cell in cells)
+        yield [about, rule, one["one model %"], *figures]
+
+
+def rounds() -> list[str]:
+    """Shards merged after each pass, and once, beside one model."""
+    head = (
+        "set",
+        "rule",
+        "one model",
+        "rounds, `evidence`",
+        "rounds, `bayes` (10)",
+        "once after ten passes, `evidence`",
+        "`bayes`",
+        "once after one pass, `evidence`",
+        "`bayes`",
+        "mean of the parts",
+    )
+    return [
+        "Points before (+) or behind (-) one model of equal passes, 10 / 50 shards, rows of"
+        " length 1, parameters as they come; accuracy of one model after ten passes in percent,"
+        " and the mean of the parts after ten passes:\n",
+        *tables.table(head, _in_rounds(tables.lines(HERE / "rounds.csv"))),
+    ]
+
+
 # ------------------------------------------------------------------------ cost
 
 
@@ -184,7 +226,7 @@ def projection() -> list[str]:
 
 def renewed(page: str) -> str:
     """The page with its tables made anew."""
-    for make in (accuracy, cost, cores, projection):
+    for make in (rounds, accuracy, cost, cores, projection):
         page = tables.placed(page, f"{make.__name__} in experiments/shards/page.py", make())
     return page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import lzma
+import math
 import pickle
 
 import numpy as np
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import surelearn.merging
+from merging.test_evidence import texts
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, merge, rules
 from surelearn.decode import Code
-from surelearn.merging import MergeState
+from surelearn.merging import Evidence, MergeState
 from surelearn.text import HashingVectorizer
 
 LABELS = list("abcd")
@@ -244,6 +246,21 @@ def test_first_order_rules_can_only_be_averaged(rule):
     moved = (both.sum(0) / np.maximum((both != 0).sum(0), 1)).astype(np.float32)
     np.testing.assert_array_max_ulp(merge(models).coef_, moved, 1)
     assert not np.array_equal(moved, plain)
+
+
+def test_rows_that_were_kept_back_choose_tau():
+    X, y = texts(1200, n_classes=8)
+    parts = [SureTextClassifier(random_state=0, n_features=2**10).fit(X[i::10], y[i::10])
+             for i in range(8)]  # fmt: skip
+    X_val, y_val = [*X[8::10], *X[9::10]], [*y[8::10], *y[9::10]]
+    found = merge(parts, X_val=X_val, y_val=y_val)
+    scores = {tau: merge(parts, Evidence(tau)).score(X_val, y_val) for tau in (1.0, 16.0, math.inf)}
+    assert found.score(X_val, y_val) >= max(scores.values())
+    assert len(set(scores.values())) > 1
+    with pytest.raises(ValueError, match="how must be 'evidence' for X_val and y_val to choose ta"):
+        merge(parts, "bayes", X_val=X_val, y_val=y_val)
+    with pytest.raises(ValueError, match="X_val and y_val must be given together, got one"):
+        merge(parts, X_val=X_val)
 
 
 def test_the_room_does_not_hide_the_function():

@@ -1,4 +1,4 @@
-"""What shards keep back: not learnt in the last round, and a warning where merging has lost."""
+"""What shards keep back: never learnt, and a warning where merging has lost."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from surelearn import SureClassifier, SureTagger, SureTextClassifier
 from surelearn.models.held_out import HeldOut, n_held_out, warn_if_worse
 
 
-def test_one_record_in_fifty_is_kept_back():
-    assert [n_held_out(n) for n in (0, 49, 50, 149, 2500, 10**6)] == [0, 0, 1, 2, 50, 50]
+def test_one_record_in_a_hundred_is_kept_back():
+    assert [n_held_out(n) for n in (0, 99, 100, 299, 5000, 10**6)] == [0, 0, 1, 2, 50, 50]
 
 
 def numbers(n=400):
@@ -23,18 +23,18 @@ def numbers(n=400):
 
 
 @pytest.mark.parametrize("passes", [1, 3])
-def test_what_is_kept_back_is_not_learnt_in_the_last_round(passes):
+def test_what_is_kept_back_is_never_learnt(passes):
     X, y = numbers()
     clf = SureClassifier(n_shards=2, passes=passes, shuffle=False).fit(X, y)
-    assert clf.model_.counts.sum() == (400 if passes > 1 else 392)
+    assert clf.model_.counts.sum() == 396
     strange = X.copy()
-    strange[196:200], strange[396:] = 100.0, -100.0  # the last four of both shards
+    strange[198:200], strange[398:] = 100.0, -100.0  # the last two of both shards
     other = SureClassifier(n_shards=2, passes=passes, shuffle=False).fit(strange, y)
-    assert np.array_equal(clf.coef_, other.coef_) == (passes == 1)
+    assert np.array_equal(clf.coef_, other.coef_)
 
 
 def test_a_merged_model_that_is_worse_than_its_parts_is_told_of():
-    X, y = texts(4000)
+    X, y = texts(8000)
     params = {"n_shards": 10, "passes": 5, "random_state": 0, "n_features": 2**12}
     figures = r"got \d+\.\d % right .* have \d+\.\d %, on 80 records .*combine='evidence'"
     with pytest.warns(UserWarning, match=rf"^merged shards must not be worse.* {figures}"):

@@ -145,8 +145,8 @@ def merged_is_worse(merged: float, parts: float, n: int, combine: object) -> str
         remedy = "Use combine='evidence', fewer shards, or fit_intercept=False."
     return (
         f"merged shards must not be worse than one shard, got {100 * merged:.1f} % right where the "
-        f"models of the shards have {100 * parts:.1f} %, on {n:,} records that none of them had "
-        f"learnt in the last round. {remedy}"
+        f"models of the shards have {100 * parts:.1f} %, on {n:,} records that none of them has "
+        f"learnt. {remedy}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -24,7 +25,13 @@ from surelearn.models.sequence_settings import FEATURES, SequenceSettings
 E = TypeVar("E", bound=SureClassifier | SureTagger)
 
 
-def merge(models: Iterable[E], how: str | Evidence = "evidence") -> E:
+#: What `merge` tries where there are rows to choose by; of equals the first.
+_TAUS = (16.0, 4.0, 64.0, 1.0, 256.0, math.inf)
+
+
+def merge(
+    models: Iterable[E], how: str | Evidence = "evidence", *, X_val: Any = None, y_val: Any = None
+) -> E:
     r"""One model from many that were trained apart, on parts of the data.
 
     Of every weight, with the mean :math:`\mu_0` and the precision :math:`\lambda_0` that all
@@ -52,6 +59,9 @@ def merge(models: Iterable[E], how: str | Evidence = "evidence") -> E:
         in the paper, which counts the prior n times. ``"kl"``: the same mean, and
         :math:`\Sigma^{-1} = \sum_c \Sigma_c^{-1} / n`, which is what minimises the sum of KL
         divergences. ``"uniform"``: plain averages of means and variances.
+    X_val, y_val : rows or sequences and their labels, optional
+        That no model has learnt: of six values of tau from 1 to infinity the one with the best
+        `score` on them is taken. Only for ``"evidence"``.
 
     Returns
     -------
@@ -73,6 +83,9 @@ def merge(models: Iterable[E], how: str | Evidence = "evidence") -> E:
     array(['yes'], dtype='<U3')
     """
     listed = _listed(models)
+    if X_val is not None or y_val is not None:
+        chosen: E = _chosen(listed, how, X_val, y_val)
+        return chosen
     way = way_of(how)
     fitted = [model for model in listed if is_fitted(model)]
     if not fitted:
@@ -93,6 +106,19 @@ def merge(models: Iterable[E], how: str | Evidence = "evidence") -> E:
     put_columns(result, fitted)
     _put_temperature(result, listed, states)
     return result
+
+
+def _chosen(models: list[E], how: str | Evidence, X_val: Any, y_val: Any) -> E:
+    """The best of several merged models on rows that were kept back."""
+    if how != "evidence":
+        raise ValueError(f"how must be 'evidence' for X_val and y_val to choose tau, got {how!r}.")
+    if X_val is None or y_val is None:
+        raise ValueError("X_val and y_val must be given together, got one of them.")
+    best: E = max(
+        (merge(models, Evidence(tau)) for tau in _TAUS),
+        key=lambda model: model.score(X_val, y_val),
+    )
+    return best
 
 
 def state_of(model: SureClassifier, how: Way, *, like: SureClassifier) -> MergeState:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from surelearn import _check
 
 #: One record in so many is kept back, and so many at most by a shard.
-_SHARE, _MOST = 50, 50
+_SHARE, _MOST = 100, 50
 
 
 class HeldOut(NamedTuple):
-    """Records of one shard that neither its model nor another one has learnt in its last round."""
+    """Records of one shard that no model has learnt."""
 
     records: Any
     right: NDArray[np.bool_]  # of each row or token: was the shard's model right?

@@ -94,8 +94,9 @@ def learn_round(
     number, trainable, block = shard
     trainable.model = _spare(spares) or start.copy()
     passes = rounds.after(len(start.mistakes))
-    # What the last merge is judged by is not learnt in its round.
-    held = n_held_out(block.size) if rounds.passes in passes else 0
+    # What the last merge is judged by is learnt in no round: a model that had met it before would
+    # remember less of it the more shards have moved it since.
+    held = n_held_out(block.size)
     n = block.size - held
     reported = reports(block.size, rounds.passes, verbose=rounds.verbose, of=f"shard {number}, ")
 
@@ -113,7 +114,7 @@ def learn_round(
         report=lambda pass_number: _stoppable(reported(pass_number), stop),
     )
     state = trainable.state(rounds.way, start)
-    judged = trainable.held_out(block, held) if held else None
+    judged = trainable.held_out(block, held) if held and rounds.passes in passes else None
     spare = None if spares is None else trainable.rewound(start, state)
     if spares is not None and spare is not None:
         spares.append(spare)
