@@ -176,7 +176,7 @@ def test_rows_in_one_column(session, kind, tmp_path):
     """Vectors, sparse and dense ones in turn, are sparse rows; arrays are dense ones."""
     from pyspark.ml.linalg import Vectors
 
-    clf = SureClassifier(random_state=1, passes=2)
+    clf = SureClassifier(random_state=1, passes=2, merge_every=None)
     X = np.random.default_rng(0).normal(size=(40, 4)) * (np.arange(160).reshape(40, 4) % 3 > 0)
     y = [i % 3 for i in range(40)]
     values = X.tolist()
