@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,9 @@ settings.register_profile(
     "fuzz", settings.get_profile("quick"), max_examples=1000, derandomize=False
 )
 settings.load_profile(os.environ.get("SURELEARN_HYPOTHESIS", "quick"))
+
+# A shell that runs the tests in the background ignores Ctrl-C, and what it starts would as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

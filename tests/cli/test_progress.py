@@ -58,7 +58,14 @@ BARS = {
 }
 
 
-@pytest.mark.parametrize("words", BARS)
+#: One of them quickly; each starts a terminal twice.
+SOME = [
+    words if words.startswith("train") else pytest.param(words, marks=pytest.mark.slow)
+    for words in BARS
+]
+
+
+@pytest.mark.parametrize("words", SOME)
 def test_progress_is_shown_on_a_terminal(folder: Path, words: str) -> None:
     printed, shown = on_a_terminal(*words.split())
     assert BARS[words] in shown
@@ -75,6 +82,7 @@ def test_lines_on_a_terminal_have_no_bar_between_them(folder: Path) -> None:
     assert shown.count('{"label"') == 40
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_outside_a_terminal(folder: Path) -> None:
     for words in BARS:
         done = subprocess.run([*COMMAND, *words.split()], capture_output=True, check=True)

@@ -85,7 +85,7 @@ def test_commands_need_no_options_twice(
     run("train", file, "-o", "m.sure", "--resume")
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize("kind", ["csv", pytest.param("tsv", marks=pytest.mark.slow), "jsonl"])
 def test_the_columns_of_a_pipe_are_remembered(kind: str, tmp_path: Path) -> None:
     path = stored(kind, tmp_path, TEXTS)
     options = ["--format", kind, "--text", "body", "--label", "stars", "-o", "m.sure"]
