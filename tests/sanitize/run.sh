@@ -138,7 +138,7 @@ fuzz_readers() {
 fuzz_each() {
     "$python" -c 'import sanitized' &&
         printf '%s\n' jsonl csv parquet conll conllu |
-        xargs -I {} -P 2 "$python" tests/fuzz/readers.py {} "${FUZZ_SECONDS:-60}"
+        xargs -I {} -P 2 "$python" tests/fuzz/readers.py {} "${FUZZ_SECONDS:-20}"
 }
 
 stage "configure" configure_all
