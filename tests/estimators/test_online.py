@@ -1,13 +1,10 @@
-"""What every estimator shares: parameters of rules, copies, and one model at a time."""
+"""What estimators that learn by a rule share: its parameters, and copies that go on."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import pickle
-import threading
 
-import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
@@ -22,23 +19,6 @@ def test_what_was_fitted_tells_what_there_is():
     assert not hasattr(clf, "margin")
     clf = SureClassifier("arow").fit(X, y).set_params(rule="perceptron")
     assert clf.sigma_.shape == (*clf.margin(X)[1][0].shape, 6)
-
-
-def test_another_thread_meets_the_old_model_until_fit_is_done():
-    X, y = spread(2000)
-    wide = np.hstack([X] * 20)
-    clf = SureClassifier(random_state=0).fit(X, y)
-    want = clf.decision_function(X[:3])
-    other = threading.Thread(target=SureClassifier.fit, args=(clf.set_params(passes=40), wide, y))
-    other.start()
-    answers = []
-    while other.is_alive():
-        with contextlib.suppress(ValueError):  # 6 features are too few once fit has ended
-            answers.append(clf.decision_function(X[:3]))
-    other.join()
-    assert answers
-    assert all(np.array_equal(answer, want) for answer in answers)
-    assert clf.n_features_in_ == 120
 
 
 def test_rule_parameters_can_be_set_and_searched():

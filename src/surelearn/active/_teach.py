@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check
-from surelearn.estimators.online import is_fitted
+from surelearn.estimators.base import is_fitted
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.estimators.text_classifier import taken
 

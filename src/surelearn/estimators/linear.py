@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
+from surelearn.estimators.base import second_order
 from surelearn.estimators.explanation import (
     Explanation,
     Subject,
@@ -23,7 +24,6 @@ from surelearn.estimators.explanation import (
     touched,
 )
 from surelearn.estimators.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
-from surelearn.estimators.online import second_order
 from surelearn.estimators.readers import ROWS
 from surelearn.estimators.streamed import Streamed
 from surelearn.models import reductions

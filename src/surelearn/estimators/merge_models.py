@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
+from surelearn.estimators.base import Estimator, is_fitted, put_model
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.online import OnlineEstimator, is_fitted, put_model
 from surelearn.estimators.row_estimator import merged_into
 from surelearn.estimators.streamed import settings_of
 from surelearn.estimators.tagger import SureTagger, snapshot_of
@@ -131,7 +131,7 @@ def state_of(model: SureClassifier, how: Way, *, like: SureClassifier) -> MergeS
 
 
 def _listed(models: Any) -> list[Any]:
-    if isinstance(models, OnlineEstimator | str) or not isinstance(models, Iterable):
+    if isinstance(models, Estimator | str) or not isinstance(models, Iterable):
         raise TypeError(f"models must be a list of models, got {models!r}.")
     listed = list(models)
     if not listed:

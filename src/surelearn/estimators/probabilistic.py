@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, decode, probability, rules
+from surelearn.estimators.base import second_order
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.linear import Linear
-from surelearn.estimators.online import second_order
 from surelearn.models.rows import RowModel
 from surelearn.models.scoring import Scorer, one_or_many
 

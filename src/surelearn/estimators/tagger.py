@@ -15,8 +15,8 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, rules
 from surelearn.decode import Chain
+from surelearn.estimators.base import second_order
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.online import second_order
 from surelearn.estimators.sources import opened_sentences
 from surelearn.estimators.tagger_explanation import Explained
 from surelearn.merging import Way, way_of

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
+from surelearn.estimators.base import put_model
 from surelearn.estimators.file_parts import (
     labels_in,
     labels_out,
@@ -18,7 +19,6 @@ from surelearn.estimators.file_parts import (
     weights_out,
     within,
 )
-from surelearn.estimators.online import put_model
 from surelearn.estimators.tagger import SureTagger
 from surelearn.models.sequence_settings import FEATURES, SequenceSettings, feature_settings
 from surelearn.models.sequences import SequenceModel

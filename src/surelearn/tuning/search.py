@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
+from surelearn.estimators.base import put_model
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.online import put_model
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_estimator import whole_batch
 from surelearn.estimators.table import Table, word

@@ -1,0 +1,101 @@
+"""The base class of all estimators: fitted state, shells and saving; knows no algorithm."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from surelearn.weights import Layout
+
+
+class Fitted(Protocol):
+    """The attributes that every kind of model has."""
+
+    layout: Layout
+    classes: NDArray[Any]
+
+
+M = TypeVar("M", bound=Fitted)
+
+
+def second_order(self: Estimator[Any]) -> bool:
+    """For `available_if`: hide methods that need variances from estimators without them."""
+    self._check_variances()
+    return True
+
+
+def is_fitted(estimator: Estimator[Any]) -> bool:
+    """Whether an estimator is fitted; scikit-learn's check takes longer than a prediction."""
+    return not estimator._fresh
+
+
+class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
+    """An estimator whose `_model` holds what was learnt."""
+
+    _model: M
+
+    @property
+    def _fresh(self) -> bool:
+        return "_model" not in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._fresh
+
+    def _fitted(self) -> M:
+        if self._fresh:  # checked first, since check_is_fitted takes longer than a prediction
+            check_is_fitted(self)
+        return self._model
+
+    def _attribute(self, name: str) -> M:
+        """The model behind the fitted attribute `name`; raises NotFittedError before `fit`."""
+        if self._fresh:
+            raise NotFittedError(
+                f"{name} must be learnt first, got no call of fit or partial_fit yet."
+            )
+        return self._model
+
+    @property
+    def model_(self) -> M:
+        """The trained model as plain state without scikit-learn; see `surelearn.models`."""
+        return self._attribute("model_")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self._attribute("classes_").classes
+
+    def _check_variances(self) -> None:
+        """Raise AttributeError if the model keeps no variances."""
+
+    def _shell(self) -> Self:
+        """A shallow copy to check input on, so that a call that raises changes nothing."""
+        shell = object.__new__(type(self))
+        shell.__dict__.update(self.__dict__)
+        return shell
+
+    def _adopt(self, shell: Self) -> None:
+        """Take over the state of a shell after all checks have passed."""
+        self.__dict__.update(shell.__dict__)
+        for name in self.__dict__.keys() - shell.__dict__.keys():
+            del self.__dict__[name]
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file, which `surelearn.load` reads back.
+
+        Parameters
+        ----------
+        path : str, path or binary file
+            A path is written whole or not at all. An open file, such as ``open(name, "wb")`` or
+            `io.BytesIO`, is written from its current position, and stays open.
+        """
+        from surelearn.estimators.file import write
+
+        write(self, path)
+
+
+def put_model(estimator: Estimator[M], model: M) -> None:
+    """Give an estimator a model that was loaded or made elsewhere."""
+    estimator._model = model
