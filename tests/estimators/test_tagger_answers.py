@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -75,6 +77,81 @@ def test_marginals_are_those_of_all_paths(rule, templates):
         chain = model.chain(x)
         steps = chain.A if len(chain.A) > 1 else np.repeat(chain.A, len(x) - 1, axis=0)
         np.testing.assert_allclose(p, Paths(chain.U, steps).marginals(), atol=1e-9)
+
+
+def all_paths(model, x):
+    """Every path of a sequence with its probability, most probable first."""
+    chain, tau = model.chain(x), getattr(model, "temperature_", 1.0)
+    paths = [list(path) for path in itertools.product(range(len(model.classes_)), repeat=len(x))]
+    scores = np.array([chain.score(path) for path in paths]) / tau
+    p = np.exp(scores - scores.max())
+    order = np.argsort(-scores, kind="stable")
+    return [(model.classes_[paths[i]].tolist(), p[i] / p.sum()) for i in order]
+
+
+@pytest.fixture(scope="module", params=[None, PAIRED], ids=["steps", "pairs"])
+def calibrated(request):
+    model = trained("arow", templates=request.param)
+    return model.calibrate(*noisy(seed=5))
+
+
+def test_log_probabilities_are_those_of_all_paths(calibrated):
+    X, y = corpus(n=4, seed=3)
+    found = calibrated.log_probability(X, y)
+    wanted = [
+        np.log({tuple(path): p for path, p in all_paths(calibrated, x)}[tuple(tags)])
+        for x, tags in zip(X, y, strict=True)
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_the_k_best_are_those_of_all_paths(calibrated):
+    X, _ = corpus(n=4, seed=3)
+    for x, paths in zip(X, calibrated.k_best(X, 7), strict=True):
+        assert paths == [path for path, _ in all_paths(calibrated, x)[:7]]
+    assert [paths[0] for paths in calibrated.k_best(X, 2)] == calibrated.predict(X)
+
+
+def test_all_paths_are_given_where_there_are_fewer_than_k(calibrated):
+    assert len(calibrated.k_best([["the"]], 100)[0]) == len(LABELS)
+
+
+def test_samples_have_the_probabilities_of_all_paths(calibrated):
+    X, n = [["a", "run"], ["old", "barks"]], 20_000
+    for x, drawn in zip(X, calibrated.sample(X, n, random_state=0), strict=True):
+        counts = Counter(map(tuple, drawn))
+        for path, p in all_paths(calibrated, x):
+            assert abs(counts[tuple(path)] / n - p) < 5 * np.sqrt(p * (1 - p) / n) + 1 / n
+
+
+def test_samples_are_those_of_the_random_state(calibrated):
+    X, _ = corpus(n=5, seed=3)
+    one, same, other = (calibrated.sample(X, 9, random_state=seed) for seed in (1, 1, 2))
+    assert one == same != other
+    again = np.random.default_rng(1)
+    assert [calibrated.sample([x], 9, random_state=again)[0] for x in X] == one
+
+
+def test_paths_of_no_tokens_are_certain(calibrated):
+    assert calibrated.log_probability([[], []], [[], []]).tolist() == [0.0, 0.0]
+    assert calibrated.k_best([[]], 3) == [[[]]]
+    assert calibrated.sample([[]], 2) == [[[], []]]
+    assert calibrated.log_probability([], []).shape == (0,)
+
+
+def test_paths_refuse_what_they_cannot_use(calibrated):
+    X = [["the", "dog"]]
+    with pytest.raises(ValueError, match=r"y must hold labels that the model knows .*'Q'"):
+        calibrated.log_probability(X, [["D", "Q"]])
+    with pytest.raises(ValueError, match=r"y\[0\]"):
+        calibrated.log_probability(X, [["D"]])
+    with pytest.raises(ValueError, match=r"k must be .*got 0"):
+        calibrated.k_best(X, 0)
+    with pytest.raises(ValueError, match=r"n_samples must be .*got -1"):
+        calibrated.sample(X, -1)
+    for ask in (lambda m: m.k_best(X, 1), lambda m: m.sample(X)):
+        with pytest.raises(NotFittedError, match="not fitted"):
+            ask(SureTagger())
 
 
 @pytest.mark.parametrize("size", [1e3, 1e10, 1e15, 1e25])

@@ -14,7 +14,8 @@ from surelearn.estimators.base import Estimator, is_fitted, put_model
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.row_estimator import merged_into
 from surelearn.estimators.streamed import settings_of
-from surelearn.estimators.tagger import SureTagger, snapshot_of
+from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.tagger_answers import snapshot_of
 from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns

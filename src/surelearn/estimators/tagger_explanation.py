@@ -11,15 +11,15 @@ from scipy.special import ndtr
 
 from surelearn import _check
 from surelearn.decode import Chain
+from surelearn.estimators.base import Estimator
 from surelearn.estimators.explanation import Explanation, Subject, about, of_label, of_model
-from surelearn.estimators.streamed import Streamed
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import Sequences
 
 Array = NDArray[np.float64]
 
 
-class Explained(Streamed[SequenceModel]):
+class Explained(Estimator[SequenceModel]):
     """A tagger with `explain`."""
 
     def explain(

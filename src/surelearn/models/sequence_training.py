@@ -36,13 +36,11 @@ class EncodedSequences(NamedTuple):
 
     def part(self, begin: int, end: int) -> EncodedSequences:
         """Some of the sequences, which keep their numbers."""
-        X, pairs, bounds = self.sequences
-        tokens = slice(bounds[begin], bounds[end])
-        some = None if pairs is None else pairs[tokens]
-        cut = Sequences(X[tokens], some, bounds[begin : end + 1] - bounds[begin])
+        y = self.y[slice(*self.sequences.bounds[[begin, end]])]
         numbers = np.arange(self.size) if self.numbers is None else self.numbers
         weight = None if self.weight is None else self.weight[begin:end]
-        return EncodedSequences(cut, self.y[tokens], self.classes, weight, numbers[begin:end])
+        some = self.sequences.part(begin, end)
+        return EncodedSequences(some, y, self.classes, weight, numbers[begin:end])
 
 
 #: Features are numbered in the order they first appear, so a block is encoded when it is learnt.

@@ -36,6 +36,12 @@ class Sequences(NamedTuple):
     pairs: Any
     bounds: NDArray[np.int64]
 
+    def part(self, begin: int, end: int) -> Sequences:
+        """Some of the sequences."""
+        tokens = slice(self.bounds[begin], self.bounds[end])
+        pairs = None if self.pairs is None else self.pairs[tokens]
+        return Sequences(self.X[tokens], pairs, self.bounds[begin : end + 1] - self.bounds[begin])
+
 
 class _Plan(NamedTuple):
     """The kind of tokens, their columns and the templates."""
