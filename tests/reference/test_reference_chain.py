@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logsumexp
 
 import strategies
 from reference.chain import Paths, augmented, hamming
 from reference.costs import MARGIN
+from reference.crf import forward_backward
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER, REGISTRY
 from reference.tagger import ReferenceTagger, Sentence, difference, joint_features
@@ -54,19 +54,6 @@ def viterbi_k(U, A, k):
         cells = [sorted(cell, key=lambda entry: -entry[0])[:k] for cell in reached]
     merged = sorted(itertools.chain(*cells), key=lambda entry: -entry[0])
     return [path for _, path in merged[:k]]
-
-
-def forward_backward(U, A):
-    """Marginals of labels and pairs and log Z in logarithms."""
-    A = tables(U, A)
-    al, be = [U[0]], [np.zeros(U.shape[1])]
-    for u, a in zip(U[1:], A, strict=True):
-        al.append(u + logsumexp(al[-1][:, np.newaxis] + a, axis=0))
-    for u, a in zip(U[:0:-1], A[::-1], strict=True):
-        be.insert(0, logsumexp(a + u + be[0], axis=1))
-    Z = logsumexp(al[-1])
-    pairs = [np.exp(al[t][:, np.newaxis] + A[t] + U[t + 1] + be[t + 1] - Z) for t in range(len(A))]
-    return np.exp(np.add(al, be) - Z), np.reshape(pairs, A.shape), Z
 
 
 # --------------------------------------------------------------------- paths
