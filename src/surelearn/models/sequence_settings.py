@@ -26,59 +26,22 @@ def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class SequenceSettings:
-    """The checked settings of `fit` and `partial_fit` of a tagger."""
+class TaggerSettings:
+    """The checked settings of every tagger: its features, and how its weights are kept."""
 
-    rule: rules.Rule
-    constraints: constraints.Constraints
-    method: UpdateMethod
-    projection: str
     dtype: str
-    passes: int
-    shuffle: bool
+    second_order: bool
     averaged: bool
     initial_variance: float
-    verbose: int
-    n_shards: int
-    combine: str
-    merge_every: int | None
+    projection: str
     feature_params: dict[str, Any]
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> SequenceSettings:
-        scheme = constraints.get(params["constraints"])
-        few = isinstance(scheme, constraints.Single)
-        if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
-            raise ValueError(
-                "constraints must be 'single' or constraints.Sequential(k) with a number k for "
-                f"paths, of which there are too many, got {params['constraints']!r}."
-            )
-        rule = rules.get(params["rule"])
-        dtype = _check.storage(params["dtype"])
-        threads = _check.threads("n_jobs", params["n_jobs"])
-        return cls(
-            rule=rule,
-            constraints=scheme,
-            method=UpdateMethod(rule.core(), scheme.core(), threads=threads),
-            projection=_check.choice(
-                "projection", params["projection"], ["precision", "covariance"]
-            ),
-            dtype=dtype.name,
-            passes=_check.count("passes", params["passes"]),
-            shuffle=_check.flag("shuffle", params["shuffle"]),
-            averaged=_check.flag("average", params["average"]),
-            initial_variance=_check.prior(params["initial_variance"], dtype),
-            verbose=_check.verbosity(params["verbose"]),
-            **sharding(params, rule),
-            feature_params={name: params[name] for name in FEATURES},
-        )
 
     def untrained(self) -> SequenceModel:
         """An untrained model."""
         layout = Layout(
             n_features=2,
             intercept=False,
-            second_order=not self.method.rule.first_order,
+            second_order=self.second_order,
             averaged=self.averaged,
             dtype=self.dtype,
         )
@@ -92,6 +55,58 @@ class SequenceSettings:
         params = self.feature_params
         return TokenFeatures(**{**params, "columns": params["columns"] or columns})
 
+    def check_features(self, model: SequenceModel) -> None:
+        """Raise if a parameter of the features differs, which a fitted model cannot change."""
+        asked = feature_settings(self.feature_params)
+        for name, value in model.made_by.items():
+            _check.same(name, value, asked[name])
+
+
+@dataclass(frozen=True)
+class SequenceSettings(TaggerSettings):
+    """The checked settings of `fit` and `partial_fit` of a tagger that learns by a rule."""
+
+    rule: rules.Rule
+    constraints: constraints.Constraints
+    method: UpdateMethod
+    passes: int
+    shuffle: bool
+    verbose: int
+    n_shards: int
+    combine: str
+    merge_every: int | None
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> SequenceSettings:
+        scheme = constraints.get(params["constraints"])
+        few = isinstance(scheme, constraints.Single)
+        if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
+            raise ValueError(
+                "constraints must be 'single' or constraints.Sequential(k) with a number k for "
+                f"paths, of which there are too many, got {params['constraints']!r}."
+            )
+        rule = rules.get(params["rule"])
+        dtype = _check.storage(params["dtype"])
+        threads = _check.threads("n_jobs", params["n_jobs"])
+        method = UpdateMethod(rule.core(), scheme.core(), threads=threads)
+        return cls(
+            rule=rule,
+            constraints=scheme,
+            method=method,
+            projection=_check.choice(
+                "projection", params["projection"], ["precision", "covariance"]
+            ),
+            dtype=dtype.name,
+            second_order=not method.rule.first_order,
+            passes=_check.count("passes", params["passes"]),
+            shuffle=_check.flag("shuffle", params["shuffle"]),
+            averaged=_check.flag("average", params["average"]),
+            initial_variance=_check.prior(params["initial_variance"], dtype),
+            verbose=_check.verbosity(params["verbose"]),
+            **sharding(params, rule),
+            feature_params={name: params[name] for name in FEATURES},
+        )
+
     def check_fits(self, model: SequenceModel) -> None:
         """Raise if a setting differs that a fitted model cannot change."""
         fitted = model.layout
@@ -99,8 +114,6 @@ class SequenceSettings:
         _check.same("average", fitted.averaged, self.averaged)
         _check.same("initial_variance", model.initial_variance, self.initial_variance)
         _check.same("projection", model.projection, self.projection)
-        if fitted.second_order == self.method.rule.first_order:
+        if fitted.second_order != self.second_order:
             _check.same_order(fitted.second_order, self.rule)
-        asked = feature_settings(self.feature_params)
-        for name, value in model.made_by.items():
-            _check.same(name, value, asked[name])
+        self.check_features(model)

@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surelearn import _check
 from surelearn.merging import Way
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
-from surelearn.models.rows import joined
+from surelearn.models.sequence_encoding import EncodedSequences, met
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
-from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.models.sequences import LabelledSequences, SequenceModel
 from surelearn.read import Source
 from surelearn.templates import Sequences
-
-
-class EncodedSequences(NamedTuple):
-    """Sequences as numbers: feature numbers, and labels as positions in `classes`."""
-
-    sequences: Sequences
-    y: NDArray[np.int32]
-    classes: NDArray[Any]
-    weight: NDArray[np.float64] | None = None
-    numbers: NDArray[np.int64] | None = None
-
-    @property
-    def size(self) -> int:
-        return len(self.sequences.bounds) - 1
-
-    def part(self, begin: int, end: int) -> EncodedSequences:
-        """Some of the sequences, which keep their numbers."""
-        y = self.y[slice(*self.sequences.bounds[[begin, end]])]
-        numbers = np.arange(self.size) if self.numbers is None else self.numbers
-        weight = None if self.weight is None else self.weight[begin:end]
-        some = self.sequences.part(begin, end)
-        return EncodedSequences(some, y, self.classes, weight, numbers[begin:end])
-
 
 #: Features are numbered in the order they first appear, so a block is encoded when it is learnt.
 SequenceBlock = LabelledSequences | EncodedSequences
@@ -121,39 +97,15 @@ class SequenceTrainable:
         assert model is not None
         if starts_pass:
             model.mistakes.append(0)
-        model.learn(self.settings.method, self._batch(model, encoded), order=order, report=report)
+        model.learn(self.settings.method, encoded.batch(model), order=order, report=report)
         return encoded
 
     def meet(self, block: LabelledSequences) -> EncodedSequences:
         """Register the labels and features of a block, and encode it."""
-        before = self.settings.untrained() if self.model is None else self.model
-        if self.model is None and not before.features.columns:
-            before.features = self.settings.features(block.columns)
-        classes = self._known(before.classes, block.labels)
-        with before.lock, before.features.forgetting():
-            sequences = before.features.learn(block.X)
-            self.model = before.fitting(classes)
-            if self._watch is not None:
-                self._watch(self.model)
-        y = self.model.places(block.y)
-        return EncodedSequences(sequences, y, classes, block.weight, block.numbers)
-
-    def _known(self, classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
-        """All labels known so far, including the declared ones."""
-        declared = labels[:0] if self._declared is None else self._declared
-        for some in (declared, labels):
-            _check.one_kind(classes, some)
-            classes = joined(classes, some)
-        return classes
-
-    def _batch(self, model: SequenceModel, block: EncodedSequences) -> SequenceBatch:
-        """The block in the form of the core, for the current classes and features."""
-        y, sequences = block.y, block.sequences
-        if len(block.classes) < len(model.classes):
-            y = np.searchsorted(model.classes, block.classes)[y].astype(np.int32)
-        if sequences.pairs is not None:  # the core takes the number of pair features from the width
-            sequences.pairs.resize((len(y), model.n_pairs))
-        return model.batch(sequences, y, block.weight, block.numbers)
+        self.model, encoded = met(
+            self.settings, self.model, block, declared=self._declared, watch=self._watch
+        )
+        return encoded
 
     # ----------------------------------------------------------------- merging
 
