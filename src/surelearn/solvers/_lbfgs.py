@@ -1,0 +1,147 @@
+"""L-BFGS for the log loss, with L2 and L1; the core computes values and gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+
+from surelearn.solvers._objective import Array, Loss, Prior, curvature
+from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
+
+#: A relative decrease of the objective below this share of `tol` ends the search.
+_STALLED = 1e-3
+
+
+def lbfgs(
+    loss: Loss,
+    prior: Prior,
+    *,
+    l1: float | Array = 0.0,
+    start: Array | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    threads: int = 1,
+    report: Report | None = None,
+) -> Solution:
+    r"""Minimise the log loss by scipy's L-BFGS-B.
+
+    The weights are scaled by the root of the curvature at the start. With L1 they are split into
+    two non-negative halves, :math:`w = u - v`, so that the objective is smooth. The search ends
+    when the objective is certainly within ``tol`` of the optimum, relative to its value:
+
+    .. math:: f(w) - f^* \le \tfrac12 \sum_j r_j^2 / \lambda_j, \qquad r = \text{the shortest
+        subgradient}
+
+    since f is strongly convex. It also ends when the objective no longer falls. A weight without a
+    penalty enters the sum with its curvature at the start, which makes the bound an estimate.
+
+    Parameters
+    ----------
+    loss : Loss
+    prior : Prior
+    l1 : float or ndarray of shape (n_weights,)
+    start : ndarray of shape (n_weights,), optional
+        Default: the mean of the prior.
+    tol, max_iter : float, int
+    threads : int
+        Changes no bit of the result.
+    report : function, optional
+        Called with a `Progress` after each iteration.
+
+    Returns
+    -------
+    Solution
+        The best point that was met.
+
+    Raises
+    ------
+    Interrupted
+        At Ctrl-C, with the best point so far.
+
+    References
+    ----------
+    Byrd, Lu, Nocedal & Zhu 1995, A limited memory algorithm for bound constrained optimization.
+    """
+    begin = prior.start(loss.n_weights) if start is None else start
+    steepness = curvature(loss, begin, threads)
+    search = _Search(loss, prior, l1, steepness, tol=tol, threads=threads, clock=Clock(report))
+    try:
+        found = minimize(
+            search.evaluate,
+            search.point(begin),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(0.0, np.inf) if search.split else None,
+            callback=search.after,
+            options={"maxiter": max_iter, "maxfun": 2**31, "ftol": _STALLED * tol, "gtol": 0.0},
+        )
+    except KeyboardInterrupt:
+        if search.best is None:
+            raise
+        raise Interrupted(search.solution(converged=False)) from None
+    return search.solution(converged=found.status == 0 or search.is_close)
+
+
+class _Search:
+    """The objective as scipy calls it, and the best point so far."""
+
+    def __init__(
+        self, loss: Loss, prior: Prior, l1: float | Array, steepness: Array, *, tol: float,
+        threads: int, clock: Clock,
+    ) -> None:  # fmt: skip
+        self.loss, self.prior, self.l1 = loss, prior, l1
+        self.split = bool(np.any(l1))
+        self.tol, self.threads, self.clock = tol, threads, clock
+        self.best: Array | None = None
+        self.value, self.gap, self.n_iter = np.inf, np.inf, 0
+        firm = prior.precision + steepness
+        self._scale = np.sqrt(np.where(firm > 0, firm, 1.0))
+        strength = np.where(np.asarray(prior.precision) > 0, prior.precision, steepness)
+        self._inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
+
+    def point(self, w: Array) -> Array:
+        """Weights as a point of the search."""
+        z = w * self._scale
+        return np.concatenate([np.maximum(z, 0), np.maximum(-z, 0)]) if self.split else z
+
+    def evaluate(self, z: Array) -> tuple[float, Array]:
+        """Value and gradient at a point of the search."""
+        if not self.split:
+            value, gradient = self._smooth(z / self._scale)
+            return value, gradient / self._scale
+        u, v = np.split(z, 2) / self._scale
+        value, gradient = self._smooth(u - v)
+        halves = (self.l1 + gradient) / self._scale, (self.l1 - gradient) / self._scale
+        return value + float(np.sum(self.l1 * (u + v))), np.concatenate(halves)
+
+    def _smooth(self, w: Array) -> tuple[float, Array]:
+        """Value and gradient without L1; remembers the best point."""
+        gradient = np.empty_like(w)
+        smooth = self.loss.log_loss(w, gradient, self.threads) + self.prior.add_to(gradient, w)
+        value = smooth + float(np.sum(self.l1 * np.abs(w))) if self.split else smooth
+        if value < self.value:
+            self.best, self.value, self.gap = w, value, self._bound(w, gradient)
+        return smooth, gradient
+
+    def _bound(self, w: Array, gradient: Array) -> float:
+        """How much lower the optimum can be."""
+        r = gradient
+        if self.split:
+            pushed = np.abs(gradient + self.l1 * np.sign(w))
+            r = np.where(w != 0, pushed, np.maximum(np.abs(gradient) - self.l1, 0.0))
+        return 0.5 * float(np.dot(r * r, self._inverse))
+
+    @property
+    def is_close(self) -> bool:
+        return self.gap <= self.tol * abs(self.value)
+
+    def after(self, _: Array) -> None:
+        """Report an iteration, and stop if it is the last one needed."""
+        self.n_iter += 1
+        self.clock.tell(self.n_iter, self.value, self.gap)
+        if self.is_close:
+            raise StopIteration
+
+    def solution(self, *, converged: bool) -> Solution:
+        assert self.best is not None
+        return Solution(self.best, self.value, self.n_iter, converged, self.gap)
