@@ -36,6 +36,7 @@ from surelearn.estimators.file_parts import (
 from surelearn.estimators.linear import check_settings
 from surelearn.estimators.row_estimator import put_rows_model, words_of
 from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.tagger_answers import Tagger
 from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger
 from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.merging import Words
@@ -54,7 +55,7 @@ def write(estimator: Any, path: files.File) -> None:
 
 def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors of an estimator."""
-    tagger = isinstance(estimator, SureTagger)
+    tagger = isinstance(estimator, Tagger)
     more, tensors = tagger_out(estimator) if tagger else _classifier_out(estimator)
     params = tagger_params(estimator) if tagger else _checked(estimator)
     model = estimator.model_
@@ -137,7 +138,7 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
     """The estimator of a file."""
     rule_must_be_known(fields.where, fields.object("params").get("rule"))
     estimator = cls(**params_in(fields.object("params")))
-    take = take_tagger if cls is SureTagger else _take_classifier
+    take = take_tagger if issubclass(cls, Tagger) else _take_classifier
     take(estimator, fields, tensors, budget)
     temperature = temperature_in(fields)
     if temperature is not None:

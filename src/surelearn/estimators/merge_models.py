@@ -14,16 +14,16 @@ from surelearn.estimators.base import Estimator, is_fitted, put_model
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.row_estimator import merged_into
 from surelearn.estimators.streamed import settings_of
-from surelearn.estimators.tagger import SureTagger
-from surelearn.estimators.tagger_answers import snapshot_of
+from surelearn.estimators.tagger_answers import Tagger, snapshot_of, tagger_settings
 from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import RowSettings
 from surelearn.models.sequence_merging import SequenceMergeState
-from surelearn.models.sequence_settings import FEATURES, SequenceSettings
+from surelearn.models.sequence_settings import TaggerSettings
 
-E = TypeVar("E", bound=SureClassifier | SureTagger)
+E = TypeVar("E", bound=SureClassifier | Tagger)
+T = TypeVar("T", bound=Tagger)
 
 
 #: What `merge` tries where there are rows to choose by; of equals the first.
@@ -94,8 +94,9 @@ def merge(
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
-    if isinstance(listed[0], SureTagger):
-        return _merge_taggers(listed, way)
+    if isinstance(listed[0], Tagger):
+        merged: E = _merge_taggers(listed, way)
+        return merged
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
@@ -138,7 +139,7 @@ def _listed(models: Any) -> list[Any]:
     if not listed:
         raise ValueError("models must have at least one model, got an empty list.")
     for model in listed:
-        if not isinstance(model, SureClassifier | SureTagger):
+        if not isinstance(model, SureClassifier | Tagger):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
@@ -161,7 +162,7 @@ def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
         _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
 
 
-def _check_rule(model: SureClassifier | SureTagger, how: Way) -> None:
+def _check_rule(model: Any, how: Way) -> None:
     serves = how == "uniform" or isinstance(how, Evidence)
     if not model.model_.layout.second_order and not serves:
         raise ValueError(
@@ -192,17 +193,17 @@ def _put_temperature(result: SureClassifier, listed: list[Any], states: list[Mer
 # ---------------------------------------------------------------------- taggers
 
 
-def _merge_taggers(taggers: list[SureTagger], how: Way) -> SureTagger:
+def _merge_taggers(taggers: list[T], how: Way) -> T:
     """One tagger of many."""
-    every = [settings_of(tagger) for tagger in taggers]
+    every = [tagger_settings(tagger) for tagger in taggers]
     for tagger, settings in zip(taggers, every, strict=True):
-        _check_taught_alike(taggers[0], tagger, every[0], settings)
+        _check_taught_alike(tagger, settings, every[0].taught())
     models = [
         snapshot_of(tagger) if is_fitted(tagger) else settings.untrained()
         for tagger, settings in zip(taggers, every, strict=True)
     ]
     states = [SequenceMergeState.of(model, how) for model in models]
-    result: SureTagger = clone(taggers[0])
+    result: T = clone(taggers[0])
     put_model(result, SequenceMergeState.combined(states).merged())
     fitted = [tagger for tagger in taggers if is_fitted(tagger)]
     if len(fitted) == 1 and (counts_start_once(how) or len(taggers) == 1):
@@ -211,17 +212,12 @@ def _merge_taggers(taggers: list[SureTagger], how: Way) -> SureTagger:
     return result
 
 
-def _check_taught_alike(
-    one: SureTagger, other: SureTagger, settings: SequenceSettings, others: SequenceSettings
-) -> None:
-    """Refuse taggers that were taught differently, or changed after they were."""
-    for name in ("rule", "constraints", "projection", "dtype", "averaged", "initial_variance"):
-        shown = name.replace("averaged", "average")
-        _check.agree(shown, getattr(settings, name), getattr(others, name))
-    for name in FEATURES:
-        _check.agree(name, getattr(one, name), getattr(other, name))
-    if is_fitted(other):
-        others.check_fits(other.model_)
+def _check_taught_alike(tagger: Tagger, settings: TaggerSettings, wanted: dict[str, Any]) -> None:
+    """Refuse a tagger that was taught differently, or changed after it was."""
+    for name, value in settings.taught().items():
+        _check.agree(name, wanted[name], value)
+    if is_fitted(tagger):
+        settings.check_fits(tagger.model_)
 
 
 def _copy_temperature(source: Any, result: Any) -> None:

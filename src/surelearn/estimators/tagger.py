@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check, rules
@@ -14,8 +13,6 @@ from surelearn.estimators.labels import as_labels
 from surelearn.estimators.sources import opened_sentences
 from surelearn.estimators.streamed import Streamed
 from surelearn.estimators.tagger_answers import Tagger
-from surelearn.merging import Way, way_of
-from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequence_shards import SequenceShard
 from surelearn.models.sequence_training import SequenceTrainable
@@ -246,19 +243,6 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
 
     def _publish(self, model: SequenceModel) -> None:
         self._model = model
-
-    def __merge_state__(self, how: Way, start: SureTagger | None = None) -> SequenceMergeState:
-        """What merging has to know of this tagger: all of it, whatever it started from."""
-        self._fitted()
-        self._settings_for().check_fits(self._model)
-        blank: SureTagger = clone(self)
-        return SequenceMergeState(way_of(how), (self._snapshot(),), make=blank._merged)
-
-    def _merged(self, total: SequenceMergeState, prior: SequenceMergeState | None = None) -> Self:
-        """A twin of this tagger, which has learnt nothing, with what was merged."""
-        twin: Self = clone(self)
-        twin._model = total.merged(prior)
-        return twin
 
     # ------------------------------------------------------------------- streams
 

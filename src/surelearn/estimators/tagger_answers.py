@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -9,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check
 from surelearn.decode import Chain
 from surelearn.estimators.base import second_order
 from surelearn.estimators.tagger_explanation import Explained
+from surelearn.merging import Way, way_of
+from surelearn.models.sequence_merging import SequenceMergeState
+from surelearn.models.sequence_settings import TaggerSettings
 from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.templates import Sequences, TokenFeatures
 
@@ -24,6 +29,10 @@ class Tagger(Explained):
 
     n_jobs: int | None
     temperature_: float
+
+    @abstractmethod
+    def _settings_for(self, **instead: Any) -> TaggerSettings:
+        """The checked parameters, some of them replaced."""
 
     def _forget(self) -> None:
         """What belonged to a model before."""
@@ -41,6 +50,19 @@ class Tagger(Explained):
         """Features and weights of one moment: the model there is once the lock is held."""
         with self._model.lock:
             return self._model.copy()
+
+    def __merge_state__(self, how: Way, start: Tagger | None = None) -> SequenceMergeState:
+        """What merging has to know of this tagger: all of it, whatever it started from."""
+        self._fitted()
+        self._settings_for().check_fits(self._model)
+        blank: Tagger = clone(self)
+        return SequenceMergeState(way_of(how), (self._snapshot(),), make=blank._merged)
+
+    def _merged(self, total: SequenceMergeState, prior: SequenceMergeState | None = None) -> Self:
+        """A twin of this tagger, which has learnt nothing, with what was merged."""
+        twin: Self = clone(self)
+        twin._model = total.merged(prior)
+        return twin
 
     # --------------------------------------------------------------- prediction
 
@@ -290,6 +312,11 @@ class Tagger(Explained):
 def snapshot_of(tagger: Tagger) -> SequenceModel:
     """A copy of what a tagger has learnt, all of one moment."""
     return tagger._snapshot()
+
+
+def tagger_settings(tagger: Tagger) -> TaggerSettings:
+    """The checked parameters of a tagger."""
+    return tagger._settings_for()
 
 
 def _chains(

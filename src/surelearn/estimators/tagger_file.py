@@ -19,8 +19,8 @@ from surelearn.estimators.file_parts import (
     weights_out,
     within,
 )
-from surelearn.estimators.tagger import SureTagger
-from surelearn.models.sequence_settings import FEATURES, SequenceSettings, feature_settings
+from surelearn.estimators.tagger_answers import Tagger, tagger_settings
+from surelearn.models.sequence_settings import FEATURES, feature_settings
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Diagonal, Layout
@@ -30,14 +30,14 @@ _PLAIN = ("kind", "templates", "columns", "n_features")
 _TENSORS = ("names", "name_offsets", "pair_names", "pair_name_offsets")
 
 
-def tagger_params(tagger: SureTagger) -> dict[str, Any]:
+def tagger_params(tagger: Tagger) -> dict[str, Any]:
     """Constructor parameters that a reader will accept; they must fit the model."""
-    params = tagger.get_params(deep=False)
-    SequenceSettings.of(params).check_fits(tagger.model_)
+    tagger_settings(tagger).check_fits(tagger.model_)
+    params: dict[str, Any] = tagger.get_params(deep=False)
     return params
 
 
-def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def tagger_out(tagger: Tagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The settings and tensors of a tagger with its labels, taken as one snapshot."""
     with tagger.model_.lock:
         model = tagger.model_
@@ -54,11 +54,9 @@ def tagger_out(tagger: SureTagger) -> tuple[dict[str, Any], dict[str, NDArray[An
     return settings, tensors
 
 
-def take_tagger(
-    tagger: SureTagger, fields: files.Fields, tensors: files.Tensors, budget: int
-) -> None:
+def take_tagger(tagger: Tagger, fields: files.Fields, tensors: files.Tensors, budget: int) -> None:
     """Put the model of a file in a new tagger."""
-    settings = SequenceSettings.of(tagger.get_params(deep=False))
+    settings = tagger_settings(tagger)
     features = _features(tagger, fields.object("features"), tensors)
     layout = layout_in(fields.inner("layout"))
     model = SequenceModel(
@@ -79,7 +77,7 @@ def take_tagger(
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
 
 
-def _features(tagger: SureTagger, plain: dict[str, Any], tensors: files.Tensors) -> TokenFeatures:
+def _features(tagger: Tagger, plain: dict[str, Any], tensors: files.Tensors) -> TokenFeatures:
     """The features of the file, which must match the parameters.
 
     Templates and columns that the user left at their defaults come from the file, since defaults

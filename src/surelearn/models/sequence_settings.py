@@ -16,6 +16,9 @@ from surelearn.weights import Layout
 #: Parameters that define the features; they cannot change in a fitted model.
 FEATURES = ("templates", "columns", "n_features")
 
+#: Other parameters that taggers must share to be merged.
+_TAUGHT = ("rule", "constraints", "projection", "initial_variance")
+
 
 def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of features, as plain values that can be compared."""
@@ -55,11 +58,16 @@ class TaggerSettings:
         params = self.feature_params
         return TokenFeatures(**{**params, "columns": params["columns"] or columns})
 
-    def check_features(self, model: SequenceModel) -> None:
-        """Raise if a parameter of the features differs, which a fitted model cannot change."""
+    def check_fits(self, model: SequenceModel) -> None:
+        """Raise if a setting differs that a fitted model cannot change."""
+        _check.same("dtype", model.layout.dtype, self.dtype)
         asked = feature_settings(self.feature_params)
         for name, value in model.made_by.items():
             _check.same(name, value, asked[name])
+
+    def taught(self) -> dict[str, Any]:
+        """The parameters that taggers must share to be merged."""
+        return {"dtype": self.dtype, **feature_settings(self.feature_params)}
 
 
 @dataclass(frozen=True)
@@ -108,12 +116,14 @@ class SequenceSettings(TaggerSettings):
         )
 
     def check_fits(self, model: SequenceModel) -> None:
-        """Raise if a setting differs that a fitted model cannot change."""
         fitted = model.layout
-        _check.same("dtype", fitted.dtype, self.dtype)
         _check.same("average", fitted.averaged, self.averaged)
         _check.same("initial_variance", model.initial_variance, self.initial_variance)
         _check.same("projection", model.projection, self.projection)
         if fitted.second_order != self.second_order:
             _check.same_order(fitted.second_order, self.rule)
-        self.check_features(model)
+        super().check_fits(model)
+
+    def taught(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in _TAUGHT}
+        return {**own, "average": self.averaged, **super().taught()}
