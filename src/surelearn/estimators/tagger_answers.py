@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check
 from surelearn.decode import Chain
-from surelearn.estimators.base import second_order
+from surelearn.estimators.base import put_model, second_order
 from surelearn.estimators.tagger_explanation import Explained
 from surelearn.merging import Way, way_of
 from surelearn.models.sequence_merging import SequenceMergeState
@@ -61,7 +61,7 @@ class Tagger(Explained):
     def _merged(self, total: SequenceMergeState, prior: SequenceMergeState | None = None) -> Self:
         """A twin of this tagger, which has learnt nothing, with what was merged."""
         twin: Self = clone(self)
-        twin._model = total.merged(prior)
+        put_model(twin, total.merged(prior))
         return twin
 
     # --------------------------------------------------------------- prediction
