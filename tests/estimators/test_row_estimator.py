@@ -6,10 +6,8 @@ import signal
 
 import numpy as np
 import pytest
-from hypothesis import given
 
-import strategies
-from classifiers import X4, Y4, classifier, fingerprint, spread
+from classifiers import fingerprint, spread
 from surelearn import SureClassifier
 
 
@@ -25,29 +23,6 @@ def test_many_classes_in_a_small_chunk_are_nothing_to_warn_of():
     clf = SureClassifier().partial_fit(X, y, classes=y)
     clf.partial_fit(X[:9], y[:9])
     assert len(clf.classes_) == 31
-
-
-@given(problem=strategies.problems(), rule=strategies.rules())
-def test_zero_weight_changes_nothing(problem, rule):
-    kept = problem.sample_weight > 0
-    options = {"passes": 2, "shuffle": False, "projection": "covariance"}
-    with_zeros = classifier(rule, **options)
-    without = classifier(rule, **options)
-    with_zeros.fit(problem.X, problem.y, sample_weight=problem.sample_weight)
-    without.fit(problem.X[kept], problem.y[kept], sample_weight=problem.sample_weight[kept])
-    assert fingerprint(with_zeros) == fingerprint(without)
-
-
-def test_no_weight_at_all_is_refused_by_fit_and_nothing_to_a_stream():
-    clf = SureClassifier().partial_fit(X4, Y4)
-    before = fingerprint(clf)
-    with pytest.raises(ValueError, match="sample_weight must have a positive entry, got zero"):
-        clf.fit(X4, Y4, sample_weight=np.zeros(4))
-    clf.partial_fit(X4, Y4, sample_weight=np.zeros(4))
-    clf.learn_one(X4[0], "yes", sample_weight=0.0)
-    assert fingerprint(clf) == before
-    fresh = SureClassifier().partial_fit(X4, Y4, sample_weight=np.zeros(4))
-    assert fingerprint(fresh.partial_fit(X4, Y4)) == before
 
 
 def test_counts_are_of_rows_not_of_passes():

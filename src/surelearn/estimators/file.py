@@ -34,7 +34,8 @@ from surelearn.estimators.file_parts import (
     within,
 )
 from surelearn.estimators.linear import check_settings
-from surelearn.estimators.row_estimator import put_rows_model, words_of
+from surelearn.estimators.row_estimator import put_rows_model
+from surelearn.estimators.row_input import words_of
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.tagger_answers import Tagger
 from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
-from surelearn.estimators.base import second_order
+from surelearn.estimators.base import Estimator, second_order
 from surelearn.estimators.explanation import (
     Explanation,
     Subject,
@@ -24,8 +24,6 @@ from surelearn.estimators.explanation import (
     touched,
 )
 from surelearn.estimators.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
-from surelearn.estimators.readers import ROWS
-from surelearn.estimators.streamed import Streamed
 from surelearn.models import reductions
 from surelearn.models.rows import RowModel
 from surelearn.rows import rows_of, rows_of_dict
@@ -33,14 +31,21 @@ from surelearn.rows import rows_of, rows_of_dict
 #: Types of a row of {feature: value}; isinstance is faster for dict, so it comes first.
 _DICTS = (dict, Mapping)
 
+#: Arguments of scikit-learn's input checks; the core checks for finite values.
+ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
+
 #: How many weights `explain` lists for a model.
 _TOP = 20
 
 
-class Linear(Streamed[RowModel]):
+class Linear(Estimator[RowModel]):
     """A linear classifier: its fitted attributes and the checks of its input."""
 
-    decoding: str
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     temperature_: float

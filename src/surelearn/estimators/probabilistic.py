@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from surelearn import _check, decode, probability, rules
+from surelearn import _check, decode, probability
 from surelearn.estimators.base import second_order
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.linear import Linear
@@ -225,16 +226,10 @@ n_problems)
         _check.one_kind(model.classes, labels)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
+    @abstractmethod
     def _scorer(self) -> Scorer:
         """The current model with the settings of prediction; one model for the whole call, even if
         another thread adds classes."""
-        return Scorer(
-            self._fitted(),
-            rules.get(self.rule),
-            self.decoding,
-            self.__dict__.get("temperature_", 1.0),
-            _check.threads("n_jobs", self.n_jobs),
-        )
 
 
 def scorer(estimator: ProbabilisticLinear) -> Scorer:

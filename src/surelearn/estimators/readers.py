@@ -11,17 +11,10 @@ from sklearn.utils.validation import check_array
 
 from surelearn import _check
 from surelearn.estimators.feature_names import FeatureNames
+from surelearn.estimators.linear import ROWS
 from surelearn.merging import Words
 from surelearn.models.row_training import Features
 from surelearn.text import HashingVectorizer
-
-#: Arguments of scikit-learn's input checks; the core checks for finite values.
-ROWS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": [np.float64, np.float32],
-    "order": "C",
-    "ensure_all_finite": False,
-}
 
 
 class NumberReader:

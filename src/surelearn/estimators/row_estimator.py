@@ -11,26 +11,20 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from surelearn import _check
-from surelearn.estimators.labels import as_labels
 from surelearn.estimators.one_row import RowByRow
 from surelearn.estimators.readers import NumberReader
+from surelearn.estimators.row_input import batch_of, reader_of
 from surelearn.estimators.sources import opened
 from surelearn.merging import MergeState, Way, Words
 from surelearn.models.row_settings import (
     RowSettings,
-    balanced,
     balanced_weights,
-    check_weighted,
-    given_weight,
-    times,
 )
 from surelearn.models.row_training import RowBlock, RowTrainable
-from surelearn.models.rows import RowBatch, RowModel
+from surelearn.models.rows import RowModel
 from surelearn.read import Labels, Source
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
-from surelearn.weights import rows_of
 
 E = TypeVar("E", bound="RowEstimator")
 
@@ -38,15 +32,17 @@ E = TypeVar("E", bound="RowEstimator")
 class RowEstimator(RowByRow):
     """An estimator whose rows come in one batch, in shards or as a stream."""
 
-    class_weight: Any
-
     def _trained(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """A twin that has learnt these rows and nothing else."""
-        shell, settings = self._shell(), self._settings_for()
-        train = shell._train_whole if settings.n_shards == 1 else shell._train_shards
-        shell._take(train(settings, X, y, sample_weight))
-        shell._forget()
+        shell = self._shell()
+        shell._train(X, y, sample_weight)
         return shell
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        settings = self._settings_for()
+        train = self._train_whole if settings.n_shards == 1 else self._train_shards
+        self._take(train(settings, X, y, sample_weight))
+        self._forget()
 
     def _train_whole(
         self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
@@ -76,43 +72,6 @@ class RowEstimator(RowByRow):
         train_shards(trainable, shards, start, self._rounds(settings))
         return trainable
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
-        """Rows to go on with, and a twin that has read them."""
-        shell = self._shell()
-        return shell, shell._batch(X, y, sample_weight, reset=self._fresh)
-
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
-        """Everything of the input checked, rows of weight 0 dropped."""
-        class_weight = _check.class_weight(self.class_weight)
-        rows = self._validated(X, reset=reset, learning=True)
-        y = as_labels(y)
-        _check.one_label_a_row(len(y), rows.shape[0])
-        weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
-        batch = RowBatch(rows_of(rows), rows, y, weight)
-        _check.sound_rows(batch.rows.fault)
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            batch = RowBatch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
-        if reset:
-            self._meet_names(X, batch.numbers)
-        return batch
-
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
-        """All rows that there are, and their classes."""
-        self._check_class_weight(y)
-        batch = self._batch(X, y, sample_weight, reset=True)
-        _check.some_weight(len(batch.y))
-        classes = np.unique(batch.y)
-        _check.two_classes(classes, who)
-        if isinstance(self.class_weight, str):
-            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-        return batch, classes
-
-    def _check_class_weight(self, y: Any) -> None:
-        """Refuse weights of what is no class; `y` has all labels."""
-        if isinstance(self.class_weight, Mapping):
-            check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
-
     def _cut(
         self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
     ) -> tuple[list[Shard], NDArray[Any], bool]:
@@ -136,10 +95,10 @@ class RowEstimator(RowByRow):
             twin.class_weight = balanced_weights(classes, counts)
         block = RowBlock(None, Labels(np.zeros(0, np.int32), classes), None, False, (0, 0))
         if len(part.y):
-            block = RowBlock.of(twin._batch(*part[:3], reset=True), classes)
+            block = RowBlock.of(batch_of(twin, *part[:3]), classes)
         else:
             twin.n_features_in_ = twin._n_features_of(part.X)
-        trainable = RowTrainable(twin._settings_for(), twin._own_reader())
+        trainable = RowTrainable(twin._settings_for(), reader_of(twin))
         return Shard(part.number, trainable, block)
 
     def _n_features_of(self, X: Any) -> int:
@@ -148,22 +107,6 @@ class RowEstimator(RowByRow):
         if len(shape) != 2 or shape[1] == 0:
             raise ValueError(f"X must have features also where it has no rows, got shape {shape}.")
         return int(shape[1])
-
-    def _forget(self) -> None:
-        """Drop what belongs to another model."""
-        for name in ("temperature_", "stream_"):
-            self.__dict__.pop(name, None)
-
-    def _blank(self) -> Self:
-        """A twin that has learnt nothing."""
-        twin = self._shell()
-        twin._forget_model()
-        return twin
-
-    def _forget_model(self) -> None:
-        self._forget()
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_names"):
-            self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------- merging
 
@@ -181,7 +124,7 @@ class RowEstimator(RowByRow):
         """A twin of this estimator, which has learnt nothing, with what was merged."""
         twin = self._blank()
         twin.n_features_in_ = total.layout.n_features
-        trainable = RowTrainable(self._settings_for(), twin._own_reader())
+        trainable = RowTrainable(self._settings_for(), reader_of(twin))
         trainable.take(total, prior)
         twin._take(trainable)
         return twin
@@ -218,24 +161,11 @@ class RowEstimator(RowByRow):
         """What makes rows of a stream for a new model."""
         return NumberReader()
 
-    def _own_reader(self) -> Any:
-        """What makes rows for the model there is."""
-        names = self.__dict__.get("feature_names_in_")
-        columns = None if names is None else names.tolist()
-        return NumberReader(self.n_features_in_, columns, self.__dict__.get("_names"))
-
     def _take(self, trainable: RowTrainable) -> None:
         """Go on with a model, and with what its rows were made by."""
         self._use(trainable.reader)
         assert trainable.model is not None
         self._model = trainable.model
-
-    def _use(self, reader: Any) -> None:
-        self.n_features_in_ = reader.n_features
-        if reader.names is not None:
-            self.feature_names_in_ = np.array(reader.names, dtype=object)
-        if reader.hashed is not None:
-            self._names = reader.hashed
 
 
 # What files, shards, engines and `tune` ask of an estimator, and users do not.
@@ -248,13 +178,6 @@ class ShardRows(NamedTuple):
     y: Any
     sample_weight: Any
     number: int
-
-
-def whole_batch(
-    estimator: RowEstimator, X: Any, y: Any, sample_weight: Any, *, who: str
-) -> tuple[RowBatch, NDArray[Any]]:
-    """All rows that `who` was given, and their classes; `estimator` reads them as its first."""
-    return estimator._whole(X, y, sample_weight, who)
 
 
 def shard_of(
@@ -279,15 +202,9 @@ def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None
     return estimator._merged(total, prior)
 
 
-def words_of(estimator: RowEstimator) -> Words | None:
-    """The words that the features of a fitted estimator stand for."""
-    words: Words | None = estimator._own_reader().words()
-    return words
-
-
 def put_rows_model(estimator: RowEstimator, model: RowModel, words: Words | None) -> None:
     """Make a model, and the words that its features stand for, those of a new estimator."""
     estimator.n_features_in_ = model.layout.n_features
-    reader = estimator._own_reader()
+    reader = reader_of(estimator)
     reader.know(words)
     estimator._take(RowTrainable(estimator._settings_for(), reader, model))

@@ -14,7 +14,7 @@ from surelearn import _check
 from surelearn.estimators.base import put_model
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.readers import NumberReader
-from surelearn.estimators.row_estimator import whole_batch
+from surelearn.estimators.row_input import whole_batch
 from surelearn.estimators.table import Table, word
 from surelearn.models.protocol import Refused
 from surelearn.models.row_settings import RowSettings

@@ -1,0 +1,113 @@
+"""Labelled rows in memory as checked batches; must not know how they are learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.probabilistic import ProbabilisticLinear
+from surelearn.estimators.readers import NumberReader
+from surelearn.merging import Words
+from surelearn.models.row_settings import balanced, check_weighted, given_weight, times
+from surelearn.models.rows import RowBatch
+from surelearn.weights import rows_of
+
+
+class RowInput(ProbabilisticLinear):
+    """A classifier that reads labelled rows."""
+
+    class_weight: Any
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
+        """Rows to go on with, and a twin that has read them."""
+        shell = self._shell()
+        return shell, shell._batch(X, y, sample_weight, reset=self._fresh)
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
+        """Everything of the input checked, rows of weight 0 dropped."""
+        class_weight = _check.class_weight(self.class_weight)
+        rows = self._validated(X, reset=reset, learning=True)
+        y = as_labels(y)
+        _check.one_label_a_row(len(y), rows.shape[0])
+        weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
+        batch = RowBatch(rows_of(rows), rows, y, weight)
+        _check.sound_rows(batch.rows.fault)
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            batch = RowBatch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
+        if reset:
+            self._meet_names(X, batch.numbers)
+        return batch
+
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
+        """All rows that there are, and their classes."""
+        self._check_class_weight(y)
+        batch = self._batch(X, y, sample_weight, reset=True)
+        _check.some_weight(len(batch.y))
+        classes = np.unique(batch.y)
+        _check.two_classes(classes, who)
+        if isinstance(self.class_weight, str):
+            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+        return batch, classes
+
+    def _check_class_weight(self, y: Any) -> None:
+        """Refuse weights of what is no class; `y` has all labels."""
+        if isinstance(self.class_weight, Mapping):
+            check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
+
+    def _forget(self) -> None:
+        """Drop what belongs to another model."""
+        for name in ("temperature_", "stream_"):
+            self.__dict__.pop(name, None)
+
+    def _blank(self) -> Self:
+        """A twin that has learnt nothing."""
+        twin = self._shell()
+        twin._forget_model()
+        return twin
+
+    def _forget_model(self) -> None:
+        self._forget()
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_names"):
+            self.__dict__.pop(name, None)
+
+    def _own_reader(self) -> Any:
+        """What makes rows for the model there is."""
+        names = self.__dict__.get("feature_names_in_")
+        columns = None if names is None else names.tolist()
+        return NumberReader(self.n_features_in_, columns, self.__dict__.get("_names"))
+
+    def _use(self, reader: Any) -> None:
+        self.n_features_in_ = reader.n_features
+        if reader.names is not None:
+            self.feature_names_in_ = np.array(reader.names, dtype=object)
+        if reader.hashed is not None:
+            self._names = reader.hashed
+
+
+def words_of(estimator: RowInput) -> Words | None:
+    """The words that the features of a fitted estimator stand for."""
+    words: Words | None = estimator._own_reader().words()
+    return words
+
+
+def reader_of(estimator: RowInput) -> Any:
+    """What makes rows for the model of an estimator."""
+    return estimator._own_reader()
+
+
+def batch_of(estimator: RowInput, X: Any, y: Any, sample_weight: Any) -> RowBatch:
+    """Checked rows; `estimator` reads them as its first."""
+    return estimator._batch(X, y, sample_weight, reset=True)
+
+
+def whole_batch(
+    estimator: RowInput, X: Any, y: Any, sample_weight: Any, *, who: str
+) -> tuple[RowBatch, NDArray[Any]]:
+    """All rows that `who` was given, and their classes; `estimator` reads them as its first."""
+    return estimator._whole(X, y, sample_weight, who)
