@@ -39,8 +39,8 @@ class TwoClassLoss:
             state[0] += 1
             m = self.y[i] * (self.X[i] @ w)
             slope = float(m < 1) if kind == "hinge" else 1 / (1 + np.exp(m))
-            step = 2 / (l2 * (state[0] + n))
-            w -= step * (l2 * w - n * self.weight[i] * slope * self.y[i] * self.X[i])
+            step = 1 / (1 / state[1] + state[0] * l2 / n)
+            w -= step * (l2 / n * w - self.weight[i] * slope * self.y[i] * self.X[i])
             average += 2 / (state[0] + 1) * (w - average)
 
 

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from surelearn.solvers._objective import Array, Loss, Prior
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
 
+#: How many examples the first step size is tried on, and how far apart trials are.
+_TRIED = 1000
+_APART = 4.0
+
 
 def stochastic(
     loss: Loss,
     kind: str,
+    prior: Prior,
     *,
-    l2: float,
     order: Callable[[int], NDArray[np.int64]],
     cost: Array | None = None,
     tol: float = 1e-3,
@@ -23,20 +27,24 @@ def stochastic(
     threads: int = 1,
     report: Report | None = None,
 ) -> Solution:
-    r"""Minimise a loss with the penalty ``l2 / 2 |w|^2`` by single examples in random order.
+    r"""Minimise a loss with a penalty by steps from single examples, in random order.
 
-    .. math:: w \leftarrow w - \eta_t (n \nabla loss_i(w) + l_2 w), \qquad
-        \bar w = \frac{2}{T (T + 1)} \sum_t t w_t
+    .. math:: w \leftarrow w - \eta_t (\nabla loss_i(w) + \tfrac{l_2}{n} w), \qquad
+        \eta_t = \frac{1}{1 / \eta_0 + t \, l_2 / n}, \qquad
+        \bar w = \frac{2}{T (T + 1)} \sum_t t \, w_t
 
-    The objective of the average is computed after 1, 2, 4, 8, ... passes. Its distance to the
-    optimum falls as 1 / passes, so what twice as many passes have gained is about what is left;
-    the search ends when that is at most ``tol`` times the objective.
+    The first step size is the best of several on a thousand examples. The objective of the average
+    is computed after 1, 2, 4, 8, ... passes. Its distance to the optimum falls as 1 / passes, so
+    what twice as many passes have gained is about what is left; the search ends when that is at
+    most ``tol`` times the objective.
 
     Parameters
     ----------
     loss : Loss
     kind : {"log", "hinge"}
-    l2 : float > 0
+    prior : Prior
+        Of mean zero. Its largest precision is :math:`l_2`; the loss knows which weights are not
+        penalised, and the prior must have the precision 0 for them.
     order : function
         Gives the order of examples in a pass, from 1.
     cost : ndarray of shape (n_classes, n_classes), optional
@@ -44,7 +52,7 @@ def stochastic(
     tol, max_iter : float, int
         `max_iter` counts passes.
     threads : int
-        For the objective; the passes have one thread.
+        For the objective; a pass has one thread.
     report : function, optional
         Called with a `Progress` each time the objective has been computed.
 
@@ -60,29 +68,71 @@ def stochastic(
 
     References
     ----------
-    Shalev-Shwartz, Singer, Srebro & Cotter 2011, Pegasos. Lacoste-Julien, Schmidt & Bach 2012, A
-    simpler approach to obtaining an O(1/t) convergence rate (the weights of the average).
+    Shalev-Shwartz, Singer, Srebro & Cotter 2011, Pegasos. Bottou 2012, Stochastic gradient descent
+    tricks (the step sizes). Lacoste-Julien, Schmidt & Bach 2012, A simpler approach to obtaining an
+    O(1/t) convergence rate (the weights of the average).
     """
-    clock, prior = Clock(report), Prior(None, l2)
-    w, average, state = np.zeros(loss.n_weights), np.zeros(loss.n_weights), np.zeros(4)
-
-    def value_of(w: Array) -> float:
-        if kind == "hinge":
-            return loss.hinge_loss(w, cost, threads) + prior.value(w)
-        return loss.log_loss(w, np.empty_like(w), threads) + prior.value(w)
-
-    best = Solution(average.copy(), value_of(average), 0, False, None)
+    descent, clock = _Descent(loss, kind, prior, cost=cost, threads=threads), Clock(report)
+    best = Solution(np.zeros(loss.n_weights), descent.value(), 0, False, None)
     done, due = 0, 1
     try:
+        descent.choose_step(order(0))
         while done < max_iter and not best.converged:
             done += 1
-            loss.descend(kind, cost, w, average, state, order(done), l2)
+            descent.run(order(done))
             if done in (due, max_iter):
-                value = value_of(average)
+                value = descent.value()
                 clock.tell(done, value, None)
                 settled = done > 1 and abs(best.value - value) <= tol * value
-                best = Solution(average.copy(), value, done, settled, None)
+                best = Solution(descent.average.copy(), value, done, settled, None)
                 due = 2 * done
     except KeyboardInterrupt:
         raise Interrupted(best) from None
     return best
+
+
+class _Descent:
+    """Weights, their average, and the state of a descent."""
+
+    def __init__(
+        self, loss: Loss, kind: str, prior: Prior, *, cost: Array | None, threads: int
+    ) -> None:
+        self._loss, self._kind, self._prior = loss, kind, prior
+        self._cost, self._threads = cost, threads
+        self._l2 = float(np.max(prior.precision))
+        self._begin(0.0)
+
+    def _begin(self, first_step: float) -> None:
+        self._w, self.average = np.zeros(self._loss.n_weights), np.zeros(self._loss.n_weights)
+        self._state = np.array([0.0, first_step, 0.0, 0.0])
+
+    def choose_step(self, order: NDArray[np.int64]) -> None:
+        """Take the first step size that leads lowest; before the first pass."""
+        sample, largest = order[:_TRIED], 0.5 * len(order) / self._l2
+        step = min(1.0, largest)
+        value = self._tried(step, sample)
+        for factor in (1 / _APART, _APART):
+            other = self._tried(step * factor, sample)
+            while other < value and step * factor <= largest:
+                step, value = step * factor, other
+                other = self._tried(step * factor, sample)
+        self._begin(step)
+
+    def _tried(self, step: float, order: NDArray[np.int64]) -> float:
+        self._begin(step)
+        self.run(order)
+        value = self.value()
+        return value if np.isfinite(value) else np.inf
+
+    def run(self, order: NDArray[np.int64]) -> None:
+        """One pass over these examples."""
+        self._loss.descend(
+            self._kind, self._cost, self._w, self.average, self._state, order, self._l2
+        )
+
+    def value(self) -> float:
+        """The objective of the average."""
+        w, penalty = self.average, self._prior.value(self.average)
+        if self._kind == "hinge":
+            return self._loss.hinge_loss(w, self._cost, self._threads) + penalty
+        return self._loss.log_loss(w, np.empty_like(w), self._threads) + penalty

@@ -1,0 +1,86 @@
+"""What batch estimators share: the parameters of solvers, and what becomes of their solution."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from surelearn import _check
+from surelearn.estimators.base import Estimator, M
+from surelearn.solvers import Interrupted, Report, Solution, printed
+from surelearn.training.passes import new_order
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """The checked parameters of a solver."""
+
+    solver: str
+    tol: float
+    max_iter: int
+    threads: int
+    report: Report | None
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], solvers: Sequence[str]) -> SolverSettings:
+        return cls(
+            solver=_check.choice("solver", params["solver"], solvers),
+            tol=_check.number("tol", params["tol"], "(0, 1)", low=0.0, high=1.0),
+            max_iter=_check.count("max_iter", params["max_iter"]),
+            threads=_check.threads("n_jobs", params["n_jobs"]),
+            report=printed(_check.verbosity(params["verbose"])),
+        )
+
+    def limits(self) -> dict[str, Any]:
+        """The keywords that every solver takes."""
+        return {"tol": self.tol, "max_iter": self.max_iter, "report": self.report}
+
+
+class BatchEstimator(Estimator[M]):
+    """An estimator that minimises a loss over all its examples at once."""
+
+    random_state: Any
+    n_iter_: int
+    objective_: float
+    gap_: float | None
+
+    def _minimise(
+        self, solve: Callable[[], Solution], take: Callable[[Solution], None], limit: int
+    ) -> None:
+        """Solve, and take the solution; at Ctrl-C the best so far."""
+        try:
+            solution = solve()
+        except Interrupted as stopped:
+            self._note(stopped.solution, take)
+            raise
+        self._note(solution, take)
+        if not solution.converged:
+            warn_short(type(self).__name__, solution, limit)
+
+    def _note(self, solution: Solution, take: Callable[[Solution], None]) -> None:
+        take(solution)
+        self.n_iter_, self.objective_ = solution.n_iter, solution.value
+        self.gap_ = solution.gap
+
+    def _orders(self, n: int) -> Callable[[int], NDArray[np.int64]]:
+        """A new random order of n examples for each pass."""
+        random = check_random_state(self.random_state)
+        return lambda _: new_order(random, n)
+
+
+def warn_short(name: str, solution: Solution, max_iter: int) -> None:
+    """Warn that a solver stopped before it had converged; the model is kept."""
+    gap = "" if solution.gap is None else f" with a gap of {solution.gap:.3g}"
+    warnings.warn(
+        f"{name} must converge within max_iter={max_iter} iterations, got an objective of "
+        f"{solution.value:.6g}{gap}. The model is kept; raise max_iter or tol.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,64 @@
+"""What batch estimators share: checked solver parameters, and what becomes of a solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from surelearn.estimators.batch import BatchEstimator, SolverSettings, warn_short
+from surelearn.solvers import Interrupted, Solution
+
+PARAMS = {"solver": "lbfgs", "tol": 1e-3, "max_iter": 7, "n_jobs": 2, "verbose": 0}
+
+
+def test_settings_are_the_keywords_of_solvers():
+    settings = SolverSettings.of(PARAMS, ["lbfgs", "sgd"])
+    assert settings.limits() == {"tol": 1e-3, "max_iter": 7, "report": None}
+    assert settings.threads == 2
+    assert SolverSettings.of({**PARAMS, "verbose": 1}, ["lbfgs"]).report is not None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"solver": "newton"}, ValueError, "solver must be one of 'lbfgs', 'sgd', got 'newton'"),
+        ({"tol": 0.0}, ValueError, r"tol must be in \(0, 1\), got 0.0"),
+        ({"tol": "small"}, TypeError, "tol must be a number, got 'small'"),
+        ({"max_iter": 0}, ValueError, "max_iter must be at least 1, got 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"verbose": -1}, ValueError, "verbose must be at least 0, got -1"),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong, error, message):
+    with pytest.raises(error, match=message):
+        SolverSettings.of({**PARAMS, **wrong}, ["lbfgs", "sgd"])
+
+
+def test_a_solution_is_taken_and_noted():
+    estimator, taken = BatchEstimator(), []
+    solution = Solution(np.ones(2), 3.5, 12, True, 0.25)
+    estimator._minimise(lambda: solution, taken.append, 100)
+    assert taken == [solution]
+    assert (estimator.n_iter_, estimator.objective_, estimator.gap_) == (12, 3.5, 0.25)
+
+
+def test_ctrl_c_takes_the_best_and_goes_on():
+    estimator, taken = BatchEstimator(), []
+    best = Solution(np.ones(2), 3.5, 12, False, 0.25)
+
+    def solve():
+        raise Interrupted(best)
+
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        estimator._minimise(solve, taken.append, 100)
+    assert taken == [best]
+    assert estimator.n_iter_ == 12
+
+
+@pytest.mark.parametrize(("gap", "named"), [(0.123456, " with a gap of 0.123"), (None, "")])
+def test_a_warning_names_objective_gap_and_limit(gap, named):
+    short = Solution(np.ones(2), 12.3456789, 5, False, gap)
+    message = f"X must converge within max_iter=5 iterations, got an objective of 12.3457{named}"
+    with pytest.warns(ConvergenceWarning, match=message):
+        warn_short("X", short, 5)
