@@ -42,7 +42,7 @@ LAYERS = [
         "svmlight.hpp",
         "chain.hpp",
     },
-    {"diagonal.hpp", "full.hpp"},
+    {"diagonal.hpp", "full.hpp", "chain_sums.hpp", "by_feature.hpp"},
     {
         "sparse_difference.hpp",
         "column_updates.hpp",
@@ -53,9 +53,11 @@ LAYERS = [
         "templates.hpp",
         "vw.hpp",
     },
-    {"round.hpp"},
+    {"round.hpp", "cells.hpp"},
     {"learn.hpp", "structured.hpp", "hashing.hpp", "top_two.hpp"},
-    {"sweep.hpp", "tagging.hpp"},
+    {"sweep.hpp", "mean_reader.hpp", "likelihood.hpp", "descent.hpp"},
+    {"tagging.hpp", "classes.hpp"},
+    {"frank_wolfe.hpp"},
 ]
 
 

@@ -95,5 +95,6 @@ void bind_read(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_tagging(nb::module_& m);
 void bind_sequences(nb::module_& m);
+void bind_batch(nb::module_& m);
 
 }  // namespace surelearn::bind

@@ -17,4 +17,5 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_merge(m);
     surelearn::bind::bind_tagging(m);
     surelearn::bind::bind_sequences(m);
+    surelearn::bind::bind_batch(m);
 }

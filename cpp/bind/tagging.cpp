@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include "sequences.hpp"
 #include "surelearn/parallel_for.hpp"
 #include "weights.hpp"
 
@@ -12,8 +13,6 @@ namespace surelearn::bind {
 
 namespace {
 
-/// Features of tokens always come like this.
-using Tokens = Matrix<std::int32_t, float>;
 using Matrix2 = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Matrix3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
@@ -99,29 +98,12 @@ void bind_chain(nb::module_& m) {
         nb::arg("uniform").noconvert(), "One path for each row of numbers in [0, 1).");
 }
 
-const Tokens& tokens_of(const Rows& rows) {
-    const auto* tokens = std::get_if<Tokens>(&rows.matrix);
-    if (tokens == nullptr || tokens->dense()) throw nb::value_error("tokens must be CSR");
-    return *tokens;
-}
-
-/// Sequences whose rows are in the matrices and whose features are in the weights.
+/// Sequences whose features are in the weights.
 template <class T>
 Sequences<std::int32_t, float> sequences_of(const Model<Diagonal<T>>& model, const Rows& tokens,
                                             const Rows& pairs, const Vector<std::int64_t>& bounds) {
-    const Sequences<std::int32_t, float> sequences{tokens_of(tokens), tokens_of(pairs),
-                                                   bind::view(bounds)};
-    const ChainLayout layout{model.weights.shape().n_columns, sequences.pairs.n_features()};
-    const auto n = static_cast<std::int64_t>(sequences.tokens.size());
-    if (sequences.pairs.size() != sequences.tokens.size() || bounds.shape(0) == 0 ||
-        sequences.bounds.front() != 0 || sequences.bounds.back() != n ||
-        !std::ranges::is_sorted(sequences.bounds)) {
-        throw nb::value_error("bounds do not fit the tokens");
-    }
-    if (!model.weights.order().is_sorted()) throw nb::value_error("labels must lie in order");
-    if (layout.tokens() + sequences.tokens.n_features() > model.weights.shape().n_features) {
-        throw nb::value_error("tokens do not fit the weights");
-    }
+    const auto sequences = sequences_of(tokens, pairs, bounds);
+    check_fits(model, sequences);
     return sequences;
 }
 
@@ -133,12 +115,7 @@ bool learn_sequences(Model<Diagonal<T>>& model, const AnyRule& rule, const Schem
                      const std::optional<Vector<std::int64_t>>& order, std::size_t begin,
                      std::size_t end, const Writable<std::uint64_t>& done) {
     auto sequences = sequences_of(model, tokens, pairs, bounds);
-    sequences.y = bind::view(y);
-    const auto K = static_cast<std::int32_t>(model.weights.shape().n_columns);
-    const bool labels = std::ranges::all_of(sequences.y, [&](auto k) { return k >= 0 && k < K; });
-    if (!labels || y.shape(0) != sequences.tokens.size()) {
-        throw nb::value_error("y does not fit the tokens");
-    }
+    sequences.y = labels_of(y, sequences.tokens.size(), model.weights.shape().n_columns);
     const Method method = method_of(rule, scheme, covariance);
     const Examples examples{view(weight), view(order)};
     const nb::gil_scoped_release release;

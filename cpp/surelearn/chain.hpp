@@ -114,6 +114,10 @@ public:
 
     [[nodiscard]] std::size_t length() const noexcept { return length_; }
     [[nodiscard]] std::size_t n_labels() const noexcept { return n_labels_; }
+    /// The number of labels with padding.
+    [[nodiscard]] std::size_t width() const noexcept { return width_; }
+    /// The number of transition matrices: 1 if all transitions are the same, 0 if there is none.
+    [[nodiscard]] std::size_t n_steps() const noexcept { return n_steps_; }
 
     /// U[t].
     [[nodiscard]] std::span<double> unary(std::size_t t) noexcept {

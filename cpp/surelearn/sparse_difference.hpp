@@ -18,20 +18,18 @@
 
 namespace surelearn {
 
-/// s[k] = sum_j x_j times number `part + k` of feature j, for all k < K. The sums of up to 20
-/// columns stay in registers from the first feature to the last. If K is not a multiple of four,
-/// the last group of four begins earlier: some columns get the same sum twice.
-template <class T, class R>
-SURELEARN_WIDEN void sum_part(const Diagonal<T>& weights, const R& row, std::size_t part,
-                              std::span<double> s) noexcept {
-    const auto at = [&](std::size_t p) { return weights.cell(row.feature(p)) + part; };
+/// s[k] = sum_p x_p at(p)[k] for all k < K. The sums of up to 20 columns stay in registers from the
+/// first feature to the last. If K is not a multiple of four, the last group of four begins
+/// earlier: some columns get the same sum twice.
+template <class At, class R>
+SURELEARN_WIDEN void sum_columns(const At& at, const R& row, std::span<double> s) noexcept {
     const std::size_t K = s.size();
     const auto sweep = [&]<std::size_t N>(std::size_t k, std::integral_constant<std::size_t, N>)
                            __attribute__((always_inline)) {
                                Four sum[N];
                                for (Four& one : sum) one = Four{0.0, 0.0, 0.0, 0.0};
                                for (std::size_t p = 0; p < row.size(); ++p) {
-                                   const T* const from = at(p) + k;
+                                   const auto* const from = at(p) + k;
                                    const double x = row.x(p);
                                    for (std::size_t n = 0; n < N; ++n) {
                                        Four w;
@@ -52,6 +50,13 @@ SURELEARN_WIDEN void sum_part(const Diagonal<T>& weights, const R& row, std::siz
         s[k] = 0.0;
         for (std::size_t p = 0; p < row.size(); ++p) s[k] += at(p)[k] * row.x(p);
     }
+}
+
+/// s[k] = sum_j x_j times number `part + k` of feature j.
+template <class T, class R>
+void sum_part(const Diagonal<T>& weights, const R& row, std::size_t part,
+              std::span<double> s) noexcept {
+    sum_columns([&](std::size_t p) { return weights.cell(row.feature(p)) + part; }, row, s);
 }
 
 /// A difference vector g as a list of cells, each a feature and a column of the table.

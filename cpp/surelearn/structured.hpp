@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <ranges>
+#include <span>
 #include <vector>
 
 #include "surelearn/constraints.hpp"
@@ -63,6 +64,48 @@ template <class D, class T>
 concept SummingDecoder = Decoder<D, T> && requires(D& decoder, std::vector<double>& p) {
     { decoder.log_partition() } -> std::same_as<double>;
     decoder.marginals(p);
+};
+
+/// Rows [begin, end) of a matrix or table.
+struct RowRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+
+    [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
+};
+
+/// A number for each part that the answers to one example can have: `rows` for each of its feature
+/// rows and each column, `own` for each cell of the table that belongs to no feature row.
+struct Parts {
+    std::span<double> rows;
+    std::span<double> own;
+};
+
+/// A decoder for batch losses. Psi(x, answer) is a sum of parts: a feature row in a column, or a
+/// cell of the decoder's own, such as a transition.
+///
+/// - rows(i): the feature rows of example i; own_rows(): the table rows without features;
+///   first_feature(): the table row of feature 0.
+/// - score(y): the score of an answer.
+/// - add_answer(c, y, parts): adds c times the parts of an answer.
+/// - add_expectation(c, parts): adds c times the expected parts under Pr[answer] proportional to
+///   exp(score); returns log Z.
+/// - add_variance(c, parts): adds c times the variance of each part.
+/// - changed(): weights have changed since the last example.
+template <class D>
+concept PartDecoder = requires(D& decoder, const D& loaded, std::size_t i, typename D::Truth y,
+                               typename D::Answer& answer, const Parts& parts) {
+    { loaded.rows(i) } -> std::same_as<RowRange>;
+    { loaded.own_rows() } -> std::same_as<RowRange>;
+    { loaded.first_feature() } -> std::same_as<std::size_t>;
+    decoder.load(i);
+    decoder.changed();
+    { loaded.score(y) } -> std::same_as<double>;
+    loaded.add_answer(1.0, y, parts);
+    { decoder.add_expectation(1.0, parts) } -> std::same_as<double>;
+    decoder.add_variance(1.0, parts);
+    decoder.augment_loss(y);
+    decoder.best(answer);
 };
 
 /// Learns structures one by one.

@@ -8,15 +8,19 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "surelearn/cells.hpp"
 #include "surelearn/chain.hpp"
+#include "surelearn/chain_sums.hpp"
 #include "surelearn/diagonal.hpp"
-#include "surelearn/gaussian.hpp"
+#include "surelearn/mean_reader.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/sparse_difference.hpp"
 #include "surelearn/structured.hpp"
@@ -31,8 +35,10 @@ struct Sequences {
     const Matrix<Index, Value>& pairs;  ///< pair features of each token, without the constant
     std::span<const std::int64_t> bounds;
     std::span<const std::int32_t> y{};  ///< label of each token; empty if unknown
+    std::span<const double> cost{};     ///< in C order: [right, wrong] tag; empty: 1 if wrong
 
     [[nodiscard]] std::size_t size() const noexcept { return bounds.size() - 1; }
+    [[nodiscard]] const Matrix<Index, Value>& features() const noexcept { return tokens; }
     [[nodiscard]] std::size_t begin(std::size_t i) const noexcept {
         return static_cast<std::size_t>(bounds[i]);
     }
@@ -68,35 +74,50 @@ struct Shifted {
     [[nodiscard]] double x(std::size_t p) const noexcept { return row.x(p); }
 };
 
-/// Computes the scores of a chain from weights and features, and g from two paths.
-template <class T, class Index, class Value>
+/// Computes the scores of a chain from what a reader of weights gives, and the features of paths.
+template <class Reader, class Index, class Value>
 class ChainFeatures {
 public:
-    ChainFeatures(const Diagonal<T>& weights, const Sequences<Index, Value>& sequences)
-        : weights_(weights),
-          sequences_(sequences),
-          layout_{weights.shape().n_columns, sequences.pairs.n_features()} {}
+    using T = typename Reader::Number;
 
-    /// The scores of sequence i, with the averaged or the current means.
-    void load(std::size_t i, bool averaged, Chain& chain) const {
+    ChainFeatures(Reader reader, const Sequences<Index, Value>& sequences)
+        : reader_(std::move(reader)),
+          sequences_(sequences),
+          layout_{reader_.n_columns(), sequences.pairs.n_features()} {}
+
+    [[nodiscard]] const ChainLayout& layout() const noexcept { return layout_; }
+    [[nodiscard]] Reader& reader() noexcept { return reader_; }
+    [[nodiscard]] bool has_pairs() const noexcept { return layout_.n_pairs > 0; }
+
+    /// The scores of sequence i.
+    void load(std::size_t i, Chain& chain) {
         const std::size_t length = sequences_.length(i);
         const bool steps_differ = has_pairs();
         chain.reset(length, layout_.n_labels, steps_differ);
         if (length == 0) return;
         for (std::size_t t = 0; t < length; ++t) {
             const auto ahead = t + 1 < length ? token(i, t + 1) : token(i, t);
-            read(token(i, t), ahead, averaged, chain.unary(t));
+            reader_.sum(token(i, t), ahead, chain.unary(t));
         }
-        add_row(ChainLayout::start, 1.0, averaged, chain.unary(0));
-        add_row(ChainLayout::end, 1.0, averaged, chain.unary(length - 1));
+        reader_.add(ChainLayout::start, 1.0, chain.unary(0));
+        reader_.add(ChainLayout::end, 1.0, chain.unary(length - 1));
         for (std::size_t t = 1; t < (steps_differ ? length : std::min<std::size_t>(length, 2));
              ++t) {
             each_pair(i, t, [&](std::size_t pair, double x) {
                 for (std::size_t before = 0; before < layout_.n_labels; ++before) {
-                    add_row(layout_.step(pair, before), x, averaged, chain.step(t, before));
+                    reader_.add(layout_.step(pair, before), x, chain.step(t, before));
                 }
             });
         }
+    }
+
+    /// f(pair feature, value) for the transition to token t; the constant feature comes first.
+    template <class F>
+    void each_pair(std::size_t i, std::size_t t, const F& f) const {
+        f(std::size_t{0}, 1.0);
+        if (!has_pairs()) return;
+        const auto row = sequences_.pairs.stored(sequences_.begin(i) + t);
+        for (std::size_t p = 0; p < row.size(); ++p) f(row.feature(p) + 1, row.x(p));
     }
 
     /// g = Psi(x, y) - Psi(x, other), without common parts; the paths differ only within `apart`.
@@ -127,62 +148,9 @@ public:
     }
 
 private:
-    [[nodiscard]] bool has_pairs() const noexcept { return layout_.n_pairs > 0; }
-
     [[nodiscard]] auto token(std::size_t i, std::size_t t) const noexcept {
         return Shifted<Row<Index, Value>>{sequences_.tokens.stored(sequences_.begin(i) + t),
                                           layout_.tokens()};
-    }
-
-    /// Prefetches the weights of the token `ahead` meanwhile. With q the sums for averaging and c
-    /// the rounds, sum (mu - q / c) x is computed as sum mu x - (sum q x) / c: one division per
-    /// label instead of one per weight.
-    template <class R>
-    void read(const R& row, const R& ahead, bool averaged, std::span<double> s) const {
-        fetch(ahead, 0);
-        if (averaged) fetch(ahead, weights_.average_at());
-        sum_part(weights_, row, 0, s);
-        if (!averaged) return;
-        sums_.resize(s.size());
-        sum_part(weights_, row, weights_.average_at(), sums_);
-        const double c = rounds();
-        for (std::size_t k = 0; k < s.size(); ++k) s[k] -= sums_[k] / c;
-    }
-
-    /// Prefetches only the part that is read: most tokens need nothing else.
-    template <class R>
-    [[gnu::always_inline]] void fetch(const R& row, std::size_t part) const noexcept {
-        constexpr std::size_t line = 64 / sizeof(T);
-        for (std::size_t p = 0; p < row.size(); ++p) {
-            const T* const at = weights_.cell(row.feature(p)) + part;
-            for (std::size_t k = 0; k < layout_.n_labels; k += line)
-                __builtin_prefetch(at + k, 0, 2);
-            __builtin_prefetch(at + layout_.n_labels - 1, 0, 2);
-        }
-    }
-
-    void add_row(std::size_t j, double x, bool averaged, std::span<double> s) const noexcept {
-        const T* const at = weights_.cell(j);
-        if (!averaged) {
-            for (std::size_t k = 0; k < s.size(); ++k) s[k] += at[k] * x;
-            return;
-        }
-        const T* const q = at + weights_.average_at();
-        const double c = rounds();
-        for (std::size_t k = 0; k < s.size(); ++k) s[k] += average_of(at[k], q[k], c) * x;
-    }
-
-    [[nodiscard]] double rounds() const noexcept {
-        return static_cast<double>(weights_.rounds() + 1);
-    }
-
-    /// f(pair feature, value) for the transition to token t; the constant feature comes first.
-    template <class F>
-    void each_pair(std::size_t i, std::size_t t, const F& f) const {
-        f(std::size_t{0}, 1.0);
-        if (!has_pairs()) return;
-        const auto row = sequences_.pairs.stored(sequences_.begin(i) + t);
-        for (std::size_t p = 0; p < row.size(); ++p) f(row.feature(p) + 1, row.x(p));
     }
 
     void add_step(std::size_t pair, std::span<const std::int32_t> path, std::size_t t, double x,
@@ -191,26 +159,27 @@ private:
               static_cast<std::size_t>(path[t]), x);
     }
 
-    const Diagonal<T>& weights_;
+    Reader reader_;
     const Sequences<Index, Value>& sequences_;
     ChainLayout layout_;
-    mutable std::vector<double> sums_;
 };
 
 }  // namespace detail
 
-/// A sequence as a structure: an answer is a path of labels.
-template <class T, class Index, class Value>
+/// A sequence as a structure: an answer is a path of labels. `Reader` gives the scores of rows,
+/// from diagonal weights or from the vector of a batch loss.
+template <class Reader, class Index, class Value>
 class ChainDecoder {
 public:
     using Data = Sequences<Index, Value>;
     using Answer = Path;
     using Truth = std::span<const std::int32_t>;
+    using T = typename Reader::Number;
 
-    ChainDecoder(const Diagonal<T>& weights, const Data& sequences)
-        : averages_(weights.shape().averaged),
-          sequences_(sequences),
-          features_(weights, sequences) {}
+    template <class W>
+        requires std::constructible_from<Reader, const W&>
+    ChainDecoder(const W& weights, const Data& sequences)
+        : sequences_(sequences), features_(Reader(weights), sequences) {}
 
     [[nodiscard]] bool empty(std::size_t i) const noexcept { return sequences_.length(i) == 0; }
     [[nodiscard]] Truth truth(std::size_t i) const noexcept {
@@ -218,8 +187,13 @@ public:
     }
 
     void load(std::size_t i, Means means) {
+        features_.reader().use(means);
+        load(i);
+    }
+    void load(std::size_t i) {
         example_ = i;
-        features_.load(i, means == Means::predicting && averages_, chain_);
+        features_.load(i, chain_);
+        if (features_.has_pairs()) changed();  // each sequence has its own transitions
     }
     [[nodiscard]] Chain& chain() noexcept { return chain_; }
     [[nodiscard]] bool finite() const noexcept { return chain_.has_finite_labels(); }
@@ -231,20 +205,20 @@ public:
     [[nodiscard]] bool best_other(Truth y, Path& path) { return chain_.best_other(y, path); }
     [[nodiscard]] std::vector<Path> k_best(std::size_t k) { return chain_.k_best(k); }
 
-    /// Adds the cost of 1 for each wrong tag to its score.
+    /// Adds the cost of each wrong tag to its score.
     void augment_loss(Truth y) noexcept {
         for (std::size_t t = 0; t < y.size(); ++t) {
             const auto s = chain_.unary(t);
-            for (std::size_t j = 0; j < s.size(); ++j) {
-                if (j != static_cast<std::size_t>(y[t])) s[j] += 1.0;
-            }
+            for (std::size_t j = 0; j < s.size(); ++j) s[j] += cost(y[t], j);
         }
     }
-    /// The number of wrong tags.
+    /// The sum of the costs of wrong tags.
     [[nodiscard]] double distance(Truth y, const Path& path) const noexcept {
-        std::size_t count = 0;
-        for (std::size_t t = 0; t < y.size(); ++t) count += y[t] != path[t] ? 1 : 0;
-        return static_cast<double>(count);
+        double sum = 0.0;
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            sum += cost(y[t], static_cast<std::size_t>(path[t]));
+        }
+        return sum;
     }
 
     void difference(Truth y, const Path& path, SparseDifference<T>& g) const {
@@ -255,6 +229,7 @@ public:
         features_.difference(example_, y, path, apart, g);
     }
 
+    [[nodiscard]] double score(Truth y) const noexcept { return chain_.score(y); }
     [[nodiscard]] double log_partition() { return chain_.log_partition(); }
     /// [token, label].
     void marginals(std::vector<double>& p) {
@@ -262,19 +237,154 @@ public:
         chain_.marginals(p);
     }
 
+    // -------------------------------------------------------------- batch losses
+
+    /// The rows of the table that no token feature has: start, end and transitions come first.
+    [[nodiscard]] RowRange own_rows() const noexcept { return {0, features_.layout().tokens()}; }
+    [[nodiscard]] std::size_t first_feature() const noexcept { return features_.layout().tokens(); }
+    /// The token rows of sequence i.
+    [[nodiscard]] RowRange rows(std::size_t i) const noexcept {
+        return {sequences_.begin(i), sequences_.begin(i) + sequences_.length(i)};
+    }
+    /// Call this if weights have changed since the last sequence.
+    void changed() noexcept { sums_.forget_steps(); }
+    [[nodiscard]] Reader& reader() noexcept { return features_.reader(); }
+
+    /// parts += c times the parts of a path.
+    void add_answer(double c, Truth y, const Parts& parts) const {
+        const std::size_t K = chain_.n_labels();
+        const auto own = [&](std::size_t row, std::int32_t j) -> double& {
+            return parts.own[row * K + static_cast<std::size_t>(j)];
+        };
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            parts.rows[t * K + static_cast<std::size_t>(y[t])] += c;
+            if (t == 0) continue;
+            features_.each_pair(example_, t, [&](std::size_t pair, double x) {
+                own(features_.layout().step(pair, static_cast<std::size_t>(y[t - 1])), y[t]) +=
+                    c * x;
+            });
+        }
+        own(ChainLayout::start, y[0]) += c;
+        own(ChainLayout::end, y[y.size() - 1]) += c;
+    }
+
+    /// parts += c times their expectation, for Pr[y] proportional to exp(score(y)); log Z.
+    double add_expectation(double c, const Parts& parts) {
+        const double log_z = sum_paths();
+        add_probabilities([c](double p, double x) { return c * p * x; }, parts, Pairs::together);
+        return log_z;
+    }
+
+    /// parts += c times their variances, as if the tokens were independent of each other.
+    void add_variance(double c, const Parts& parts) {
+        sum_paths();
+        add_probabilities([c](double p, double x) { return c * p * (1.0 - p) * x * x; }, parts,
+                          Pairs::apart);
+    }
+
 private:
-    bool averages_;
+    [[nodiscard]] double cost(std::int32_t y, std::size_t j) const noexcept {
+        const auto right = static_cast<std::size_t>(y);
+        if (sequences_.cost.empty()) return right == j ? 0.0 : 1.0;
+        return sequences_.cost[right * chain_.n_labels() + j];
+    }
+
+    /// Computes the probabilities of labels and pairs; log Z.
+    double sum_paths() {
+        scaled_ = sums_.sweep(chain_);
+        if (scaled_) return sums_.log_partition();
+        const double log_z = chain_.log_partition();
+        marginals(single_);
+        const std::size_t K = chain_.n_labels();
+        pairs_.resize(chain_.length() < 2 ? 0 : (chain_.length() - 1) * K * K);
+        chain_.pair_marginals(pairs_);
+        return log_z;
+    }
+
+    [[nodiscard]] std::span<const double> of_token(std::size_t t) const noexcept {
+        const std::size_t K = chain_.n_labels();
+        return scaled_ ? sums_.marginals(t) : std::span(single_).subspan(t * K, K);
+    }
+
+    /// Adds value(probability, feature value) of every part.
+    template <class F>
+    void add_probabilities(const F& value, const Parts& parts, Pairs pairs) {
+        const std::size_t K = chain_.n_labels();
+        const std::size_t length = chain_.length();
+        const auto add = [&](std::span<const double> p, double x, double* to) {
+            for (std::size_t j = 0; j < K; ++j) to[j] += value(p[j], x);
+        };
+        for (std::size_t t = 0; t < length; ++t) {
+            add(of_token(t), 1.0, parts.rows.data() + t * K);
+        }
+        if (length == 0) return;
+        add(of_token(0), 1.0, parts.own.data() + ChainLayout::start * K);
+        add(of_token(length - 1), 1.0, parts.own.data() + ChainLayout::end * K);
+        each_pair(pairs, [&](std::size_t t, std::size_t i, std::span<const double> p) {
+            features_.each_pair(example_, t, [&](std::size_t pair, double x) {
+                add(p, x, parts.own.data() + features_.layout().step(pair, i) * K);
+            });
+        });
+    }
+
+    template <class F>
+    void each_pair(Pairs pairs, const F& f) {
+        if (scaled_) return sums_.each_pair(pairs, f);
+        const std::size_t K = chain_.n_labels();
+        for (std::size_t t = 1; t < chain_.length(); ++t) {
+            for (std::size_t i = 0; i < K; ++i) {
+                f(t, i, std::span<const double>(pairs_).subspan(((t - 1) * K + i) * K, K));
+            }
+        }
+    }
+
     const Data& sequences_;
-    detail::ChainFeatures<T, Index, Value> features_;
+    detail::ChainFeatures<Reader, Index, Value> features_;
     std::size_t example_ = 0;
     Chain chain_;
+    ChainSums sums_;
+    bool scaled_ = false;
+    std::vector<double> single_;
+    std::vector<double> pairs_;
 };
 
-static_assert(SummingDecoder<ChainDecoder<float, std::int32_t, float>, float>);
+template <class T, class Index, class Value>
+using OnlineChain = ChainDecoder<MeanReader<T>, Index, Value>;
+
+static_assert(SummingDecoder<OnlineChain<float, std::int32_t, float>, float>);
+
+/// The cells that occur in labelled sequences: each feature with the labels of its tokens, and each
+/// start, end and transition.
+template <class Index, class Value>
+[[nodiscard]] LabelSets observed(const Sequences<Index, Value>& sequences, std::size_t n_labels) {
+    const ChainLayout layout{n_labels, sequences.pairs.n_features()};
+    LabelSets sets(layout.tokens() + sequences.tokens.n_features(), n_labels);
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        const std::size_t length = sequences.length(i);
+        const auto y = sequences.y.subspan(sequences.begin(i), length);
+        for (std::size_t t = 0; t < length; ++t) {
+            const auto row = sequences.tokens.stored(sequences.begin(i) + t);
+            for (std::size_t p = 0; p < row.size(); ++p) {
+                sets.add(layout.tokens() + row.feature(p), y[t]);
+            }
+            if (t == 0) continue;
+            const auto before = static_cast<std::size_t>(y[t - 1]);
+            sets.add(layout.step(0, before), y[t]);
+            const auto pairs = sequences.pairs.stored(sequences.begin(i) + t);
+            for (std::size_t p = 0; p < pairs.size(); ++p) {
+                sets.add(layout.step(pairs.feature(p) + 1, before), y[t]);
+            }
+        }
+        if (length == 0) continue;
+        sets.add(ChainLayout::start, y.front());
+        sets.add(ChainLayout::end, y.back());
+    }
+    return sets;
+}
 
 /// Learns sequences one by one.
 template <class T, class Index, class Value>
-using TagPass = StructuredPass<T, ChainDecoder<T, Index, Value>>;
+using TagPass = StructuredPass<T, OnlineChain<T, Index, Value>>;
 
 /// The tags of sequence i by the largest mean score.
 template <class T, class Index, class Value>
@@ -313,7 +423,7 @@ public:
 
 private:
     const Diagonal<T>& weights_;
-    ChainDecoder<T, Index, Value> decoder_;
+    OnlineChain<T, Index, Value> decoder_;
     Path path_;
     Path other_;
     SparseDifference<T> g_;

@@ -1,0 +1,192 @@
+// Rows as structures: an answer is a class. Two classes share one column, the margin of the second.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "surelearn/normal.hpp"
+#include "surelearn/rows.hpp"
+#include "surelearn/sparse_difference.hpp"
+#include "surelearn/structured.hpp"
+#include "surelearn/types.hpp"
+
+namespace surelearn {
+
+/// Compressed rows with a label each.
+template <class Index, class Value>
+struct LabelledRows {
+    const Matrix<Index, Value>& matrix;
+    std::span<const std::int32_t> y;
+    bool intercept = true;
+    std::span<const double> cost{};  ///< in C order: [right, wrong]; empty: 1 if wrong
+
+    [[nodiscard]] std::size_t size() const noexcept { return matrix.size(); }
+    [[nodiscard]] const Matrix<Index, Value>& features() const noexcept { return matrix; }
+};
+
+template <class Reader, class Index, class Value>
+class ClassDecoder {
+public:
+    using Data = LabelledRows<Index, Value>;
+    using Answer = std::int32_t;
+    using Truth = std::int32_t;
+    using T = typename Reader::Number;
+
+    template <class W>
+        requires std::constructible_from<Reader, const W&>
+    ClassDecoder(const W& weights, const Data& rows) : reader_(weights), rows_(rows) {
+        scores_.resize(std::max<std::size_t>(2, reader_.n_columns()));
+    }
+
+    [[nodiscard]] bool empty(std::size_t) const noexcept { return false; }
+    [[nodiscard]] Truth truth(std::size_t i) const noexcept { return rows_.y[i]; }
+    [[nodiscard]] std::size_t n_classes() const noexcept { return scores_.size(); }
+    [[nodiscard]] std::span<const double> scores() const noexcept { return scores_; }
+
+    void load(std::size_t i, Means means) {
+        reader_.use(means);
+        load(i);
+    }
+    void load(std::size_t i) {
+        example_ = i;
+        const auto row = rows_.matrix.stored(i);
+        const auto ahead = rows_.matrix.stored(std::min(i + 1, rows_.size() - 1));
+        const auto s = columns();
+        reader_.sum(row, ahead, s);
+        if (rows_.intercept) reader_.add(rows_.matrix.n_features(), 1.0, s);
+        if (is_margin()) scores_[0] = 0.0;
+    }
+    [[nodiscard]] bool finite() const noexcept {
+        return std::ranges::all_of(scores_, [](double s) { return std::isfinite(s); });
+    }
+
+    void best(Answer& answer) const noexcept {
+        answer = static_cast<Answer>(std::ranges::max_element(scores_) - scores_.begin());
+    }
+    [[nodiscard]] bool same(Truth y, Answer answer) const noexcept { return y == answer; }
+    [[nodiscard]] bool best_other(Truth y, Answer& answer) const {
+        if (answer != y) return true;
+        answer = k_best(2)[1];
+        return true;
+    }
+    [[nodiscard]] std::vector<Answer> k_best(std::size_t k) const {
+        std::vector<Answer> classes(scores_.size());
+        std::iota(classes.begin(), classes.end(), 0);
+        const auto score = [&](Answer z) { return scores_[static_cast<std::size_t>(z)]; };
+        std::ranges::stable_sort(classes, std::greater{}, score);
+        classes.resize(std::min(k, classes.size()));
+        return classes;
+    }
+    void augment_loss(Truth y) noexcept {
+        for (std::size_t z = 0; z < scores_.size(); ++z) {
+            scores_[z] += distance(y, static_cast<Answer>(z));
+        }
+    }
+    [[nodiscard]] double distance(Truth y, Answer z) const noexcept {
+        if (rows_.cost.empty()) return y == z ? 0.0 : 1.0;
+        return rows_
+            .cost[static_cast<std::size_t>(y) * scores_.size() + static_cast<std::size_t>(z)];
+    }
+    void difference(Truth y, Answer answer, SparseDifference<T>& g) const {
+        g.clear();
+        const auto row = rows_.matrix.stored(example_);
+        for (std::size_t p = 0; p < row.size(); ++p) add(row.feature(p), row.x(p), y, answer, g);
+        if (rows_.intercept) add(rows_.matrix.n_features(), 1.0, y, answer, g);
+        g.settle();
+    }
+
+    [[nodiscard]] double score(Truth y) const noexcept {
+        return scores_[static_cast<std::size_t>(y)];
+    }
+    [[nodiscard]] double log_partition() const noexcept {
+        const double most = *std::ranges::max_element(scores_);
+        double sum = 0.0;
+        for (const double s : scores_) sum += detail::exp(s - most);
+        return most + detail::log(sum);
+    }
+    void marginals(std::vector<double>& p) const {
+        p.resize(scores_.size());
+        probabilities(p);
+    }
+
+    // -------------------------------------------------------------- batch losses
+
+    /// The intercept is the last row of the table.
+    [[nodiscard]] RowRange own_rows() const noexcept {
+        const std::size_t last = rows_.matrix.n_features();
+        return {last, last + (rows_.intercept ? 1 : 0)};
+    }
+    [[nodiscard]] std::size_t first_feature() const noexcept { return 0; }
+    [[nodiscard]] RowRange rows(std::size_t i) const noexcept { return {i, i + 1}; }
+    void changed() noexcept {}
+    [[nodiscard]] Reader& reader() noexcept { return reader_; }
+
+    void add_answer(double c, Truth y, const Parts& parts) const {
+        if (!is_margin()) {
+            add_part(static_cast<std::size_t>(y), c, parts);
+        } else if (y == 1) {
+            add_part(0, c, parts);
+        }
+    }
+    double add_expectation(double c, const Parts& parts) {
+        p_.resize(scores_.size());
+        const double log_z = probabilities(p_);
+        each_column([&](std::size_t k, double p) { add_part(k, c * p, parts); });
+        return log_z;
+    }
+    void add_variance(double c, const Parts& parts) {
+        p_.resize(scores_.size());
+        probabilities(p_);
+        each_column([&](std::size_t k, double p) { add_part(k, c * p * (1.0 - p), parts); });
+    }
+
+private:
+    [[nodiscard]] bool is_margin() const noexcept { return reader_.n_columns() == 1; }
+    /// Where the reader writes; with one column, the score of the second class.
+    [[nodiscard]] std::span<double> columns() noexcept {
+        return std::span(scores_).subspan(is_margin() ? 1 : 0);
+    }
+    void add(std::size_t j, double x, Truth y, Answer other, SparseDifference<T>& g) const {
+        if (is_margin()) {
+            g.add(j, 0, static_cast<double>(y - other) * x);
+            return;
+        }
+        g.add(j, static_cast<std::size_t>(y), x);
+        g.add(j, static_cast<std::size_t>(other), -x);
+    }
+    static void add_part(std::size_t k, double c, const Parts& parts) {
+        parts.rows[k] += c;
+        if (!parts.own.empty()) parts.own[k] += c;
+    }
+    template <class F>
+    void each_column(const F& f) const {
+        if (is_margin()) return f(0, p_[1]);
+        for (std::size_t k = 0; k < p_.size(); ++k) f(k, p_[k]);
+    }
+    /// Writes the probabilities of classes; log Z.
+    double probabilities(std::span<double> p) const noexcept {
+        const double most = *std::ranges::max_element(scores_);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < p.size(); ++k) {
+            p[k] = detail::exp(scores_[k] - most);
+            sum += p[k];
+        }
+        for (double& x : p) x /= sum;
+        return most + detail::log(sum);
+    }
+
+    Reader reader_;
+    const Data& rows_;
+    std::size_t example_ = 0;
+    std::vector<double> scores_;
+    std::vector<double> p_;
+};
+
+}  // namespace surelearn
