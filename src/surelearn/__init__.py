@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     )
     from surelearn._check import FormatError
     from surelearn.estimators import (
+        CRFTagger,
         SureClassifier,
         SureTagger,
         SureTextClassifier,
+        SVMTagger,
         load,
         merge,
     )
@@ -37,7 +39,9 @@ __version__ = "0.1.0"
 #: The module of each public name. A name is imported on first use: importing scikit-learn takes a
 #: second, and the command line must print its help without that wait.
 _HOMES = {
+    "CRFTagger": "surelearn.estimators",
     "FormatError": "surelearn._check",
+    "SVMTagger": "surelearn.estimators",
     "SureClassifier": "surelearn.estimators",
     "SureTagger": "surelearn.estimators",
     "SureTextClassifier": "surelearn.estimators",
@@ -58,7 +62,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "CRFTagger",
     "FormatError",
+    "SVMTagger",
     "SureClassifier",
     "SureTagger",
     "SureTextClassifier",

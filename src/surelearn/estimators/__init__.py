@@ -1,17 +1,21 @@
 """The scikit-learn estimators: they combine the parts and check that these fit together."""
 
 from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.crf_tagger import CRFTagger
 from surelearn.estimators.explanation import Explanation
 from surelearn.estimators.file import load
 from surelearn.estimators.highlight import TextExplanation
 from surelearn.estimators.merge_models import merge
+from surelearn.estimators.svm_tagger import SVMTagger
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.models.position import StreamPosition
 from surelearn.training.stream import StreamProgress
 
 __all__ = [
+    "CRFTagger",
     "Explanation",
+    "SVMTagger",
     "StreamPosition",
     "StreamProgress",
     "SureClassifier",

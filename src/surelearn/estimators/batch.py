@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, M
+from surelearn.files import Fields
 from surelearn.solvers import Interrupted, Report, Solution, printed
 from surelearn.training.passes import new_order
 
@@ -32,7 +33,7 @@ class SolverSettings:
     def of(cls, params: Mapping[str, Any], solvers: Sequence[str]) -> SolverSettings:
         return cls(
             solver=_check.choice("solver", params["solver"], solvers),
-            tol=_check.number("tol", params["tol"], "(0, 1)", low=0.0, high=1.0),
+            tol=_check.number("tol", params["tol"], "[0, 1)", low=0.0, high=1.0),
             max_iter=_check.count("max_iter", params["max_iter"]),
             threads=_check.threads("n_jobs", params["n_jobs"]),
             report=printed(_check.verbosity(params["verbose"])),
@@ -67,12 +68,27 @@ class BatchEstimator(Estimator[M]):
     def _note(self, solution: Solution, take: Callable[[Solution], None]) -> None:
         take(solution)
         self.n_iter_, self.objective_ = solution.n_iter, solution.value
-        self.gap_ = solution.gap
+        known = solution.gap is not None and np.isfinite(solution.gap)
+        self.gap_ = solution.gap if known else None
 
     def _orders(self, n: int) -> Callable[[int], NDArray[np.int64]]:
         """A new random order of n examples for each pass."""
         random = check_random_state(self.random_state)
         return lambda _: new_order(random, n)
+
+
+def solution_out(estimator: BatchEstimator[Any]) -> dict[str, Any]:
+    """What a file keeps of the last solution; a merged model has none."""
+    found = {name: getattr(estimator, f"{name}_", None) for name in ("n_iter", "objective", "gap")}
+    return {name: x for name, x in found.items() if x is not None and np.isfinite(x)}
+
+
+def put_solution(estimator: BatchEstimator[Any], fields: Fields) -> None:
+    """Give an estimator what a file knows of its last solution."""
+    if fields.has("n_iter"):
+        estimator.n_iter_ = fields.integer("n_iter")
+        estimator.objective_ = fields.number("objective") if fields.has("objective") else np.inf
+        estimator.gap_ = fields.number("gap") if fields.has("gap") else None
 
 
 def warn_short(name: str, solution: Solution, max_iter: int) -> None:

@@ -16,7 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.decode import Code
+from surelearn.estimators.batch import BatchEstimator, put_solution, solution_out
 from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.crf_tagger import CRFTagger
 from surelearn.estimators.feature_names import SIZE
 from surelearn.estimators.file_parts import (
     code_in,
@@ -36,6 +38,7 @@ from surelearn.estimators.file_parts import (
 from surelearn.estimators.linear import check_settings
 from surelearn.estimators.row_estimator import put_rows_model
 from surelearn.estimators.row_input import words_of
+from surelearn.estimators.svm_tagger import SVMTagger
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.tagger_answers import Tagger
 from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger
@@ -71,6 +74,8 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     }
     if hasattr(estimator, "temperature_"):
         settings["temperature"] = estimator.temperature_
+    if isinstance(estimator, BatchEstimator):
+        settings["solution"] = solution_out(estimator)
     if hasattr(estimator, "stream_"):
         settings["stream"] = estimator.stream_.plain()
     return settings | more, tensors
@@ -144,12 +149,14 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
     temperature = temperature_in(fields)
     if temperature is not None:
         estimator.temperature_ = temperature
+    if isinstance(estimator, BatchEstimator):
+        put_solution(estimator, fields.inner("solution"))
     if fields.has("stream"):
         estimator.stream_ = StreamPosition.of(fields.inner("stream"))
     return estimator
 
 
-for _cls in (SureClassifier, SureTagger, SureTextClassifier):
+for _cls in (CRFTagger, SureClassifier, SureTagger, SureTextClassifier, SVMTagger):
     files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
 
 

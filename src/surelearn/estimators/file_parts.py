@@ -114,7 +114,7 @@ def _scalar(value: Any) -> Any:
 
 def params_in(plain: Mapping[str, Any]) -> dict[str, Any]:
     params = dict(plain)
-    rule, scheme, weight = params["rule"], params["constraints"], params.get("class_weight")
+    rule, scheme, weight = (params.get(k) for k in ("rule", "constraints", "class_weight"))
     if isinstance(rule, dict):
         params["rule"] = _rule_in(rule)
     if isinstance(scheme, dict):

@@ -12,6 +12,7 @@ from surelearn import _check
 from surelearn.models.rows import joined
 from surelearn.models.sequence_settings import TaggerSettings
 from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.read import Source
 from surelearn.templates import Sequences
 
 
@@ -44,6 +45,13 @@ class EncodedSequences(NamedTuple):
         if sequences.pairs is not None:  # the core takes the number of pair features from the width
             sequences.pairs.resize((len(y), model.n_pairs))
         return model.batch(sequences, y, self.weight, self.numbers)
+
+
+def labelled(records: Any, source: Source) -> LabelledSequences:
+    """Records of a source, which knows the names of the token columns."""
+    columns = source.columns
+    names = [name for name in columns.get("columns", []) if name not in ("_", columns.get("label"))]
+    return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
 
 
 def met(

@@ -12,7 +12,7 @@ from scipy import sparse
 from surelearn.merging import Way
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
-from surelearn.models.sequence_encoding import EncodedSequences, met
+from surelearn.models.sequence_encoding import EncodedSequences, labelled, met
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequences import LabelledSequences, SequenceModel
@@ -54,11 +54,7 @@ class SequenceTrainable:
     # ------------------------------------------------------------------ blocks
 
     def prepare(self, records: Any, source: Source) -> LabelledSequences:
-        columns = source.columns
-        names = [
-            name for name in columns.get("columns", []) if name not in ("_", columns.get("label"))
-        ]
-        return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
+        return labelled(records, source)
 
     def met_all(self, *, resumed: bool) -> None:
         pass  # no setting names labels or words

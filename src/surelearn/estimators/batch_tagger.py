@@ -1,0 +1,287 @@
+"""The base class of batch taggers: sequences to a loss, its solution to a model; knows no loss."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core, rules
+from surelearn.estimators.base import put_model
+from surelearn.estimators.batch import BatchEstimator, SolverSettings
+from surelearn.estimators.labels import as_labels
+from surelearn.estimators.sources import opened_sentences
+from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.tagger_answers import Tagger, tagger_settings
+from surelearn.models.position import StreamPosition, put_columns
+from surelearn.models.sequence_cells import Cells
+from surelearn.models.sequence_encoding import labelled, met
+from surelearn.models.sequence_settings import FEATURES, TaggerSettings
+from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.models.snapshot import recast
+from surelearn.solvers import Prior, Progress, Solution, laplace
+from surelearn.weights import Diagonal
+
+Array = NDArray[np.float64]
+
+#: More sentences than any source has.
+_ALL = 2**62
+
+
+@dataclass(frozen=True)
+class BatchTaggerSettings(TaggerSettings):
+    """The checked settings of a batch tagger."""
+
+    solver: SolverSettings
+
+    @staticmethod
+    def kept(params: Mapping[str, Any], precision: float) -> dict[str, Any]:
+        """How all batch taggers keep their weights: a mean and a variance each."""
+        dtype = _check.storage(params["dtype"])
+        return {
+            "dtype": dtype.name,
+            "second_order": True,
+            "averaged": False,
+            "initial_variance": _check.prior(1.0 / precision, dtype),
+            "projection": "precision",
+            "feature_params": {name: params[name] for name in FEATURES},
+        }
+
+    def blank(self, model: SequenceModel) -> SequenceModel:
+        """The model with all its weights at the prior."""
+        n_rows = model.first + model.features.n_features
+        layout = replace(model.layout, n_features=n_rows, dtype=self.dtype)
+        weights = Diagonal(layout, len(model.classes), self.initial_variance)
+        return replace(
+            model, layout=layout, initial_variance=self.initial_variance, weights=weights
+        )
+
+
+class Problem(NamedTuple):
+    """A loss over sequences, and the weights that are learnt from it."""
+
+    model: SequenceModel  # its weights are the prior, and take the solution
+    batch: SequenceBatch
+    cells: Cells
+    prior: Prior
+    start: Array | None = None  # None: the mean of the prior
+
+    def loss(self, scale: float = 1.0) -> _core.SequenceLoss:
+        """The loss, with the weights of sequences times `scale`."""
+        tokens, pairs, bounds, y, weight, _ = self.batch
+        if scale != 1.0:
+            weight = np.full(self.batch.size, scale) if weight is None else scale * weight
+        n_labels = len(self.model.classes)
+        return _core.SequenceLoss(tokens, pairs, bounds, y, weight, n_labels, *self.cells)
+
+    def take(self, loss: _core.SequenceLoss, w: Array, threads: int) -> SequenceModel:
+        """The model with a solution as means, and the variances of Laplace's approximation."""
+        assert self.model.weights is not None
+        variance = laplace(loss, self.prior, w, threads)
+        self.cells.write(self.model.weights, w, variance)
+        return self.model
+
+
+class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
+    """A tagger that minimises a loss over all its sequences at once."""
+
+    templates: Any
+    columns: Any
+    n_features: int | None
+    dtype: Any
+    stream_: StreamPosition
+
+    @abstractmethod
+    def _settings_for(self, **instead: Any) -> Any:
+        """The checked parameters: `BatchTaggerSettings`."""
+
+    @abstractmethod
+    def _cells(self, settings: Any, batch: SequenceBatch, model: SequenceModel) -> Cells:
+        """The weights that sequences can move."""
+
+    @abstractmethod
+    def _solver(self, settings: Any, problem: Problem, loss: Any) -> Callable[[], Solution]:
+        """What minimises the loss."""
+
+    # ----------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimise the loss over these sequences.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As in `SureTagger.fit`.
+        y : list of sequences of labels
+            One label for each token.
+        sample_weight : array of shape (n_sequences,), optional
+            Factors of the losses; sequences of weight 0 are left out before anything else.
+
+        Returns
+        -------
+        self
+            On an error the model is as it was before the call. At Ctrl-C it is the best that was
+            found so far, and KeyboardInterrupt is raised.
+        """
+        return self._fit(self._settings_for(), LabelledSequences.of(X, y, sample_weight))
+
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        **reading: Any,
+    ) -> Self:
+        """`fit` on all sentences of files, which are held in memory.
+
+        Parameters
+        ----------
+        source : str, path, list of them or read.Source
+            As in `read.sentences`.
+        progress : function, optional
+            Called with a `solvers.Progress` (iteration, value, gap, seconds) as the solver goes on.
+        **reading
+            Keywords of `read.sentences`: columns, label, ...
+
+        Returns
+        -------
+        self
+        """
+        _check.callback("progress", progress)
+        settings = self._settings_for()
+        if progress is not None:
+            settings = replace(settings, solver=replace(settings.solver, report=progress))
+        found = opened_sentences(source, reading)
+        records = found.first(_ALL)
+        block = labelled(records, found)
+        position = StreamPosition(
+            tuple(found.names), found.columns, rows=block.size, n_bad=records.n_bad, ended=True
+        )
+        return self._fit(settings, block, position)
+
+    def _fit(
+        self, settings: Any, block: LabelledSequences, position: StreamPosition | None = None
+    ) -> Self:
+        _check.two_classes(block.labels, "fit")
+        before = self._starting(settings, block)
+        model, encoded = met(settings, before, block)
+        batch = encoded.batch(model)
+        blank = model if before is None else settings.blank(model)
+        cells = self._cells(settings, batch, blank)
+        start = None
+        if before is not None:
+            start = cells.read(_check.trained(model.weights, "warm_start").means)
+        problem = Problem(blank, batch, cells, Prior(None, settings.precision), start)
+
+        def publish(model: SequenceModel) -> None:
+            self._model = model
+            self._forget()
+            if position is not None:
+                self.stream_ = position
+
+        return self._learn(settings, problem, publish)
+
+    def _starting(self, settings: Any, block: LabelledSequences) -> SequenceModel | None:
+        """A copy of the model whose weights `fit` starts from; None: it starts from zeros."""
+        return None
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        r"""Go on with more sequences: what was learnt before is the prior of their weights.
+
+        .. math:: \mu \leftarrow \arg\min_w \sum_i loss_i(w)
+            + \tfrac12 (w - \mu)' \Sigma^{-1} (w - \mu), \qquad
+            \Sigma^{-1} \leftarrow \Sigma^{-1} + H
+
+        with H the diagonal of the Hessian of the log loss at the new :math:`\mu`. Only these
+        sequences are in memory. New labels and features start at the prior of the first call.
+
+        Parameters
+        ----------
+        X : list of sequences
+        y : list of sequences of labels
+        classes : array, optional
+            Labels to know from now on.
+        sample_weight : array of shape (n_sequences,), optional
+
+        Returns
+        -------
+        self
+            On an error the model is as it was before the call; at Ctrl-C as in `fit`.
+
+        References
+        ----------
+        Spiegelhalter & Lauritzen 1990, Sequential updating of conditional probabilities on directed
+        graphical structures (recursive Laplace approximation).
+        """
+        settings = self._settings_for()
+        before = None if self._fresh else self._snapshot()
+        if before is not None:
+            settings.check_fits(before)
+        block = LabelledSequences.of(X, y, sample_weight)
+        declared = None if classes is None else as_labels(classes, "classes")
+        if not block.size and declared is None:
+            return self
+        model, encoded = met(settings, before, block, declared=declared)
+        batch, weights = encoded.batch(model), _check.trained(model.weights, "partial_fit")
+        cells = self._cells(settings, batch, model)
+        if not len(batch.y):
+            self._model = model
+            return self
+        precision = 1.0 / cells.read(weights.variances)
+        prior = Prior(cells.read(weights.means), precision)
+        problem = Problem(model, batch, cells, prior)
+        return self._learn(settings, problem, partial(setattr, self, "_model"))
+
+    def _learn(
+        self, settings: Any, problem: Problem, publish: Callable[[SequenceModel], None]
+    ) -> Self:
+        loss = problem.loss(settings.scale)
+
+        def take(solution: Solution) -> None:
+            publish(problem.take(loss, solution.w, settings.solver.threads))
+
+        self._minimise(self._solver(settings, problem, loss), take, settings.solver.max_iter)
+        return self
+
+    def online(self, rule: Any = None, **params: Any) -> SureTagger:
+        """A `SureTagger` that starts from this model, and goes on with a stream.
+
+        It has a copy of the means and variances, so `partial_fit`, and `fit_stream` with
+        ``resume=True``, go on from the optimum. A parameter of its constructor could not do this:
+        `sklearn.base.clone` copies parameters only.
+
+        Parameters
+        ----------
+        rule : str, rule or function, optional
+            Default: ``Probit(noise=2.9)``, since logistic noise is nearly normal with a variance of
+            1.7 squared.
+        **params
+            Other parameters of `SureTagger`; ``average=False`` by default.
+
+        Returns
+        -------
+        SureTagger
+        """
+        model = self._fitted()
+        own = {name: getattr(self, name) for name in (*FEATURES, "dtype", "n_jobs", "random_state")}
+        tagger = SureTagger(
+            rules.Probit(noise=2.9) if rule is None else rule,
+            **{**own, "initial_variance": model.initial_variance, "average": False, **params},
+        )
+        put_model(tagger, _moved(self._snapshot(), tagger_settings(tagger)))
+        put_columns(tagger, [self])
+        return tagger
+
+
+def _moved(model: SequenceModel, settings: TaggerSettings) -> SequenceModel:
+    """A model for a tagger with other settings, which must fit it."""
+    layout = replace(model.layout, second_order=settings.second_order, averaged=settings.averaged)
+    weights = recast(_check.trained(model.weights, "online"), layout)
+    moved = replace(model, layout=layout, projection=settings.projection, weights=weights)
+    settings.check_fits(moved)
+    return moved
