@@ -55,6 +55,7 @@ BARS = {
     "evaluate m.sure r.jsonl": "Evaluating",
     "tag evaluate t.sure s.txt": "Evaluating",
     "train r.jsonl -o n.sure": "Pass 10/10",
+    "tag train s.txt --model crf -o n.sure": "Iteration 1: objective",
 }
 
 

@@ -52,6 +52,21 @@ def count_bar(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
 
 
 @contextmanager
+def solver_line(*, quiet: bool) -> Iterator[Callable[[object], None] | None]:
+    """A line that shows how far a solver is, as a callback; None outside a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    console = Console(stderr=True, highlight=False)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    with Progress(TextColumn("{task.description}"), console=console, transient=True) as progress:
+        task = progress.add_task("Reading")
+        yield lambda now: progress.update(task, description=str(now).capitalize())
+
+
+@contextmanager
 def warnings_shown() -> Iterator[None]:
     """Print each warning at once, as one line: a stream may never end."""
     with warnings.catch_warnings():

@@ -16,12 +16,18 @@ _NAMES = {
     "version": "written by surelearn",
     "kind": "kind",
     "rule": "rule",
+    "l2": "l2",
+    "l1": "l1",
+    "C": "C",
     "covariance": "covariance",
     "multiclass": "multiclass",
     "rows": "rows learnt",
     "passes": "passes",
     "updates": "updates",
     "mistakes": "mistakes by pass",
+    "objective": "objective",
+    "gap": "gap",
+    "iterations": "iterations",
     "features": "features",
     "pair_features": "tag pair features",
     "columns": "columns",
@@ -31,6 +37,9 @@ _NAMES = {
     "temperature": "temperature",
     "stream": "stream",
 }
+
+#: What a solver has found.
+_SOLVED = {"objective": "objective_", "gap": "gap_", "iterations": "n_iter_"}
 
 
 def info(model: Model, as_json: Json = False) -> None:
@@ -56,19 +65,14 @@ def info(model: Model, as_json: Json = False) -> None:
 
 def _facts(path: Path, model: Any) -> dict[str, Any]:
     """All facts as JSON has them, without those that do not apply to this kind of model."""
-    from surelearn import rules
-
     of_kind = _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
     facts: dict[str, Any] = {
         "file": str(path),
         "bytes": path.stat().st_size,
         "version": _version(path),
         "kind": type(model).__name__,
-        "rule": repr(rules.get(model.rule)),
         **of_kind,
-        "passes": len(model.mistakes_),
-        "updates": int(model.n_updates_),
-        "mistakes": model.mistakes_.tolist(),
+        **(_of_rule(model) if hasattr(model, "rule") else _of_solver(model)),
     }
     if hasattr(model, "temperature_"):
         facts["temperature"] = float(model.temperature_)
@@ -76,6 +80,24 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
         facts["stream"] = model.stream_.plain()
     # In the order of printing, with the classes last.
     return {name: facts[name] for name in (*_NAMES, "classes") if name in facts}
+
+
+def _of_rule(model: Any) -> dict[str, Any]:
+    from surelearn import rules
+
+    return {
+        "rule": repr(rules.get(model.rule)),
+        "passes": len(model.mistakes_),
+        "updates": int(model.n_updates_),
+        "mistakes": model.mistakes_.tolist(),
+    }
+
+
+def _of_solver(model: Any) -> dict[str, Any]:
+    facts = {name: getattr(model, name, None) for name in ("l2", "l1", "C")}
+    for name, attribute in _SOLVED.items():  # a merged model has none of these
+        facts[name] = getattr(model, attribute, None)
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _of_classifier(model: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from surelearn.estimators.highlight import TextExplanation
 from surelearn.estimators.merge_models import merge
 from surelearn.estimators.svm_tagger import SVMTagger
 from surelearn.estimators.tagger import SureTagger
+from surelearn.estimators.tagger_answers import Tagger
 from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.models.position import StreamPosition
 from surelearn.training.stream import StreamProgress
@@ -21,6 +22,7 @@ __all__ = [
     "SureClassifier",
     "SureTagger",
     "SureTextClassifier",
+    "Tagger",
     "TextExplanation",
     "load",
     "merge",

@@ -134,6 +134,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         self,
         source: Any,
         *,
+        resume: bool = False,
         progress: Callable[[Progress], None] | None = None,
         **reading: Any,
     ) -> Self:
@@ -143,6 +144,9 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         ----------
         source : str, path, list of them or read.Source
             As in `read.sentences`.
+        resume : bool, default False
+            Whether to start from the weights at hand, as with `warm_start`. The default columns are
+            then those that were read before.
         progress : function, optional
             Called with a `solvers.Progress` (iteration, value, gap, seconds) as the solver goes on.
         **reading
@@ -153,10 +157,11 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         self
         """
         _check.callback("progress", progress)
-        settings = self._settings_for()
+        goes_on = _check.flag("resume", resume) and not self._fresh
+        settings = self._settings_for(**{"warm_start": True} if goes_on else {})
         if progress is not None:
             settings = replace(settings, solver=replace(settings.solver, report=progress))
-        found = opened_sentences(source, reading)
+        found = opened_sentences(source, reading, model=self if goes_on else None)
         records = found.first(_ALL)
         block = labelled(records, found)
         position = StreamPosition(

@@ -18,6 +18,10 @@ class Progress(NamedTuple):
     gap: float | None  # upper bound of the distance to the optimum, if there is one
     seconds: float
 
+    def __str__(self) -> str:
+        gap = "" if self.gap is None else f", gap {self.gap:.3g}"
+        return f"iteration {self.iteration}: objective {self.value:,.6g}{gap}, {self.seconds:.1f} s"
+
 
 #: A callback for the progress of a solver.
 Report = Callable[[Progress], None]
@@ -71,6 +75,4 @@ def printed(verbose: int) -> Report | None:
 
 
 def _print(done: Progress) -> None:
-    gap = "" if done.gap is None else f", gap {done.gap:.3g}"
-    line = f"iteration {done.iteration}: objective {done.value:,.6g}{gap}, {done.seconds:.1f} s"
-    print(line, flush=True)
+    print(done, flush=True)

@@ -18,7 +18,7 @@ from command import ok_tag as ok
 from command import run as run_command
 from command import run_tag as run
 from models.test_sequence_training import text
-from surelearn import SureTagger, SureTextClassifier, rules
+from surelearn import CRFTagger, SureTagger, SureTextClassifier, SVMTagger, rules
 
 
 def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
@@ -51,6 +51,40 @@ def test_every_option_reaches_the_tagger(folder: Path) -> None:
     found = json.loads(said)
     assert (found["sentences"], found["passes"], len(found["mistakes"])) == (60, 2, 2)
     assert found["classes"] == model.classes_.tolist()
+
+
+@pytest.mark.parametrize("kind", ["crf", "svm"])
+def test_batch_taggers_come_out_of_files(folder: Path, kind: str) -> None:
+    option = ("--l2", 0.5, "--l1", 0.01) if kind == "crf" else ("--C", 0.5)
+    said = ok("train", "a.txt", "-o", "m.sure", "--model", kind, *option, "--seed", 3)
+    made = CRFTagger(l2=0.5, l1=0.01) if kind == "crf" else SVMTagger(C=0.5)
+    by_hand = made.set_params(random_state=3).fit_stream("a.txt")
+    by_hand.save("b.sure")
+    assert Path("m.sure").read_bytes() == Path("b.sure").read_bytes()
+    assert said == (
+        f"Learnt 60 sentences of 6 tags from a.txt in {by_hand.n_iter_} iterations.\n"
+        f"Objective: {by_hand.objective_:,.6g}, at most {by_hand.gap_:.2g} above the least.\n"
+        f"The model is in m.sure ({Path('m.sure').stat().st_size / 1000:.1f} kB).\n"
+    )
+    assert "F1                 1.0000" in ok("evaluate", "m.sure", "a.txt")
+    assert ok("predict", "m.sure", "a.txt", "--confidence").startswith("the D B-NP B-NP 0.")
+    shown = run_command("info", "m.sure").stdout
+    assert f"kind                  {type(by_hand).__name__}\n" in shown
+    assert f"objective             {by_hand.objective_:.4g}\n" in shown
+    assert "rule" not in shown
+    assert run_command("explain", "m.sure", "--top", "2").stdout == f"{by_hand.explain(top=2)}\n"
+
+
+def test_a_crf_is_resumed_from_its_weights(folder: Path) -> None:
+    ok("train", "a.txt", "-o", "m.sure", "--model", "crf", "--columns", "w,_,chunk")
+    cold = surelearn.load("m.sure").n_iter_
+    found = json.loads(ok("train", "a.txt", "-o", "m.sure", "--resume", "--l2", 1.1, "--json"))
+    assert found["iterations"] < cold
+    assert (found["sentences"], found["skipped"]) == (60, 0)
+    model = surelearn.load("m.sure")
+    assert (model.l2, model.warm_start) == (1.1, False)
+    assert model.stream_.columns == {"columns": ["w", "_", "chunk"], "label": "chunk"}
+    assert found["objective"] == model.objective_
 
 
 def test_files_of_rows_are_refused(folder: Path) -> None:
@@ -112,6 +146,23 @@ def test_sentences_arrive_on_standard_input(folder: Path) -> None:
         (["nowhere.txt"], 1, "nowhere.txt: No such file or directory."),
         (["a.txt", "--format", "csv"], 1, "format must be one of 'conll', 'conllu', got 'csv'."),
         (["a.txt", "--resume", "-o", "c.sure"], 1, "must be a tagger, got a SureTextClassifier."),
+        (["a.txt", "--model", "hmm"], 1, "--model must be one of 'sure', 'crf', 'svm', got 'hmm'."),
+        (["a.txt", "--model", "crf", "--rule", "arow"], 2, "rule is for --model sure, got --model"),
+        (
+            ["a.txt", "--model", "svm", "--passes", "2"],
+            2,
+            "passes is for --model sure, got --model",
+        ),
+        (["a.txt", "--model", "svm", "--l2", "2"], 2, "l2 is for --model crf, got --model svm."),
+        (["a.txt", "--C", "2"], 2, "C is for --model svm, got --model sure."),
+        (["a.txt", "--model", "crf", "--l2", "-1"], 1, "l2 must be in [1e-30, 1e30], got -1.0."),
+        (["a.txt", "--model", "sure", "--resume", "-o", "crf.sure"], 2, "model must be crf, the"),
+        (["a.txt", "--resume", "-o", "svm.sure"], 1, "resume must be False for SVMTagger"),
+        (
+            ["bad.txt", "--model", "crf"],
+            1,
+            "surelearn: bad.txt, line 2: expected 3 columns, got 2.",
+        ),
         (["a.txt", "-o", "no/m.sure"], 2, "output must be in a folder that exists"),
         (["a.txt", "-o", "a.txt"], 2, "output must not be one of the inputs"),
     ],
@@ -120,6 +171,8 @@ def test_what_train_refuses(folder: Path, arguments: list[str], status: int, mat
     Path("bad.txt").write_text("a A X\nb B\n")
     Path("empty.txt").write_text("# nothing\n")
     SureTextClassifier(passes=1).fit(["good", "bad"], ["p", "n"]).save("c.sure")
+    CRFTagger().fit([["a", "b"]], [["A", "B"]]).save("crf.sure")
+    SVMTagger().fit([["a", "b"]], [["A", "B"]]).save("svm.sure")
     output = [] if "-o" in arguments else ["-o", "m.sure"]
     done = run("train", *arguments, *output)
     assert done.exit_code == status, done.output

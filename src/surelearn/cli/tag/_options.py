@@ -10,7 +10,7 @@ import typer
 from surelearn.cli._options import Encoding
 
 if TYPE_CHECKING:
-    from surelearn import SureTagger
+    from surelearn.estimators import Tagger
 
 Files = Annotated[
     list[str],
@@ -45,11 +45,12 @@ SENTENCES: dict[str, Any] = {
 }
 
 
-def tagger_in(path: Path) -> SureTagger:
+def tagger_in(path: Path) -> Tagger:
     """Load a tagger; refuse other kinds of models."""
     import surelearn
+    from surelearn.estimators import Tagger
 
     model = surelearn.load(path)
-    if not isinstance(model, surelearn.SureTagger):
+    if not isinstance(model, Tagger):
         raise ValueError(f"{path} must be a tagger, got a {type(model).__name__}.")
     return model

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from surelearn.cli import _options, _training
+from surelearn import _check
+from surelearn.cli import _options, _solving, _training
 from surelearn.cli._options import Json, Quiet, reads
 from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
 from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
-if TYPE_CHECKING:
-    from surelearn import SureTagger
+#: Kinds of taggers, and which of them an option is for.
+_KINDS = {"sure": "SureTagger", "crf": "CRFTagger", "svm": "SVMTagger"}
+_FOR = {"rule": "sure", "passes": "sure", "l2": "crf", "l1": "crf", "C": "svm"}
 
 
 @reads(SENTENCES)
@@ -34,6 +36,22 @@ def train(
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Size of the hashed feature space.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="sure, which learns online and is the default, crf or svm.",
+        ),
+    ] = None,
+    l2: Annotated[
+        float | None, typer.Option(help="crf: penalty of squared weights; 1 by default.")
+    ] = None,
+    l1: Annotated[
+        float | None, typer.Option(help="crf: penalty of absolute weights; 0 by default.")
+    ] = None,
+    C: Annotated[
+        float | None, typer.Option("--C", help="svm: weight of the losses; 1 by default.")
+    ] = None,
     rule: Rule = None,
     passes: Passes = None,
     resume: Resume = False,
@@ -43,14 +61,19 @@ def train(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a tagger on files of any size, or on a stream.
+    """Train a tagger on files.
 
-    The model is written every minute, at the end, and when Ctrl-C stops training. --resume
-    continues from there.
+    By default it learns online, from files of any size or a stream. The model is written every
+    minute, at the end, and when Ctrl-C stops training. --resume continues from there.
+
+    With --model crf it is a conditional random field, and with --model svm a support vector machine
+    over sequences. These need all sentences in memory. Ctrl-C writes the best model so far.
+    --resume starts a crf from the weights in --output.
 
     \b
     Examples:
       surelearn tag train train.txt -o chunks.sure
+      surelearn tag train train.txt --model crf --l2 0.5 -o chunks.sure
       surelearn tag train train.txt --columns w,pos,_,ner --label ner -o names.sure
       surelearn tag train en-train.conllu --template 'w[0]' --template 'w[0][-3:]' -o pos.sure
     """
@@ -60,30 +83,63 @@ def train(
         "n_features": n_features,
         "rule": None if rule is None else _options.rule(rule),
         "n_jobs": jobs,
+        "l2": l2,
+        "l1": l1,
+        "C": C,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
     with _training.writing(output, files) as checkpoint:
-        model, going_on = _prepared(output, asked, resume=resume, seed=seed)
-        learnt = _training.learn(
-            model, files, checkpoint, quiet=quiet, every=checkpoint_every, passes=passes,
-            resume=going_on, **reading,
-        )  # fmt: skip
-    report = _training.report(model, output, learnt, begin, what="sentences")
+        tagger, going_on = _prepared(output, asked, kind=model, resume=resume, seed=seed)
+        how: dict[str, Any] = {"quiet": quiet, "resume": going_on, **reading}
+        if _kind(tagger) == "sure":
+            learnt = _training.learn(
+                tagger, files, checkpoint, every=checkpoint_every, passes=passes, **how
+            )
+            report = _training.report(tagger, output, learnt, begin, what="sentences")
+            in_words = _training.in_words
+        else:
+            _check_option("passes", passes, _kind(tagger))
+            _solving.solve(tagger, files, checkpoint, **how)
+            report = _solving.report(tagger, output, begin, what="sentences")
+            in_words = _solving.in_words
     if as_json:
         _options.print_json(report)
     else:
-        typer.echo(_training.in_words(report, files, "sentences", "tags"))
+        typer.echo(in_words(report, files, "sentences", "tags"))
 
 
 def _prepared(
-    output: Path, asked: dict[str, Any], *, resume: bool, seed: int
-) -> tuple[SureTagger, bool]:
+    output: Path, asked: dict[str, Any], *, kind: str | None, resume: bool, seed: int
+) -> tuple[Any, bool]:
     """The tagger, and whether training continues from an earlier run."""
     import surelearn
 
     if resume and output.exists():
-        return tagger_in(output).set_params(**asked), True
-    return surelearn.SureTagger(random_state=seed, **asked), False
+        tagger: Any = tagger_in(output)
+        if kind not in (None, _kind(tagger)):
+            raise typer.BadParameter(
+                f"model must be {_kind(tagger)}, the kind of {output}, got {kind!r}.",
+                param_hint="--model",
+            )
+        going_on = True
+    else:
+        made = _KINDS[_check.choice("--model", kind or "sure", _KINDS)]
+        tagger, going_on = getattr(surelearn, made)(random_state=seed), False
+    for name, value in asked.items():
+        _check_option(name, value, _kind(tagger))
+    return tagger.set_params(**asked), going_on
+
+
+def _kind(tagger: Any) -> str:
+    return next(kind for kind, name in _KINDS.items() if name == type(tagger).__name__)
+
+
+def _check_option(name: str, value: object, kind: str) -> None:
+    """Refuse an option of another kind of tagger."""
+    if value is not None and _FOR.get(name, kind) != kind:
+        raise typer.BadParameter(
+            f"{name} is for --model {_FOR[name]}, got --model {kind}.", param_hint=f"--{name}"
+        )
 
 
 def _templates(
