@@ -28,7 +28,15 @@ def test_every_public_name_has_a_docstring(name):
     assert getattr(surelearn, name).__doc__
 
 
-@pytest.mark.parametrize("estimator", [surelearn.SureClassifier, surelearn.SureTagger])
+ESTIMATORS = [
+    surelearn.CRFTagger,
+    surelearn.SureClassifier,
+    surelearn.SureTagger,
+    surelearn.SVMTagger,
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_parameter_of_an_estimator_is_described(estimator):
     for name in estimator().get_params():
         assert re.search(rf"^    {name}\b.* : ", estimator.__doc__, re.MULTILINE), name
@@ -37,8 +45,9 @@ def test_every_parameter_of_an_estimator_is_described(estimator):
 def test_every_method_is_described():
     for method in ("fit", "partial_fit", "predict", "margin", "save", "learn_one", "explain"):
         assert getattr(surelearn.SureClassifier, method).__doc__
-    for part in (surelearn.SureTagger, decode.Chain):
-        for name, method in vars(part).items():
+    for part in (surelearn.SureTagger, surelearn.CRFTagger, surelearn.SVMTagger, decode.Chain):
+        for name in dir(part):
+            method = getattr(part, name, None)
             if callable(method) and not name.startswith("_"):
                 assert method.__doc__, name
 
@@ -263,10 +272,13 @@ def test_the_format_page_names_every_setting(tmp_path):
     clf = surelearn.SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     tagger = surelearn.SureTagger().fit([["a", "b"]], [["A", "B"]])
     tagger.calibrate([["a"]], [["A"]])
-    for model in (clf, tagger):
+    crf = surelearn.CRFTagger().fit([["a", "b"]], [["A", "B"]])
+    for model in (clf, tagger, crf):
         settings, tensors = settings_of(model, tmp_path / "m.sure")
         inner = [
-            name for part in ("layout", "weights", "features") for name in settings.get(part, ())
+            name
+            for part in ("layout", "weights", "features", "solution")
+            for name in settings.get(part, ())
         ]
         for name in [*settings, *inner, *tensors]:
             assert f"`{name}`" in page, name

@@ -15,7 +15,15 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 from containers import content
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, load, merge, weights
+from surelearn import (
+    CRFTagger,
+    SureClassifier,
+    SureTagger,
+    SureTextClassifier,
+    load,
+    merge,
+    weights,
+)
 from surelearn._check import _memory
 from surelearn.cli import _app
 
@@ -74,6 +82,10 @@ GROWTH = {
     ),
     "tagger": (
         lambda: SureTagger().fit(TOKENS, tags("ab")),
+        lambda tagger: tagger.partial_fit(TOKENS, tags("abcdef")),
+    ),
+    "crf": (
+        lambda: CRFTagger().fit(TOKENS, tags("ab")),
         lambda tagger: tagger.partial_fit(TOKENS, tags("abcdef")),
     ),
     "tagger, fit_stream": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import warnings
 from pathlib import Path
@@ -55,7 +56,6 @@ BARS = {
     "evaluate m.sure r.jsonl": "Evaluating",
     "tag evaluate t.sure s.txt": "Evaluating",
     "train r.jsonl -o n.sure": "Pass 10/10",
-    "tag train s.txt --model crf -o n.sure": "Iteration 1: objective",
 }
 
 
@@ -74,6 +74,15 @@ def test_progress_is_shown_on_a_terminal(folder: Path, words: str) -> None:
     assert ("wrong" in shown) == (BARS[words] != "Predicting")
     assert BARS[words] not in printed
     _, quiet = on_a_terminal(*words.split(), "--quiet")
+    assert quiet == "END"
+
+
+def test_solvers_show_their_objective_on_a_terminal(folder: Path) -> None:
+    words = ["tag", "train", "s.txt", "--model", "crf", "-o", "n.sure"]
+    printed, shown = on_a_terminal(*words)
+    assert re.search(r"Iteration \d+: objective [\d.]+, gap [\d.e-]+, [\d.]+ s", shown)
+    assert "Iteration" not in printed
+    _, quiet = on_a_terminal(*words, "--quiet")
     assert quiet == "END"
 
 

@@ -37,7 +37,7 @@ def test_ctrl_c_writes_the_best_so_far(tmp_path, capsys):
     model = surelearn.load(tmp_path / "m.sure")
     assert model.predict(X) == Y
     said = capsys.readouterr().err
-    assert said.startswith(f"surelearn: interrupted after {model.n_iter_} iterations at an objec")
+    assert said.startswith(f"surelearn: interrupted after {model.n_iter_} iterations at an obj")
     assert said.endswith(f"The best model so far is in {tmp_path / 'm.sure'}.\n")
 
 

@@ -12,6 +12,7 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._progress import solver_line, warnings_shown
+from surelearn.cli._training import written
 
 if TYPE_CHECKING:
     from surelearn.training.claim import Claim
@@ -40,13 +41,8 @@ def solve(model: Any, files: list[str], output: Claim, *, quiet: bool, **reading
 
 def report(model: Any, output: Path, begin: float, *, what: str) -> dict[str, Any]:
     """The report of a run that began at `begin` of `time.monotonic`, as JSON has it."""
-    position = model.stream_
     return {
-        "model": str(output),
-        "bytes": os.path.getsize(output),
-        what: position.rows,
-        "skipped": position.n_bad,
-        "classes": model.classes_.tolist(),
+        **written(model, output, what=what),
         "iterations": model.n_iter_,
         "objective": model.objective_,
         "gap": model.gap_,

@@ -119,16 +119,23 @@ def report(
     position = model.stream_
     mistakes = model.mistakes_[-position.number :].tolist()
     return {
-        "model": str(output),
-        "bytes": os.path.getsize(output),
-        what: position.rows,
-        "skipped": position.n_bad,
-        "classes": model.classes_.tolist(),
+        **written(model, output, what=what),
         "passes": position.number,
         "mistakes": mistakes if learnt else [],  # a run that learnt nothing shows no older counts
         "learnt": learnt,
         "updates": model.n_updates_,
         "seconds": round(time.monotonic() - begin, 3),
+    }
+
+
+def written(model: Any, output: Path, *, what: str) -> dict[str, Any]:
+    """The model's file, and what it was trained on."""
+    return {
+        "model": str(output),
+        "bytes": os.path.getsize(output),
+        what: model.stream_.rows,
+        "skipped": model.stream_.n_bad,
+        "classes": model.classes_.tolist(),
     }
 
 

@@ -88,8 +88,10 @@ class CRFTagger(BatchTagger):
         Which weights there are: those of the features and labels, and of the pairs of labels, that
         occur together in the training data, as in CRFsuite, or of all. All take more memory and
         time, in proportion to the number of labels.
-    templates, columns, n_features
-        As in `SureTagger`.
+    templates : list of str, optional
+    columns : list of str, optional
+    n_features : int, optional
+        Features of words, as in `SureTagger`.
     solver : {"lbfgs", "sgd"}, default "lbfgs"
         L-BFGS, or stochastic gradient descent with averaging, which is soon near the optimum of a
         large corpus and slow to reach it. `partial_fit` always uses L-BFGS.

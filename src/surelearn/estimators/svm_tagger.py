@@ -59,8 +59,6 @@ class SVMTagger(BatchTagger):
     cost : array of shape (n_labels, n_labels), optional
         Cost of predicting the label of the column for that of the row, in the order of sorted
         labels, with zeros on the diagonal. Default: 1 for each wrong tag (Hamming).
-    templates, columns, n_features
-        As in `SureTagger`.
     solver : {"frank-wolfe", "sgd"}, default "frank-wolfe"
         Block-coordinate Frank-Wolfe, which knows how far it is from the optimum, or the stochastic
         subgradient method with averaging. `partial_fit` always uses Frank-Wolfe.
@@ -69,6 +67,10 @@ class SVMTagger(BatchTagger):
     max_iter : int, default 10,000
         Passes over the sequences; a `ConvergenceWarning` tells if they end first. Few sequences
         that can be told apart without a mistake take the most passes.
+    templates : list of str, optional
+    columns : list of str, optional
+    n_features : int, optional
+        Features of words, as in `SureTagger`.
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. The solvers' arithmetic is always in double.
     n_jobs : int or None, default None
@@ -114,12 +116,12 @@ class SVMTagger(BatchTagger):
         *,
         C: float = 1.0,
         cost: Any = None,
-        templates: Any = None,
-        columns: Any = None,
-        n_features: int | None = None,
         solver: str = "frank-wolfe",
         tol: float = 1e-3,
         max_iter: int = 10_000,
+        templates: Any = None,
+        columns: Any = None,
+        n_features: int | None = None,
         dtype: Any = "float32",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -127,12 +129,12 @@ class SVMTagger(BatchTagger):
     ) -> None:
         self.C = C
         self.cost = cost
-        self.templates = templates
-        self.columns = columns
-        self.n_features = n_features
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.templates = templates
+        self.columns = columns
+        self.n_features = n_features
         self.dtype = dtype
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,9 +14,22 @@ from surelearn.cli._options import Json, Quiet, reads
 from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
 from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
+if TYPE_CHECKING:
+    from surelearn.training.claim import Claim
+
 #: Kinds of taggers, and which of them an option is for.
 _KINDS = {"sure": "SureTagger", "crf": "CRFTagger", "svm": "SVMTagger"}
 _FOR = {"rule": "sure", "passes": "sure", "l2": "crf", "l1": "crf", "C": "svm"}
+
+Kind = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="sure, which learns online and is the default, crf or svm."),
+]
+L2 = Annotated[float | None, typer.Option(help="crf: penalty of squared weights; default 1.")]
+L1 = Annotated[float | None, typer.Option(help="crf: penalty of absolute weights; default 0.")]
+LossWeight = Annotated[
+    float | None, typer.Option("--C", help="svm: weight of the losses; default 1.")
+]
 
 
 @reads(SENTENCES)
@@ -36,22 +49,10 @@ def train(
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Size of the hashed feature space.")
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="sure, which learns online and is the default, crf or svm.",
-        ),
-    ] = None,
-    l2: Annotated[
-        float | None, typer.Option(help="crf: penalty of squared weights; 1 by default.")
-    ] = None,
-    l1: Annotated[
-        float | None, typer.Option(help="crf: penalty of absolute weights; 0 by default.")
-    ] = None,
-    C: Annotated[
-        float | None, typer.Option("--C", help="svm: weight of the losses; 1 by default.")
-    ] = None,
+    model: Kind = None,
+    l2: L2 = None,
+    l1: L1 = None,
+    C: LossWeight = None,
     rule: Rule = None,
     passes: Passes = None,
     resume: Resume = False,
@@ -92,20 +93,33 @@ def train(
         tagger, going_on = _prepared(output, asked, kind=model, resume=resume, seed=seed)
         how: dict[str, Any] = {"quiet": quiet, "resume": going_on, **reading}
         if _kind(tagger) == "sure":
-            learnt = _training.learn(
-                tagger, files, checkpoint, every=checkpoint_every, passes=passes, **how
-            )
-            report = _training.report(tagger, output, learnt, begin, what="sentences")
-            in_words = _training.in_words
+            how |= {"every": checkpoint_every, "passes": passes}
+            report, said = _learnt(tagger, files, checkpoint, begin, **how)
         else:
             _check_option("passes", passes, _kind(tagger))
-            _solving.solve(tagger, files, checkpoint, **how)
-            report = _solving.report(tagger, output, begin, what="sentences")
-            in_words = _solving.in_words
+            report, said = _solved(tagger, files, checkpoint, begin, **how)
     if as_json:
         _options.print_json(report)
     else:
-        typer.echo(in_words(report, files, "sentences", "tags"))
+        typer.echo(said)
+
+
+def _learnt(
+    tagger: Any, files: list[str], output: Claim, begin: float, **how: Any
+) -> tuple[dict[str, Any], str]:
+    """Learn online; the report as JSON has it, and in words."""
+    learnt = _training.learn(tagger, files, output, **how)
+    report = _training.report(tagger, Path(output), learnt, begin, what="sentences")
+    return report, _training.in_words(report, files, "sentences", "tags")
+
+
+def _solved(
+    tagger: Any, files: list[str], output: Claim, begin: float, **how: Any
+) -> tuple[dict[str, Any], str]:
+    """The same by a solver."""
+    _solving.solve(tagger, files, output, **how)
+    report = _solving.report(tagger, Path(output), begin, what="sentences")
+    return report, _solving.in_words(report, files, "sentences", "tags")
 
 
 def _prepared(
