@@ -278,8 +278,11 @@ public:
     /// parts += c times their variances, as if the tokens were independent of each other.
     void add_variance(double c, const Parts& parts) {
         sum_paths();
-        add_probabilities([c](double p, double x) { return c * p * (1.0 - p) * x * x; }, parts,
-                          Pairs::apart);
+        // Rounding may leave a marginal just above 1.
+        const auto variance = [c](double p, double x) {
+            return c * p * std::max(0.0, 1.0 - p) * x * x;
+        };
+        add_probabilities(variance, parts, Pairs::apart);
     }
 
 private:
