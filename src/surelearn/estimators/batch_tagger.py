@@ -53,19 +53,16 @@ class BatchTaggerSettings(TaggerSettings):
         }
 
     def blank(self, model: SequenceModel) -> SequenceModel:
-        """The model with all its weights at the prior."""
+        """The model without weights, which `Problem.take` makes: a solver needs the memory."""
         n_rows = model.first + model.features.n_features
         layout = replace(model.layout, n_features=n_rows, dtype=self.dtype)
-        weights = Diagonal(layout, len(model.classes), self.initial_variance)
-        return replace(
-            model, layout=layout, initial_variance=self.initial_variance, weights=weights
-        )
+        return replace(model, layout=layout, initial_variance=self.initial_variance, weights=None)
 
 
 class Problem(NamedTuple):
     """A loss over sequences, and the weights that are learnt from it."""
 
-    model: SequenceModel  # its weights are the prior, and take the solution
+    model: SequenceModel  # takes the solution; without weights they are made at the prior
     batch: SequenceBatch
     cells: Cells
     prior: Prior
@@ -81,10 +78,12 @@ class Problem(NamedTuple):
 
     def take(self, loss: _core.SequenceLoss, w: Array, threads: int) -> SequenceModel:
         """The model with a solution as means, and the variances of Laplace's approximation."""
-        assert self.model.weights is not None
-        variance = laplace(loss, self.prior, w, threads)
-        self.cells.write(self.model.weights, w, variance)
-        return self.model
+        model, variance = self.model, laplace(loss, self.prior, w, threads)
+        weights = model.weights
+        if weights is None:
+            weights = Diagonal(model.layout, len(model.classes), model.initial_variance)
+        self.cells.write(weights, w, variance)
+        return replace(model, weights=weights)
 
 
 class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
@@ -175,12 +174,12 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         _check.two_classes(block.labels, "fit")
         before = self._starting(settings, block)
         model, encoded = met(settings, before, block)
-        batch = encoded.batch(model)
-        blank = model if before is None else settings.blank(model)
+        batch, blank = encoded.batch(model), settings.blank(model)
         cells = self._cells(settings, batch, blank)
         start = None
         if before is not None:
             start = cells.read(_check.trained(model.weights, "warm_start").means)
+        del before, model
         problem = Problem(blank, batch, cells, Prior(None, settings.precision), start)
 
         def publish(model: SequenceModel) -> None:

@@ -192,10 +192,10 @@ class CRFTagger(BatchTagger):
         if settings.all_cells:
             return Cells.all(n_rows, n_labels)
         observed = Cells.observed(batch, n_labels)
-        weights = _check.trained(model.weights, "fit")
-        moved = (weights.means != 0) | (weights.variances != weights.prior)
-        if not moved.any():
+        if model.weights is None:
             return observed
+        weights = model.weights
+        moved = (weights.means != 0) | (weights.variances != weights.prior)
         return Cells.where(observed.mask(n_labels) | moved[:, :n_rows])
 
     def _solver(
