@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from surelearn._check import FormatError
     from surelearn.estimators import (
         CRFTagger,
+        MulticlassSVM,
+        SoftmaxClassifier,
         SureClassifier,
         SureTagger,
         SureTextClassifier,
@@ -42,6 +44,8 @@ _HOMES = {
     "CRFTagger": "surelearn.estimators",
     "FormatError": "surelearn._check",
     "SVMTagger": "surelearn.estimators",
+    "MulticlassSVM": "surelearn.estimators",
+    "SoftmaxClassifier": "surelearn.estimators",
     "SureClassifier": "surelearn.estimators",
     "SureTagger": "surelearn.estimators",
     "SureTextClassifier": "surelearn.estimators",
@@ -64,7 +68,9 @@ _HOMES = {
 __all__ = [
     "CRFTagger",
     "FormatError",
+    "MulticlassSVM",
     "SVMTagger",
+    "SoftmaxClassifier",
     "SureClassifier",
     "SureTagger",
     "SureTextClassifier",

@@ -209,6 +209,34 @@ def positive_variances(variances: NDArray[Any]) -> None:
         )
 
 
+def finite_loss(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights or curvatures of a loss; raises if it overflows."""
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            "X must have values whose loss is finite, got an overflow in double precision. Scale "
+            "the features."
+        )
+    return numbers
+
+
+def left_alone(name: str, value: object, default: object, *, where: str, use: str) -> None:
+    """Refuse a parameter where it has no meaning."""
+    if value != default:
+        raise ValueError(f"{name} must be {default!r} {where}, got {value!r}. Use {use}.")
+
+
+def same_labels(known: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Refuse a warm start from a model with other labels."""
+    before, now = set(known.tolist()), set(classes.tolist())
+    if before != now:
+        new, gone = sorted(now - before), sorted(before - now)
+        what = f"the new label {new[0]!r}" if new else f"none that is {gone[0]!r}"
+        raise ValueError(
+            f"y must hold the labels {listing(known.tolist())} for warm_start=True, got {what}. "
+            "Use warm_start=False for other labels."
+        )
+
+
 def size_known(n_features: int | None) -> int:
     if n_features is None:
         raise ValueError(

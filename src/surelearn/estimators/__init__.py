@@ -6,6 +6,8 @@ from surelearn.estimators.explanation import Explanation
 from surelearn.estimators.file import load
 from surelearn.estimators.highlight import TextExplanation
 from surelearn.estimators.merge_models import merge
+from surelearn.estimators.multiclass_svm import MulticlassSVM
+from surelearn.estimators.softmax import SoftmaxClassifier
 from surelearn.estimators.svm_tagger import SVMTagger
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.tagger_answers import Tagger
@@ -16,7 +18,9 @@ from surelearn.training.stream import StreamProgress
 __all__ = [
     "CRFTagger",
     "Explanation",
+    "MulticlassSVM",
     "SVMTagger",
+    "SoftmaxClassifier",
     "StreamPosition",
     "StreamProgress",
     "SureClassifier",

@@ -98,5 +98,5 @@ def warn_short(name: str, solution: Solution, max_iter: int) -> None:
         f"{name} must converge within max_iter={max_iter} iterations, got an objective of "
         f"{solution.value:.6g}{gap}. The model is kept; raise max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 
-from surelearn import _check, rules
-from surelearn.estimators.labels import as_labels
+from surelearn import rules
 from surelearn.estimators.row_estimator import RowEstimator
 from surelearn.models import reductions
 from surelearn.models.rows import joined
@@ -220,13 +219,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         is_new, settings = self._fresh, self._settings_for()
         shell, batch = self._read(X, y, sample_weight)
         model = self._present(settings, shell.n_features_in_, is_sparse=batch.is_sparse)
-        known = model.classes
-        if classes is not None:
-            declared = as_labels(classes, "classes")
-            _check.one_kind(known, declared)
-            known = joined(known, declared)
-            settings.check_declared(known)
-        _check.one_kind(known, batch.y)
+        known = self._known(settings, model, batch, classes)
         every = joined(known, batch.y)
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)

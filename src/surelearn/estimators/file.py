@@ -36,8 +36,14 @@ from surelearn.estimators.file_parts import (
     within,
 )
 from surelearn.estimators.linear import check_settings
-from surelearn.estimators.row_estimator import put_rows_model
-from surelearn.estimators.row_input import words_of
+from surelearn.estimators.multiclass_svm import MulticlassSVM
+from surelearn.estimators.row_input import (
+    RowInput,
+    classifier_settings,
+    put_rows_model,
+    words_of,
+)
+from surelearn.estimators.softmax import SoftmaxClassifier
 from surelearn.estimators.svm_tagger import SVMTagger
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.tagger_answers import Tagger
@@ -46,7 +52,6 @@ from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.merging import Words
 from surelearn.models import reductions
 from surelearn.models.position import StreamPosition
-from surelearn.models.row_settings import RowSettings
 from surelearn.models.rows import RowModel, n_columns_of
 from surelearn.weights import Diagonal, Full
 
@@ -81,7 +86,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return settings | more, tensors
 
 
-def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The settings and tensors of a classifier that a tagger does not have."""
     model = estimator.model_
     settings: dict[str, Any] = {"counts": model.counts.tolist()}
@@ -95,13 +100,12 @@ def _classifier_out(estimator: SureClassifier) -> tuple[dict[str, Any], dict[str
     return settings, tensors | _words_out(estimator)
 
 
-def _checked(estimator: SureClassifier) -> dict[str, Any]:
+def _checked(estimator: RowInput) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, as they were when the model was trained."""
-    params = estimator.get_params(deep=False)
-    settings = RowSettings.of(params)
-    settings.check_fits(estimator.model_)
+    params: dict[str, Any] = estimator.get_params(deep=False)
+    classifier_settings(estimator).check_fits(estimator.model_)
     check_settings(estimator)
-    if not isinstance(params["multiclass"], str | Code):  # a matrix can be changed in place
+    if not isinstance(params.get("multiclass", ""), str | Code):  # it can be changed in place
         params["multiclass"] = getattr(estimator.model_.multiclass, "matrix", None)
     return params
 
@@ -156,15 +160,16 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
     return estimator
 
 
-for _cls in (CRFTagger, SureClassifier, SureTagger, SureTextClassifier, SVMTagger):
+_CLASSIFIERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier)
+for _cls in (*_CLASSIFIERS, CRFTagger, SureTagger, SVMTagger):
     files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
 
 
 def _take_classifier(
-    estimator: SureClassifier, fields: files.Fields, tensors: files.Tensors, budget: int
+    estimator: RowInput, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new classifier."""
-    settings = RowSettings.of(estimator.get_params(deep=False))
+    settings = classifier_settings(estimator)
     model = _model(fields, tensors, budget, multiclass=settings.multiclass)
     settings.check_fits(model)
     names = _names_in(tensors, model.layout.n_features)
@@ -229,7 +234,7 @@ def _weights(
 _WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 
-def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
+def _words_out(estimator: RowInput) -> dict[str, NDArray[Any]]:
     """The words of the features: their numbers, the words, and which of them share a feature."""
     words = words_of(estimator)
     if words is None:
@@ -239,7 +244,7 @@ def _words_out(estimator: SureClassifier) -> dict[str, NDArray[Any]]:
     return dict(zip(_WORDS, (places, ends, letters, shared), strict=True))
 
 
-def _words_in(estimator: SureClassifier, model: RowModel, tensors: files.Tensors) -> Words | None:
+def _words_in(estimator: RowInput, model: RowModel, tensors: files.Tensors) -> Words | None:
     """The words of a text classifier, or the names in dicts if rows were dicts."""
     if isinstance(estimator, SureTextClassifier):
         _check.same("n_features", model.layout.n_features, estimator.n_features)

@@ -11,18 +11,16 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, put_model
-from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.row_estimator import merged_into
-from surelearn.estimators.streamed import settings_of
+from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
 from surelearn.estimators.tagger_answers import Tagger, snapshot_of, tagger_settings
 from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns
-from surelearn.models.row_settings import RowSettings
+from surelearn.models.row_settings import ClassifierSettings
 from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import TaggerSettings
 
-E = TypeVar("E", bound=SureClassifier | Tagger)
+E = TypeVar("E", bound=RowInput | Tagger)
 T = TypeVar("T", bound=Tagger)
 
 
@@ -47,7 +45,7 @@ def merge(
 
     Parameters
     ----------
-    models : list of SureClassifier, SureTextClassifier or SureTagger
+    models : list of classifiers or taggers
         All of one kind and with the same settings of learning. Classes may differ, and features of
         taggers: the result knows all of them. A model that is not fitted yet counts as one at its
         prior.
@@ -100,7 +98,7 @@ def merge(
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
-        _check.agree("projection_", fitted[0].projection_, other.projection_)
+        _check.agree("projection_", fitted[0].model_.projection, other.model_.projection)
     states = [state_of(model, way, like=fitted[0]) for model in listed]
     blank: Any = clone(listed[0])
     result: E = merged_into(blank, MergeState.combined(states))
@@ -123,10 +121,10 @@ def _chosen(models: list[E], how: str | Evidence, X_val: Any, y_val: Any) -> E:
     return best
 
 
-def state_of(model: SureClassifier, how: Way, *, like: SureClassifier) -> MergeState:
+def state_of(model: RowInput, how: Way, *, like: RowInput) -> MergeState:
     """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
     if not is_fitted(model):
-        settings: RowSettings = settings_of(model)
+        settings: ClassifierSettings = classifier_settings(model)
         return settings.untrained(like.n_features_in_, is_sparse=False).merge_state(how)
     state: MergeState = MergeState.of(model, how)
     return state
@@ -139,23 +137,16 @@ def _listed(models: Any) -> list[Any]:
     if not listed:
         raise ValueError("models must have at least one model, got an empty list.")
     for model in listed:
-        if not isinstance(model, SureClassifier | Tagger):
+        if not isinstance(model, RowInput | Tagger):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
 
-def _check_settings(one: SureClassifier, other: SureClassifier) -> None:
+def _check_settings(one: RowInput, other: RowInput) -> None:
     """Refuse models that were taught differently."""
-    every_settings = [RowSettings.of(model.get_params(deep=False)) for model in (one, other)]
-    for name in ("rule", "constraints", "covariance", "dtype", "multiclass", "initial_variance"):
-        _check.agree(name, *(getattr(settings, name) for settings in every_settings))
-    _check.agree("fit_intercept", *(settings.intercept for settings in every_settings))
-    _check.agree("average", *(settings.averaged for settings in every_settings))
-    costs = [
-        None if settings.method.cost is None else settings.method.cost.tolist()
-        for settings in every_settings
-    ]
-    _check.agree("cost", *costs)
+    wanted = classifier_settings(one).taught()
+    for name, value in classifier_settings(other).taught().items():
+        _check.agree(name, wanted[name], value)
     for name in VECTORIZER_PARAMS if isinstance(one, SureTextClassifier) else ():
         _check.agree(name, getattr(one, name), getattr(other, name))
     if is_fitted(one) and is_fitted(other):
@@ -171,7 +162,7 @@ def _check_rule(model: Any, how: Way) -> None:
         )
 
 
-def _put_names(result: SureClassifier, fitted: list[Any]) -> None:
+def _put_names(result: RowInput, fitted: list[Any]) -> None:
     named = [model.feature_names_in_ for model in fitted if hasattr(model, "feature_names_in_")]
     for names in named[1:]:
         _check.agree("feature_names_in_", named[0].tolist(), names.tolist())
@@ -179,7 +170,7 @@ def _put_names(result: SureClassifier, fitted: list[Any]) -> None:
         result.feature_names_in_ = named[0]
 
 
-def _put_temperature(result: SureClassifier, listed: list[Any], states: list[MergeState]) -> None:
+def _put_temperature(result: RowInput, listed: list[Any], states: list[MergeState]) -> None:
     """Keep a temperature where the variances it was fitted to are kept."""
     trained = [
         model

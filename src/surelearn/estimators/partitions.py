@@ -18,11 +18,8 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.row_estimator import (
-    ShardRows,
-    merged_into,
-    shard_of,
-)
+from surelearn.estimators.row_estimator import ShardRows, shard_of
+from surelearn.estimators.row_input import merged_into
 from surelearn.estimators.streamed import rounds_of, settings_of
 from surelearn.merging import MergeState
 from surelearn.models.row_settings import RowSettings, check_weighted, given_weight

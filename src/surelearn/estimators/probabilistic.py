@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from surelearn import _check, decode, probability
+from surelearn import _check, probability
 from surelearn.estimators.base import second_order
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.linear import Linear
@@ -146,12 +146,9 @@ n_problems)
                 f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "
                 "predict_proba needs no draws."
             )
-        mean, spread = asked.noisy_moments(self._rows(X))
+        rows = self._rows(X)
         seed = check_random_state(random_state).randint(2**31)
-        if mean.ndim == 1:  # one margin: the first class has the score 0
-            mean, spread = np.stack([0 * mean, mean], 1), np.stack([0 * spread, spread], 1)
-        random = np.random.default_rng(seed)
-        return probability.sample_probabilities(mean, spread, n_samples, random)
+        return asked.sampled(rows, n_samples, np.random.default_rng(seed))
 
     @available_if(second_order)
     def entropy(self, X: Any) -> Array:
@@ -183,15 +180,9 @@ n_problems)
         self
         """
         asked = self._scorer()
-        mean, spread = asked.noisy_moments(self._rows(X), tau=1.0)
-        places = self._places(asked.model, y, len(mean))
-        code, own = asked.model.code, (np.arange(len(mean)), places)
-        if code is None:
-            self.temperature_ = probability.fit_temperature(mean, spread, places)
-        else:
-            self.temperature_ = probability.best_temperature(
-                lambda tau: decode.label_probabilities(code, mean, spread * tau**2, log=True)[own]
-            )
+        rows = self._rows(X)
+        places = self._places(asked.model, y, len(rows))
+        self.temperature_ = asked.fitted_temperature(rows, places)
         return self
 
     @available_if(second_order)

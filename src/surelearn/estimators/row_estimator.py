@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from surelearn.estimators.one_row import RowByRow
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import batch_of, reader_of
 from surelearn.estimators.sources import opened
-from surelearn.merging import MergeState, Way, Words
+from surelearn.merging import MergeState
 from surelearn.models.row_settings import (
     RowSettings,
     balanced_weights,
@@ -25,8 +23,6 @@ from surelearn.models.rows import RowModel
 from surelearn.read import Labels, Source
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
-
-E = TypeVar("E", bound="RowEstimator")
 
 
 class RowEstimator(RowByRow):
@@ -110,16 +106,6 @@ class RowEstimator(RowByRow):
 
     # ------------------------------------------------------------------- merging
 
-    def __merge_state__(self, how: Way, start: RowEstimator | None = None) -> MergeState:
-        """What merging has to know of this estimator; see `surelearn.merging.MergeState`."""
-        check_is_fitted(self)
-        settings = self._settings_for()
-        settings.check_fits(self._model)
-        self._check_settings()
-        before = None if start is None else start.model_
-        state = RowTrainable(settings, self._own_reader(), self._model).state(how, before)
-        return replace(state, make=self._blank()._merged)
-
     def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
         """A twin of this estimator, which has learnt nothing, with what was merged."""
         twin = self._blank()
@@ -195,16 +181,3 @@ def shard_of(
         Rows of each class in all shards, for ``class_weight="balanced"``.
     """
     return estimator._shard(part, classes, counts)
-
-
-def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None) -> E:
-    """A twin of an estimator that has learnt what was merged, and nothing else."""
-    return estimator._merged(total, prior)
-
-
-def put_rows_model(estimator: RowEstimator, model: RowModel, words: Words | None) -> None:
-    """Make a model, and the words that its features stand for, those of a new estimator."""
-    estimator.n_features_in_ = model.layout.n_features
-    reader = reader_of(estimator)
-    reader.know(words)
-    estimator._take(RowTrainable(estimator._settings_for(), reader, model))

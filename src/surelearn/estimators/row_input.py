@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +14,28 @@ from surelearn import _check
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.estimators.readers import NumberReader
-from surelearn.merging import Words
-from surelearn.models.row_settings import balanced, check_weighted, given_weight, times
-from surelearn.models.rows import RowBatch
+from surelearn.merging import MergeState, Way, Words
+from surelearn.models.row_settings import (
+    ClassifierSettings,
+    balanced,
+    check_weighted,
+    given_weight,
+    times,
+)
+from surelearn.models.rows import RowBatch, RowModel, joined
 from surelearn.weights import rows_of
+
+E = TypeVar("E", bound="RowInput")
 
 
 class RowInput(ProbabilisticLinear):
     """A classifier that reads labelled rows."""
 
     class_weight: Any
+
+    @abstractmethod
+    def _settings_for(self, **instead: Any) -> ClassifierSettings:
+        """The checked parameters, some of them replaced."""
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
         """Rows to go on with, and a twin that has read them."""
@@ -60,6 +74,19 @@ class RowInput(ProbabilisticLinear):
         if isinstance(self.class_weight, Mapping):
             check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
 
+    def _known(
+        self, settings: ClassifierSettings, model: RowModel, batch: RowBatch, classes: Any
+    ) -> NDArray[Any]:
+        """The classes of a model, and those that are declared for a batch to go on with."""
+        known = model.classes
+        if classes is not None:
+            declared = as_labels(classes, "classes")
+            _check.one_kind(known, declared)
+            known = joined(known, declared)
+            settings.check_declared(known)
+        _check.one_kind(known, batch.y)
+        return known
+
     def _forget(self) -> None:
         """Drop what belongs to another model."""
         for name in ("temperature_", "stream_"):
@@ -75,6 +102,32 @@ class RowInput(ProbabilisticLinear):
         self._forget()
         for name in ("_model", "n_features_in_", "feature_names_in_", "_names"):
             self.__dict__.pop(name, None)
+
+    # ------------------------------------------------------------------- merging
+
+    def __merge_state__(self, how: Way, start: RowInput | None = None) -> MergeState:
+        """What merging has to know of this estimator; see `surelearn.merging.MergeState`."""
+        model, settings = self._fitted(), self._settings_for()
+        settings.check_fits(model)
+        self._check_settings()
+        before, words = None if start is None else start.model_, self._own_reader().words()
+        state = model.merge_state(how, words=words, start=before)
+        return replace(state, make=self._blank()._merged)
+
+    def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
+        """A twin of this estimator, which has learnt nothing, with what was merged."""
+        twin, projection = self._blank(), self._settings_for().resolved(is_sparse=False)
+        model = RowModel.merged(total, prior, projection=projection)
+        twin._put(model, total.result_words(prior))
+        return twin
+
+    def _put(self, model: RowModel, words: Words | None) -> None:
+        """Take a model, and the words that its features stand for."""
+        self.n_features_in_ = model.layout.n_features
+        reader = self._own_reader()
+        reader.know(words)
+        self._use(reader)
+        self._model = model
 
     def _own_reader(self) -> Any:
         """What makes rows for the model there is."""
@@ -111,3 +164,18 @@ def whole_batch(
 ) -> tuple[RowBatch, NDArray[Any]]:
     """All rows that `who` was given, and their classes; `estimator` reads them as its first."""
     return estimator._whole(X, y, sample_weight, who)
+
+
+def put_rows_model(estimator: RowInput, model: RowModel, words: Words | None) -> None:
+    """Make a model, and the words that its features stand for, those of a new estimator."""
+    estimator._put(model, words)
+
+
+def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None) -> E:
+    """A twin of an estimator that has learnt what was merged, and nothing else."""
+    return estimator._merged(total, prior)
+
+
+def classifier_settings(estimator: RowInput) -> Any:
+    """The checked parameters of an estimator."""
+    return estimator._settings_for()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,22 +18,72 @@ from surelearn.weights import Layout, fits
 
 
 @dataclass(frozen=True)
-class RowSettings:
-    """The checked settings of `fit` and `partial_fit`."""
+class ClassifierSettings:
+    """The checked settings that all classifiers of rows have."""
+
+    multiclass: reductions.Multiclass
+    projection: str
+    dtype: str
+    intercept: bool
+    initial_variance: float
+    class_weight: dict[Any, float] | str | None
+
+    @abstractmethod
+    def layout(self, n_features: int) -> Layout:
+        """What is stored for each of so many features."""
+
+    @abstractmethod
+    def taught(self) -> dict[str, Any]:
+        """The parameters that models must share to be merged, by name."""
+
+    @abstractmethod
+    def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
+        """Raise for classes that a model cannot have."""
+
+    def untrained(self, n_features: int, *, is_sparse: bool) -> RowModel:
+        """An untrained model for rows of this width."""
+        none: NDArray[Any] = np.zeros(0, dtype=np.int64)
+        layout, projection = self.layout(n_features), self.resolved(is_sparse)
+        return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
+
+    def check_declared(self, classes: NDArray[Any]) -> None:
+        """Raise if `class_weight` names a label that is not declared for a stream.
+
+        Rows of weight 0 are left out, so their labels need not be declared.
+        """
+        if isinstance(self.class_weight, dict):
+            weights = {label: weight for label, weight in self.class_weight.items() if weight}
+            remedy = "Declare those that come later as well."
+            _check.weighted_classes(weights, classes.tolist(), remedy)
+
+    def resolved(self, is_sparse: bool) -> str:
+        """The projection for sparse or dense input.
+
+        The precision form works better on sparse text. On dense correlated data it can drive all
+        variances to zero; the covariance form cannot.
+        """
+        if self.projection != "auto":
+            return self.projection
+        return "precision" if is_sparse else "covariance"
+
+    def check_fits(self, model: RowModel) -> None:
+        """Raise if a setting differs that a fitted model cannot change."""
+        _check.same("dtype", model.layout.dtype, self.dtype)
+        _check.same("fit_intercept", model.layout.intercept, self.intercept)
+        _check.same("initial_variance", model.initial_variance, self.initial_variance)
+
+
+@dataclass(frozen=True)
+class RowSettings(ClassifierSettings):
+    """The checked settings of an online classifier."""
 
     rule: rules.Rule
     constraints: constraints.Constraints
     method: UpdateMethod
-    multiclass: reductions.Multiclass
     covariance: str
-    projection: str
-    dtype: str
     passes: int
     shuffle: bool
-    intercept: bool
     averaged: bool
-    initial_variance: float
-    class_weight: dict[Any, float] | str | None
     verbose: int
     n_shards: int
     combine: str
@@ -83,12 +134,6 @@ class RowSettings:
             covariance=self.covariance,
         )
 
-    def untrained(self, n_features: int, *, is_sparse: bool) -> RowModel:
-        """An untrained model for rows of this width."""
-        none: NDArray[Any] = np.zeros(0, dtype=np.int64)
-        layout, projection = self.layout(n_features), self.resolved(is_sparse)
-        return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
-
     def start(self, n_features: int, classes: NDArray[Any], *, is_sparse: bool) -> RowModel:
         """The untrained model of `fit`, with all classes known."""
         self.constraints.check_rivals(len(classes) - 1)
@@ -120,37 +165,24 @@ class RowSettings:
         if n_columns > (0 if model.weights is None else model.weights.capacity):
             fits(model.layout, n_columns, what=what, more=more)
 
-    def check_declared(self, classes: NDArray[Any]) -> None:
-        """Raise if `class_weight` names a label that is not declared for a stream.
-
-        Rows of weight 0 are left out, so their labels need not be declared.
-        """
-        if isinstance(self.class_weight, dict):
-            weights = {label: weight for label, weight in self.class_weight.items() if weight}
-            remedy = "Declare those that come later as well."
-            _check.weighted_classes(weights, classes.tolist(), remedy)
-
-    def resolved(self, is_sparse: bool) -> str:
-        """The projection for sparse or dense input.
-
-        The precision form works better on sparse text. On dense correlated data it can drive all
-        variances to zero; the covariance form cannot.
-        """
-        if self.projection != "auto":
-            return self.projection
-        return "precision" if is_sparse else "covariance"
-
     def check_fits(self, model: RowModel) -> None:
-        """Raise if a setting differs that a fitted model cannot change."""
         fitted = model.layout
         _check.same("multiclass", model.multiclass, self.multiclass)
         _check.same("covariance", fitted.covariance, self.covariance)
-        _check.same("dtype", fitted.dtype, self.dtype)
-        _check.same("fit_intercept", fitted.intercept, self.intercept)
+        super().check_fits(model)
         _check.same("average", fitted.averaged, self.averaged)
-        _check.same("initial_variance", model.initial_variance, self.initial_variance)
         if fitted.second_order == self.method.rule.first_order:
             _check.same_order(fitted.second_order, self.rule)
+
+    def taught(self) -> dict[str, Any]:
+        names = ("rule", "constraints", "covariance", "dtype", "multiclass", "initial_variance")
+        cost = self.method.cost
+        return {
+            **{name: getattr(self, name) for name in names},
+            "fit_intercept": self.intercept,
+            "average": self.averaged,
+            "cost": None if cost is None else cost.tolist(),
+        }
 
 
 def _check_pieces(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
 
 from surelearn import _check, _core, decode, probability, rules
 from surelearn.models import reductions
@@ -141,6 +142,21 @@ class Scorer:
         p = self._probabilities(*self._with_noise(mean, spread))
         return Scored(found.best, p, found.sureness)
 
+    def fitted_temperature(self, rows: _core.Rows, places: NDArray[np.int64]) -> float:
+        """The temperature that makes the classes in `places` most probable."""
+        mean, spread = self.noisy_moments(rows, tau=1.0)
+        code, own = self.model.code, (np.arange(len(mean)), places)
+        if code is None:
+            return probability.fit_temperature(mean, spread, places)
+        return probability.best_temperature(
+            lambda tau: decode.label_probabilities(code, mean, spread * tau**2, log=True)[own]
+        )
+
+    def sampled(self, rows: _core.Rows, n_samples: int, random: np.random.Generator) -> Array:
+        """The share of draws of the weights in which each class wins."""
+        mean, spread = _of_each_class(*self.noisy_moments(rows))
+        return probability.sample_probabilities(mean, spread, n_samples, random)
+
     # ---------------------------------------------------------------- internals
 
     def _decoder(self, code: decode.Code) -> reductions.Decoder | None:
@@ -200,6 +216,57 @@ class Scorer:
         noise = problems * self.rule.label_noise
         variance = np.minimum((found.variance + noise) * self.temperature**2, _LARGEST)
         return TopTwoMargin(*found, variance)
+
+
+@dataclass(slots=True)
+class SoftmaxScorer(Scorer):
+    """A scorer whose probabilities are the softmax of the scores, as the log loss has them.
+
+    Its temperature divides the scores. The rule's label noise counts for sureness only: it is that
+    of the logistic distribution.
+
+    Parameters
+    ----------
+    moderated : bool
+        Whether variances of the scores make the probabilities less extreme.
+    """
+
+    moderated: bool = False
+
+    def fitted_temperature(self, rows: _core.Rows, places: NDArray[np.int64]) -> float:
+        mean, spread = self.noisy_moments(rows, tau=1.0)
+        own = np.arange(len(mean)), places
+        return probability.best_temperature(
+            lambda tau: self._probabilities(mean / tau, spread / tau**2, log=True)[own]
+        )
+
+    def sampled(self, rows: _core.Rows, n_samples: int, random: np.random.Generator) -> Array:
+        """The mean of the softmax over draws of the weights."""
+        mean, spread = _of_each_class(*self.noisy_moments(rows))
+        deviation, total = np.sqrt(spread), np.zeros_like(mean)
+        for _ in range(_check.count("n_samples", n_samples)):
+            total += softmax(mean + deviation * random.standard_normal(mean.shape[1]), axis=1)
+        return total / n_samples
+
+    def _with_noise(
+        self, mean: Array, spread: Array, *, tau: float | None = None
+    ) -> tuple[Array, Array]:
+        tau = self.temperature if tau is None else tau
+        return one_or_many(mean) / tau, one_or_many(spread) / tau**2
+
+    def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
+        if self.moderated:  # MacKay 1992, eq. 10
+            mean = mean / np.sqrt(1.0 + np.pi / 8.0 * spread)
+        mean, _ = _of_each_class(mean, spread)
+        p: Array = log_softmax(mean, axis=1) if log else softmax(mean, axis=1)
+        return p
+
+
+def _of_each_class(mean: Array, spread: Array) -> tuple[Array, Array]:
+    """Moments of the score of each class; the margin of two gives the first the score 0."""
+    if mean.ndim > 1:
+        return mean, spread
+    return np.stack([0 * mean, mean], 1), np.stack([0 * spread, spread], 1)
 
 
 def _top_two(mean: Array, own: Array) -> Leads:

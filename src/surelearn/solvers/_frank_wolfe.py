@@ -71,7 +71,7 @@ def frank_wolfe(
     structural SVMs, algorithm 4. The metric and the prior mean are not in the paper.
     """
     clock, duel = Clock(report), _Duel(machine, weights)
-    value, gap, done, due, converged = np.inf, np.inf, 0, 1, False
+    done, due, converged = 0, 1, False
     try:
         while done < max_iter and not converged:
             done += 1
@@ -82,6 +82,7 @@ def frank_wolfe(
                 converged = gap <= tol * value
                 due = done + max(1, int(_NEW * done))
     except KeyboardInterrupt:
+        value, gap = duel.values()
         raise Interrupted(Solution(duel.w, value, done, False, gap)) from None
     return Solution(duel.w, value, done, converged, gap)
 

@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _check
+
 Array = NDArray[np.float64]
 
 
@@ -71,10 +73,10 @@ class Prior:
 
 
 def curvature(loss: Loss, w: Array, threads: int) -> Array:
-    """The diagonal of the Hessian of the log loss."""
+    """The diagonal of the Hessian of the log loss; raises if that overflows."""
     out = np.empty(loss.n_weights)
     loss.curvature(w, out, threads)
-    return out
+    return _check.finite_loss(out)
 
 
 def laplace(loss: Loss, prior: Prior, w: Array, threads: int = 1) -> Array:
