@@ -218,7 +218,8 @@ private:
                           std::ranges::is_sorted(offsets_);
         const auto n = static_cast<std::int32_t>(examples_.n_labels);
         const auto inside = [&](std::int32_t k) { return k >= 0 && k < n; };
-        if (!fits || !std::ranges::all_of(labels_, inside)) {
+        constexpr std::int32_t most = 1 << 16;  // packed cells have columns of 16 bits
+        if (!fits || n > most || !std::ranges::all_of(labels_, inside)) {
             throw nb::value_error("cells do not fit the table");
         }
     }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "surelearn/simd.hpp"
 #include "surelearn/sparse_difference.hpp"
 
 namespace surelearn {
@@ -66,11 +67,52 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-/// The numbers of listed cells in a layout for reading and summing. A row with many cells is stored
-/// with all columns, since whole vectors are faster than single numbers.
+/// The entries of feature rows, as places in a layout of cells.
+struct PackedRow {
+    std::span<const std::uint32_t> place;
+    const std::uint16_t* column;  ///< of narrow cells
+    const float* value;           ///< null if all values are 1
+
+    [[nodiscard]] std::size_t size() const noexcept { return place.size(); }
+    [[nodiscard]] double x(std::size_t p) const noexcept {
+        return value == nullptr ? 1.0 : static_cast<double>(value[p]);
+    }
+};
+
+namespace detail {
+
+/// sums[place + k] += coefficients[k] f(x) for every entry of a row.
+template <class F>
+SURELEARN_WIDEN void add_rows(const PackedRow& row, const F& f,
+                              std::span<const double> coefficients, double* sums) noexcept {
+    const std::size_t n = coefficients.size();
+    const double* const from = coefficients.data();
+    for (std::size_t p = 0; p < row.size(); ++p) {
+        double* const to = sums + row.place[p];
+        const double x = f(row.x(p));
+        std::size_t k = 0;
+        for (; k + 4 <= n; k += 4) {
+            Four sum, c;
+            load(to, Run{k}, sum);
+            load(from, Run{k}, c);
+            sum += c * x;
+            store(sum, Run{k}, to);
+        }
+        for (; k < n; ++k) to[k] += from[k] * x;
+    }
+}
+
+}  // namespace detail
+
+/// Listed cells and the feature rows that touch them, in a layout for many evaluations. A table row
+/// with many cells is stored with all columns ("wide"), since whole vectors are faster than single
+/// numbers. Of the others a feature row lists every cell.
 class PackedCells {
 public:
-    explicit PackedCells(const Cells& cells) : cells_(cells), start_(cells.n_rows + 1, 0) {
+    /// Feature 0 of the matrix is row `first` of the table.
+    template <class M>
+    PackedCells(const Cells& cells, const M& matrix, std::size_t first)
+        : cells_(cells), start_(cells.n_rows + 1, 0) {
         std::size_t at = 0;
         for (std::size_t j = 0; j < cells.n_rows; ++j) {
             const std::size_t count = cells.end(j) - cells.begin(j);
@@ -79,48 +121,110 @@ public:
             at += wide ? cells.n_columns : count;
         }
         start_.back() = 2 * at;
-        columns_.resize(at);
-        each([&](std::size_t e, std::size_t place) { columns_[place] = cells.columns[e]; });
         w_.resize(at);
+        column_.resize(at);
+        each([&](std::size_t e, std::size_t place) { column_[place] = cells.columns[e]; });
+        read(matrix, first);
     }
 
-    [[nodiscard]] std::size_t size() const noexcept { return columns_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return w_.size(); }
+    [[nodiscard]] std::size_t n_columns() const noexcept { return cells_.n_columns; }
 
     void load(std::span<const double> w) {
         each([&](std::size_t e, std::size_t place) { w_[place] = w[e]; });
     }
-    /// The numbers of the cells, from such a layout.
-    void unload(std::span<const double> packed, std::span<double> out) const {
-        each([&](std::size_t e, std::size_t place) { out[e] = packed[place]; });
+    /// The numbers of the cells, from sums in this layout.
+    void unload(std::span<const double> sums, std::span<double> out) const {
+        each([&](std::size_t e, std::size_t place) { out[e] = sums[place]; });
     }
 
-    /// s[k] += w[j, k] x.
+    /// s[k] = sum_j w[j, k] x_j of feature row r.
+    void sum_row(std::size_t r, std::span<double> s) const noexcept {
+        const PackedRow wide = wide_.row(r);
+        sum_columns([&](std::size_t p) { return w_.data() + wide.place[p]; }, wide, s);
+        const PackedRow narrow = narrow_.row(r);
+        for (std::size_t p = 0; p < narrow.size(); ++p) {
+            s[narrow.column[p]] += w_[narrow.place[p]] * narrow.x(p);
+        }
+    }
+    void fetch_row(std::size_t r) const noexcept {
+        for (const std::uint32_t place : narrow_.row(r).place) {
+            __builtin_prefetch(w_.data() + place, 0, 2);
+        }
+    }
+
+    /// sums[j, k] += coefficients[k] f(x_j) for the features of row r.
+    template <class F>
+    void scatter_row(std::size_t r, std::span<const double> coefficients, const F& f,
+                     std::span<double> sums) const noexcept {
+        detail::add_rows(wide_.row(r), f, coefficients, sums.data());
+        const PackedRow narrow = narrow_.row(r);
+        for (std::size_t p = 0; p < narrow.size(); ++p) {
+            sums[narrow.place[p]] += coefficients[narrow.column[p]] * f(narrow.x(p));
+        }
+    }
+
+    /// s[k] += w[j, k] x of table row j.
     void add(std::size_t j, double x, std::span<double> s) const noexcept {
-        if (!is_wide(j)) return add_narrow(j, x, s);
-        for (std::size_t k = 0; k < s.size(); ++k) s[k] += w_[at(j) + k] * x;
+        each_of(j, [&](std::size_t place, std::size_t k) { s[k] += w_[place] * x; });
     }
-
-    /// sums[j, k] += coefficients[k] x, in this layout.
-    void scatter(std::size_t j, double x, std::span<const double> coefficients,
+    /// sums[j, k] += coefficients[k].
+    void scatter(std::size_t j, std::span<const double> coefficients,
                  std::span<double> sums) const noexcept {
-        double* const to = sums.data() + at(j);
-        if (is_wide(j)) {
-            add_products<double, 1>({coefficients.data()}, {x}, to, coefficients.size());
-            return;
-        }
-        const std::size_t count = at(j + 1) - at(j);
-        const std::int32_t* const column = columns_.data() + at(j);
-        for (std::size_t c = 0; c < count; ++c) {
-            to[c] += coefficients[static_cast<std::size_t>(column[c])] * x;
-        }
+        each_of(j, [&](std::size_t place, std::size_t k) { sums[place] += coefficients[k]; });
     }
-
-    [[nodiscard]] std::size_t n_columns() const noexcept { return cells_.n_columns; }
-    [[nodiscard]] bool is_wide(std::size_t j) const noexcept { return (start_[j] & 1) != 0; }
-    [[nodiscard]] std::size_t at(std::size_t j) const noexcept { return start_[j] >> 1; }
-    [[nodiscard]] const double* weights(std::size_t j) const noexcept { return w_.data() + at(j); }
 
 private:
+    /// Entries of all feature rows, row after row.
+    struct Entries {
+        std::vector<std::size_t> start{0};
+        std::vector<std::uint32_t> place;
+        std::vector<std::uint16_t> column;
+        std::vector<float> value;
+
+        [[nodiscard]] PackedRow row(std::size_t r) const noexcept {
+            const std::size_t count = start[r + 1] - start[r];
+            return {std::span(place).subspan(start[r], count),
+                    column.empty() ? nullptr : column.data() + start[r],
+                    value.empty() ? nullptr : value.data() + start[r]};
+        }
+        void add(std::size_t at, double x, bool ones) {
+            place.push_back(static_cast<std::uint32_t>(at));
+            if (!ones) value.push_back(static_cast<float>(x));
+        }
+    };
+
+    [[nodiscard]] bool is_wide(std::size_t j) const noexcept { return (start_[j] & 1) != 0; }
+    [[nodiscard]] std::size_t at(std::size_t j) const noexcept { return start_[j] >> 1; }
+    [[nodiscard]] std::size_t column(std::size_t place) const noexcept {
+        return static_cast<std::size_t>(column_[place]);
+    }
+
+    template <class M>
+    void read(const M& matrix, std::size_t first) {
+        bool ones = true;
+        for (std::size_t r = 0; r < matrix.size(); ++r) {
+            const auto row = matrix.stored(r);
+            for (std::size_t p = 0; p < row.size(); ++p) ones = ones && row.x(p) == 1.0;
+        }
+        for (std::size_t r = 0; r < matrix.size(); ++r) {
+            const auto row = matrix.stored(r);
+            for (std::size_t p = 0; p < row.size(); ++p) {
+                const std::size_t j = first + row.feature(p);
+                if (is_wide(j)) {
+                    wide_.add(at(j), row.x(p), ones);
+                } else {
+                    for (std::size_t e = at(j); e < at(j + 1); ++e) {
+                        narrow_.add(e, row.x(p), ones);
+                        narrow_.column.push_back(static_cast<std::uint16_t>(column_[e]));
+                    }
+                }
+            }
+            wide_.start.push_back(wide_.place.size());
+            narrow_.start.push_back(narrow_.place.size());
+        }
+    }
+
     /// f(place among the cells, place in the layout) of every cell.
     template <class F>
     void each(const F& f) const {
@@ -131,17 +235,18 @@ private:
             }
         }
     }
-
-    void add_narrow(std::size_t j, double x, std::span<double> s) const noexcept {
-        for (std::size_t e = at(j); e < at(j + 1); ++e) {
-            s[static_cast<std::size_t>(columns_[e])] += w_[e] * x;
-        }
+    /// f(place in the layout, column) of the cells of table row j.
+    template <class F>
+    void each_of(std::size_t j, const F& f) const {
+        for (std::size_t e = at(j); e < at(j + 1); ++e) f(e, is_wide(j) ? e - at(j) : column(e));
     }
 
     Cells cells_;
-    std::vector<std::size_t> start_;  ///< twice the place of each row, plus 1 if it is wide
-    std::vector<std::int32_t> columns_;
+    std::vector<std::size_t> start_;  ///< twice the place of each table row, plus 1 if it is wide
+    std::vector<std::int32_t> column_;
     std::vector<double> w_;
+    Entries wide_;
+    Entries narrow_;
 };
 
 /// Reads scores from packed cells.
@@ -153,44 +258,15 @@ public:
 
     [[nodiscard]] std::size_t n_columns() const noexcept { return cells_.n_columns(); }
 
-    /// s[k] = sum_j w[j, k] x_j: first the wide rows, then the others; prefetches the weights of
-    /// the row `ahead`.
-    template <class R>
-    void sum(const R& row, const R& ahead, std::span<double> s) {
-        wide_.clear();
-        for (std::size_t p = 0; p < row.size(); ++p) {
-            if (cells_.is_wide(row.feature(p))) wide_.add(cells_.weights(row.feature(p)), row.x(p));
-        }
-        sum_columns([&](std::size_t p) { return wide_.at[p]; }, wide_, s);
-        for (std::size_t p = 0; p < row.size(); ++p) {
-            if (!cells_.is_wide(row.feature(p))) cells_.add(row.feature(p), row.x(p), s);
-        }
-        for (std::size_t p = 0; p < ahead.size(); ++p) {
-            __builtin_prefetch(cells_.weights(ahead.feature(p)), 0, 2);
-        }
+    template <class M>
+    void sum(const M&, const RowPlace& at, std::span<double> s) const noexcept {
+        cells_.fetch_row(at.ahead);
+        cells_.sum_row(at.row, s);
     }
     void add(std::size_t j, double x, std::span<double> s) const noexcept { cells_.add(j, x, s); }
 
 private:
-    /// The wide rows of one sum.
-    struct Wide {
-        std::vector<const double*> at;
-        std::vector<double> value;
-
-        void clear() noexcept {
-            at.clear();
-            value.clear();
-        }
-        void add(const double* weights, double x) {
-            at.push_back(weights);
-            value.push_back(x);
-        }
-        [[nodiscard]] std::size_t size() const noexcept { return at.size(); }
-        [[nodiscard]] double x(std::size_t p) const noexcept { return value[p]; }
-    };
-
     const PackedCells& cells_;
-    Wide wide_;
 };
 
 /// Reads scores from a vector w, times `scale`.
@@ -204,9 +280,11 @@ public:
     [[nodiscard]] std::size_t n_columns() const noexcept { return cells_.n_columns; }
     void set_scale(double scale) noexcept { scale_ = scale; }
 
-    /// s[k] = sum_j w[j, k] x_j; prefetches the weights of the row `ahead`.
-    template <class R>
-    void sum(const R& row, const R& ahead, std::span<double> s) const noexcept {
+    /// s[k] = sum_j w[j, k] x_j of a feature row; prefetches the weights of another.
+    template <class M>
+    void sum(const M& matrix, const RowPlace& place, std::span<double> s) const noexcept {
+        const Shifted row{matrix.stored(place.row), place.first};
+        const Shifted ahead{matrix.stored(place.ahead), place.first};
         for (std::size_t p = 0; p < ahead.size(); ++p) {
             __builtin_prefetch(w_.data() + cells_.begin(ahead.feature(p)), 0, 2);
         }

@@ -212,7 +212,7 @@ private:
 
     [[nodiscard]] bool forward() {
         a_.resize(length_ * width_);
-        scale_.resize(length_);
+        inverse_.resize(length_);
         for (std::size_t t = 0; t < length_; ++t) {
             double* const to = at(a_, t);
             const double* const e = at(u_, t);
@@ -226,8 +226,9 @@ private:
             double sum = 0.0;
             for (std::size_t j = 0; j < n_; ++j) sum += to[j];
             if (!(sum > least) || !std::isfinite(sum)) return false;
-            for (std::size_t j = 0; j < width_; ++j) to[j] /= sum;
-            scale_[t] = sum;
+            const double inverse = 1.0 / sum;
+            for (std::size_t j = 0; j < width_; ++j) to[j] *= inverse;
+            inverse_[t] = inverse;
             log_z_ += detail::log(sum);
         }
         return true;
@@ -242,7 +243,7 @@ private:
             double sum = 0.0;
             for (std::size_t j = 0; j < width_; ++j) {
                 at(p_, t)[j] = at(a_, t)[j] * b_[j];
-                at(h_, t)[j] = at(u_, t)[j] * b_[j] / scale_[t];
+                at(h_, t)[j] = at(u_, t)[j] * b_[j] * inverse_[t];
                 sum += at(p_, t)[j];
             }
             if (!(std::abs(sum - 1.0) < 1e-6)) return false;
@@ -268,7 +269,7 @@ private:
     std::vector<double> b_;
     std::vector<double> h_;
     std::vector<double> p_;
-    std::vector<double> scale_;
+    std::vector<double> inverse_;  ///< 1 / c_t
     std::vector<double> outer_;
     std::vector<double> pair_;
 };

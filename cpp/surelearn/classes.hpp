@@ -56,10 +56,8 @@ public:
     }
     void load(std::size_t i) {
         example_ = i;
-        const auto row = rows_.matrix.stored(i);
-        const auto ahead = rows_.matrix.stored(std::min(i + 1, rows_.size() - 1));
         const auto s = columns();
-        reader_.sum(row, ahead, s);
+        reader_.sum(rows_.matrix, {i, std::min(i + 1, rows_.size() - 1)}, s);
         if (rows_.intercept) reader_.add(rows_.matrix.n_features(), 1.0, s);
         if (is_margin()) scores_[0] = 0.0;
     }

@@ -36,7 +36,8 @@ public:
         if (cells.all()) {
             features_.emplace(data.features());
         } else {
-            packed_.emplace(cells);
+            const FlatWeights none(cells, {});
+            packed_.emplace(cells, data.features(), D<FlatWeights>(none, data).first_feature());
         }
     }
 
@@ -75,7 +76,7 @@ private:
     /// Examples are summed in so many slices, whatever the number of threads. Each slice of listed
     /// cells has sums of its own, so there are fewer.
     static constexpr std::size_t n_slices = 32;
-    static constexpr std::size_t n_listed_slices = 8;
+    static constexpr std::size_t n_listed_slices = 4;
     /// The power of feature values: one in gradients, two in curvatures.
     enum class Power { one, two };
 
@@ -167,14 +168,14 @@ private:
         const auto one = [&](auto& decoder, double c, auto y, std::size_t i, std::size_t s) {
             rows[s].assign(decoder.rows(i).size() * K, 0.0);
             const double value = f(decoder, c, y, Parts{rows[s], own[s]});
-            scatter(decoder.rows(i), decoder.first_feature(), power, rows[s], sums_[s]);
+            scatter(decoder.rows(i), power, rows[s], sums_[s]);
             return value;
         };
         const double value = over_examples<PackedReader>(*packed_, threads, n_listed_slices, one);
         for (std::size_t s = 0; s < n_listed_slices; ++s) {
             for (std::size_t j = own_rows.begin; j < own_rows.end; ++j) {
                 const auto from = std::span<const double>(own[s]);
-                packed_->scatter(j, 1.0, from.subspan((j - own_rows.begin) * K, K), sums_[s]);
+                packed_->scatter(j, from.subspan((j - own_rows.begin) * K, K), sums_[s]);
             }
         }
         add_slices();
@@ -182,17 +183,16 @@ private:
         return value;
     }
 
-    void scatter(const RowRange& rows, std::size_t first, Power power,
-                 std::span<const double> coefficients, std::span<double> sums) const {
+    void scatter(const RowRange& rows, Power power, std::span<const double> coefficients,
+                 std::span<double> sums) const {
         const std::size_t K = cells_.n_columns;
-        for (std::size_t r = rows.begin; r < rows.end; ++r) {
-            const auto part = coefficients.subspan((r - rows.begin) * K, K);
-            const auto row = data_.features().stored(r);
-            for (std::size_t p = 0; p < row.size(); ++p) {
-                const double x = power == Power::one ? row.x(p) : row.x(p) * row.x(p);
-                packed_->scatter(first + row.feature(p), x, part, sums);
+        const auto add = [&](const auto& f) {
+            for (std::size_t r = rows.begin; r < rows.end; ++r) {
+                packed_->scatter_row(r, coefficients.subspan((r - rows.begin) * K, K), f, sums);
             }
-        }
+        };
+        if (power == Power::one) return add([](double x) { return x; });
+        add([](double x) { return x * x; });
     }
 
     /// Adds the sums of all slices to those of the first.

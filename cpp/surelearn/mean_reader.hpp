@@ -26,11 +26,13 @@ public:
         averaged_ = means == Means::predicting && weights_.shape().averaged;
     }
 
-    /// Prefetches the weights of the row `ahead` meanwhile. With q the sums for averaging and c the
-    /// rounds, sum (mu - q / c) x is computed as sum mu x - (sum q x) / c: one division per label
-    /// instead of one per weight.
-    template <class R>
-    void sum(const R& row, const R& ahead, std::span<double> s) const {
+    /// s[k] = sum_j mean[j, k] x_j of a feature row; prefetches the weights of another. With q the
+    /// sums for averaging and c the rounds, sum (mu - q / c) x is computed as sum mu x - (sum q x)
+    /// / c: one division per label instead of one per weight.
+    template <class M>
+    void sum(const M& matrix, const RowPlace& place, std::span<double> s) const {
+        const Shifted row{matrix.stored(place.row), place.first};
+        const Shifted ahead{matrix.stored(place.ahead), place.first};
         fetch(ahead, 0);
         if (averaged_) fetch(ahead, weights_.average_at());
         sum_part(weights_, row, 0, s);

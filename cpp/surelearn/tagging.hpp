@@ -63,17 +63,6 @@ struct ChainLayout {
 
 namespace detail {
 
-/// A row whose features are shifted to their rows of the table.
-template <class R>
-struct Shifted {
-    R row{};
-    std::size_t by = 0;
-
-    [[nodiscard]] std::size_t size() const noexcept { return row.size(); }
-    [[nodiscard]] std::size_t feature(std::size_t p) const noexcept { return row.feature(p) + by; }
-    [[nodiscard]] double x(std::size_t p) const noexcept { return row.x(p); }
-};
-
 /// Computes the scores of a chain from what a reader of weights gives, and the features of paths.
 template <class Reader, class Index, class Value>
 class ChainFeatures {
@@ -96,8 +85,9 @@ public:
         chain.reset(length, layout_.n_labels, steps_differ);
         if (length == 0) return;
         for (std::size_t t = 0; t < length; ++t) {
-            const auto ahead = t + 1 < length ? token(i, t + 1) : token(i, t);
-            reader_.sum(token(i, t), ahead, chain.unary(t));
+            const std::size_t r = sequences_.begin(i) + t;
+            const std::size_t ahead = t + 1 < length ? r + 1 : r;
+            reader_.sum(sequences_.tokens, {r, ahead, layout_.tokens()}, chain.unary(t));
         }
         reader_.add(ChainLayout::start, 1.0, chain.unary(0));
         reader_.add(ChainLayout::end, 1.0, chain.unary(length - 1));

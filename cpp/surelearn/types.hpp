@@ -75,4 +75,22 @@ struct Row {
     [[nodiscard]] double x(std::size_t p) const noexcept { return static_cast<double>(value[p]); }
 };
 
+/// A row whose features are shifted to their rows of the table.
+template <class R>
+struct Shifted {
+    R row{};
+    std::size_t by = 0;
+
+    [[nodiscard]] std::size_t size() const noexcept { return row.size(); }
+    [[nodiscard]] std::size_t feature(std::size_t p) const noexcept { return row.feature(p) + by; }
+    [[nodiscard]] double x(std::size_t p) const noexcept { return row.x(p); }
+};
+
+/// A feature row to read: its number, the next one to prefetch, and the table row of feature 0.
+struct RowPlace {
+    std::size_t row;
+    std::size_t ahead;
+    std::size_t first = 0;
+};
+
 }  // namespace surelearn
