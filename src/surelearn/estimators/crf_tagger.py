@@ -128,7 +128,8 @@ class CRFTagger(BatchTagger):
     References
     ----------
     Lafferty, McCallum & Pereira 2001, Conditional random fields. Sha & Pereira 2003, Shallow
-    parsing with conditional random fields (L-BFGS). MacKay 1992, The evidence framework applied to
+    parsing with conditional random fields (L-BFGS). Ren 2023, Multiclass classification, lecture at
+    NYU, eq. 27 to 30. MacKay 1992, The evidence framework applied to
     classification networks (variances).
 
     Examples

@@ -97,7 +97,8 @@ class SVMTagger(BatchTagger):
     References
     ----------
     Taskar, Guestrin & Koller 2003, Max-margin Markov networks. Tsochantaridis, Joachims, Hofmann &
-    Altun 2005, Large margin methods for structured and interdependent output variables.
+    Altun 2005, Large margin methods for structured and interdependent output variables. Ren 2023,
+    Multiclass classification, lecture at NYU, eq. 20 and 24.
     Lacoste-Julien, Jaggi, Schmidt & Pletscher 2013, Block-coordinate Frank-Wolfe optimization for
     structural SVMs.
 
