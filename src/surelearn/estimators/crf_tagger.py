@@ -43,15 +43,10 @@ class CRFSettings(BatchTaggerSettings):
 
     def _check_solver(self) -> None:
         """Refuse what stochastic descent cannot do."""
-        if self.solver.solver != "sgd":
-            return
-        if self.l1:
-            raise ValueError(f"l1 must be 0 for solver 'sgd', got {self.l1!r}. Use 'lbfgs'.")
-        if self.warm_start:
-            raise ValueError(
-                "warm_start must be False for solver 'sgd', whose first steps forget any start, "
-                "got True. Use 'lbfgs'."
-            )
+        if self.solver.solver == "sgd":
+            sgd = {"where": "with solver='sgd'", "use": "solver='lbfgs'"}
+            _check.left_alone("l1", self.l1, 0.0, **sgd)
+            _check.left_alone("warm_start", self.warm_start, False, **sgd)
 
     @property
     def precision(self) -> float:
@@ -185,7 +180,7 @@ class CRFTagger(BatchTagger):
             return None
         before = self._snapshot()
         super(CRFSettings, settings).check_fits(before)  # l2 and l1 may change
-        _check.known_tags(block.labels, before.classes)
+        _check.same_labels(before.classes, block.labels)
         return before
 
     def _cells(self, settings: CRFSettings, batch: SequenceBatch, model: SequenceModel) -> Cells:

@@ -142,11 +142,8 @@ class SVMTagger(BatchTagger):
         self.verbose = verbose
 
     def _settings_for(self, **instead: Any) -> SVMSettings:
-        if instead.get("warm_start"):
-            raise ValueError(
-                "resume must be False for SVMTagger, whose solvers need more than weights to start "
-                "from, got True. Use partial_fit for more sequences."
-            )
+        started, use = instead.get("warm_start", False), "partial_fit for more sequences"
+        _check.left_alone("resume", started, False, where="for SVMTagger", use=use)
         return SVMSettings.of({**self.get_params(deep=False), **instead})
 
     def _cells(self, settings: SVMSettings, batch: SequenceBatch, model: SequenceModel) -> Cells:
