@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from containers import settings_of, with_settings
-from surelearn import FormatError, SureClassifier, SureTagger, load, rules
+from surelearn import CRFTagger, FormatError, SureClassifier, SureTagger, load, rules
 from tagged import (
     KINDS,
     LABELS,
@@ -186,6 +186,31 @@ def test_files_that_contradict_themselves_are_refused(change):
         opened(changed(whole, change))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("params", "l2", value=2.0),
+        put("params", "l1", value=-1.0),
+        put("params", "solver", value="newton"),
+        put("params", "rule", value="arow"),
+        put("params", "dtype", value="float64"),
+        put("layout", "second_order", value=False),
+        put("layout", "averaged", value=True),
+        put("initial_variance", value=2.0),
+        put("solution", value=None),
+        put("solution", "n_iter", value=-1),
+        put("solution", "objective", value="low"),
+        put("solution", "gap", value=[]),
+        put("kind", value="SVMTagger"),
+        put("kind", value="SureTagger"),
+    ],
+)
+def test_files_of_batch_taggers_that_contradict_themselves_are_refused(change):
+    whole = content(CRFTagger().fit(*corpus(8)))
+    with pytest.raises(FormatError, match=r"must|needs|damaged"):
+        opened(changed(whole, change))
+
+
 def test_a_classifiers_file_is_no_taggers(tmp_path):
     SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).save(tmp_path / "m.sure")
     whole = (tmp_path / "m.sure").read_bytes()
@@ -197,6 +222,7 @@ def small_files():
     X, y = corpus(6)
     yield content(tagger(templates=PAIRED).fit(X, y))
     yield content(tagger("perceptron", n_features=16).fit(as_kind(X, "dicts"), y))
+    yield content(CRFTagger(templates=PAIRED).fit(X, y))
 
 
 SMALL = list(small_files())

@@ -137,6 +137,8 @@ def _version(path: Path) -> str:
 def _shown(name: str, value: Any) -> str:
     if name == "bytes":
         return _options.size(value)
+    if name == "objective":
+        return f"{value:,.6g}"
     if name == "mistakes":
         return ", ".join(f"{count:,}" for count in value)
     if name == "stream":

@@ -70,7 +70,7 @@ def test_batch_taggers_come_out_of_files(folder: Path, kind: str) -> None:
     assert ok("predict", "m.sure", "a.txt", "--confidence").startswith(". . O O 0.")
     shown = run_command("info", "m.sure").stdout
     assert f"kind                  {type(by_hand).__name__}\n" in shown
-    assert f"objective             {by_hand.objective_:.4g}\n" in shown
+    assert f"objective             {by_hand.objective_:,.6g}\n" in shown
     assert "rule" not in shown
     assert run_command("explain", "m.sure", "--top", "2").stdout == f"{by_hand.explain(top=2)}\n"
 
