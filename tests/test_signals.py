@@ -189,6 +189,46 @@ def test_a_reader_of_standard_input_is_stopped_at_any_moment(
         check_stopped(begun(name, how, folder), name, number, cwd=folder)
 
 
+#: The command, whose solver says so in its third iteration and waits.
+SOLVING = """
+import os, time
+from surelearn.solvers import _progress
+tell = _progress.Clock.tell
+def noted(self, iteration, value, gap):
+    tell(self, iteration, value, gap)
+    if iteration == 3:
+        os.write(2, b"waiting\\n")
+        time.sleep(60)
+_progress.Clock.tell = noted
+from surelearn.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("kind", ["crf", "svm"])
+@pytest.mark.parametrize("number", CODES)
+def test_a_stopped_solver_leaves_the_best_so_far(folder: Path, kind: str, number: int) -> None:
+    lines = sentences(50).decode() + "the1 N\ncat D\n\n" * 20
+    Path("s.txt").write_text(lines)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SOLVING, "tag", "train", "s.txt", "--model", kind, "-o", "new.sure"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process.stdout, process.stderr:
+        assert process.stderr.readline() == "waiting\n"
+        process.send_signal(number)
+        said = process.stderr.read()
+    assert process.wait() == CODES[number]
+    model = surelearn.load("new.sure")
+    assert model.n_iter_ == 3
+    assert model.stream_.rows == 70
+    assert said == (
+        f"surelearn: interrupted after 3 iterations at an objective of {model.objective_:,.6g}. "
+        "The best model so far is in new.sure.\n"
+    )
+    assert model.score([["the0", "cat"]], [["D", "N"]]) == 1.0
+
+
 def test_a_reader_of_a_stream_of_arrow_is_stopped(folder: Path) -> None:
     """Its bytes come in another way: as many as are asked for."""
     table = pa.table({"text": ["good", "bad"]})

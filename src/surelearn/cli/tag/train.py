@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn import _check
 from surelearn.cli import _options, _solving, _training
 from surelearn.cli._options import Json, Quiet, reads
 from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
@@ -127,6 +126,7 @@ def _prepared(
 ) -> tuple[Any, bool]:
     """The tagger, and whether training continues from an earlier run."""
     import surelearn
+    from surelearn import _check
 
     if resume and output.exists():
         tagger: Any = tagger_in(output)
