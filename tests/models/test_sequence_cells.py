@@ -58,6 +58,9 @@ def test_variances_too_small_for_their_type_stay_positive():
 def test_all_cells_are_the_whole_table():
     assert Cells.all(3, 2).mask(2).all()
     assert Cells.all(3, 2).offsets.tolist() == [0, 2, 4, 6]
+    assert Cells.all(3, 2).listed(2) == (None, None)
+    some = Cells.where(np.array([[True, False, True]]))
+    assert some.listed(1) is some
 
 
 @pytest.mark.parametrize("templates", [["w[0]"], PAIRED])

@@ -74,7 +74,8 @@ class Problem(NamedTuple):
         if scale != 1.0:
             weight = np.full(self.batch.size, scale) if weight is None else scale * weight
         n_labels = len(self.model.classes)
-        return _core.SequenceLoss(tokens, pairs, bounds, y, weight, n_labels, *self.cells)
+        cells = self.cells.listed(n_labels)
+        return _core.SequenceLoss(tokens, pairs, bounds, y, weight, n_labels, *cells)
 
     def take(self, loss: _core.SequenceLoss, w: Array, threads: int) -> SequenceModel:
         """The model with a solution as means, and the variances of Laplace's approximation."""

@@ -50,6 +50,10 @@ class Cells(NamedTuple):
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
         return cls(offsets, labels.astype(np.int32))
 
+    def listed(self, n_labels: int) -> Cells | tuple[None, None]:
+        """These cells as the core takes them: None for all, which it need not look up."""
+        return (None, None) if len(self.labels) == n_labels * self.n_rows else self
+
     def mask(self, n_labels: int) -> NDArray[np.bool_]:
         """Whether a cell is among these, of shape (n_labels, n_rows)."""
         mask = np.zeros((self.n_rows, n_labels), dtype=bool)
