@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check
+from surelearn import _check, _core
 from surelearn.estimators.batch_classifier import (
     NOISE,
     BatchClassifier,
@@ -17,7 +17,8 @@ from surelearn.estimators.batch_classifier import (
     Problem,
 )
 from surelearn.models.scoring import SoftmaxScorer
-from surelearn.solvers import Prior, Solution, lbfgs, stochastic
+from surelearn.solvers import Joined, Prior, Solution, lbfgs, stochastic
+from surelearn.weights import rows_of
 
 Array = NDArray[np.float64]
 
@@ -177,15 +178,22 @@ class SoftmaxClassifier(BatchClassifier):
     def _solver(
         self, settings: BatchRowSettings, problem: Problem, *, start: Array | None
     ) -> Callable[[], Solution]:
-        own, loss = settings.solver, problem.loss
-        free = problem.weights.n_columns if settings.intercept else 0
-        prior = Prior(None, _but_last(settings.objective["l2"], loss.n_weights, free))
+        own, loss, K = settings.solver, problem.loss, problem.weights.n_columns
+        l2, l1 = settings.objective["l2"], settings.objective["l1"]
+        free = K if settings.intercept else 0
         common = {"threads": own.threads, **own.limits()}
         if own.solver == "sgd":
+            prior = Prior(None, _but_last(l2, loss.n_weights, free))
             order = self._orders(len(problem.y))
             return partial(stochastic, loss, "log", prior, order=order, **common)
-        l1 = _but_last(settings.objective["l1"], loss.n_weights, free)
-        return partial(lbfgs, loss, prior, l1=l1, start=start, **common)
+        joined = None if l1 or not problem.batch.is_sparse else Joined.of(problem.batch.X)
+        if joined is not None:
+            rows, start = rows_of(joined.X), joined.short(start, K)
+            loss = _core.RowLoss(rows, problem.y, problem.weight, K, settings.intercept)
+        prior = Prior(None, _but_last(l2, loss.n_weights, free))
+        l1 = _but_last(l1, loss.n_weights, free)
+        solver = partial(lbfgs, loss, prior, l1=l1, start=start, **common)
+        return solver if joined is None else partial(joined.solve, solver, K)
 
     def _updater(self, settings: BatchRowSettings, problem: Problem) -> Callable[[], Solution]:
         l1 = settings.objective["l1"]

@@ -4,6 +4,7 @@
     + l_1 \\lVert w \\rVert_1
 """
 
+from surelearn.solvers._collinear import Joined
 from surelearn.solvers._frank_wolfe import Machine, frank_wolfe
 from surelearn.solvers._lbfgs import lbfgs
 from surelearn.solvers._objective import Loss, Prior, laplace
@@ -12,6 +13,7 @@ from surelearn.solvers._stochastic import stochastic
 
 __all__ = [
     "Interrupted",
+    "Joined",
     "Loss",
     "Machine",
     "Prior",
