@@ -12,7 +12,18 @@ from pathlib import Path
 
 import numpy as np
 
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, __version__, rules
+from surelearn import (
+    CRFTagger,
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureTagger,
+    SureTextClassifier,
+    SVMTagger,
+    __version__,
+    rules,
+)
+from surelearn.estimators import Tagger
 from surelearn.files import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent / "models"
@@ -43,12 +54,25 @@ def models():
     yield "text-classifier", TEXTS, text.fit(TEXTS, [1, 1, 0, 0, 2, 2])
     tagger = SureTagger(templates=["w[0]", "w[-1]", "B:w[0]"], random_state=0)
     yield "tagger", TOKENS, tagger.fit(TOKENS, TAGS)
+    yield from batch_models()
+
+
+def batch_models():
+    X, y = numbers(3)
+    yield "softmax", X, SoftmaxClassifier(l2=0.5).fit(X, np.array(list("abc"))[y])
+    yield "multiclass-svm", X, MulticlassSVM(random_state=0).fit(X, y)
+    templates = ["w[0]", "w[-1]", "B:w[0]"]
+    yield "crf-tagger", TOKENS, CRFTagger(l1=0.01, templates=templates).fit(TOKENS, TAGS)
+    svm = SVMTagger(cost=1.0 - np.eye(3), templates=templates, random_state=0)
+    yield "svm-tagger", TOKENS, svm.fit(TOKENS, TAGS)
 
 
 def answers(model, X):
     """What a reader must come to."""
-    said = {"rule": repr(model.get_params()["rule"]), "classes": model.classes_.tolist()}
-    if isinstance(model, SureTagger):
+    said = {"classes": model.classes_.tolist()}
+    if hasattr(model, "rule"):
+        said["rule"] = repr(model.rule)
+    if isinstance(model, Tagger):
         chains = [model.chain(x) for x in X]
         scores = [{"U": c.U.tolist(), "A": c.A.tolist()} for c in chains]
         return {**said, "X": X, "scores": scores, "predicted": model.predict(X)}
