@@ -58,12 +58,16 @@ class BatchTaggerSettings(TaggerSettings):
         layout = replace(model.layout, n_features=n_rows, dtype=self.dtype)
         return replace(model, layout=layout, initial_variance=self.initial_variance, weights=None)
 
+    def check_classes(self, classes: NDArray[Any]) -> None:
+        """Raise if the settings do not fit the labels."""
+
 
 class Problem(NamedTuple):
-    """A loss over sequences, and the weights that are learnt from it."""
+    """A loss over sequences, and the weights that are learnt from it: those that it can move."""
 
     model: SequenceModel  # takes the solution; without weights they are made at the prior
-    batch: SequenceBatch
+    batch: SequenceBatch  # of the features that occur
+    rows: NDArray[np.int64]  # of these features in the table of weights
     cells: Cells
     prior: Prior
     start: Array | None = None  # None: the mean of the prior
@@ -83,7 +87,7 @@ class Problem(NamedTuple):
         weights = model.weights
         if weights is None:
             weights = Diagonal(model.layout, len(model.classes), model.initial_variance)
-        self.cells.write(weights, w, variance)
+        self.cells.write(weights, self.rows, w, variance)
         return replace(model, weights=weights)
 
 
@@ -101,8 +105,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         """The checked parameters: `BatchTaggerSettings`."""
 
     @abstractmethod
-    def _cells(self, settings: Any, batch: SequenceBatch, model: SequenceModel) -> Cells:
-        """The weights that sequences can move."""
+    def _cells(self, settings: Any, batch: SequenceBatch, learnt: NDArray[np.bool_]) -> Cells:
+        """The weights that sequences can move; `learnt` tells which are not at the prior."""
 
     @abstractmethod
     def _solver(self, settings: Any, problem: Problem, loss: Any) -> Callable[[], Solution]:
@@ -175,13 +179,15 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         _check.two_classes(block.labels, "fit")
         before = self._starting(settings, block)
         model, encoded = met(settings, before, block)
-        batch, blank = encoded.batch(model), settings.blank(model)
-        cells = self._cells(settings, batch, blank)
+        settings.check_classes(model.classes)
+        (batch, rows), blank = encoded.compact(model), settings.blank(model)
+        learnt = np.zeros((len(model.classes), len(rows)), dtype=bool)
+        cells = self._cells(settings, batch, learnt)
         start = None
         if before is not None:
-            start = cells.read(_check.trained(model.weights, "warm_start").means)
-        del before, model
-        problem = Problem(blank, batch, cells, Prior(None, settings.precision), start)
+            start = cells.read(_check.trained(model.weights, "warm_start").means[:, rows])
+        del before, model, learnt
+        problem = Problem(blank, batch, rows, cells, Prior(None, settings.precision), start)
 
         def publish(model: SequenceModel) -> None:
             self._model = model
@@ -232,14 +238,16 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         if not block.size and declared is None:
             return self
         model, encoded = met(settings, before, block, declared=declared)
-        batch, weights = encoded.batch(model), _check.trained(model.weights, "partial_fit")
-        cells = self._cells(settings, batch, model)
-        if not len(batch.y):
+        settings.check_classes(model.classes)
+        if not len(encoded.y):
             self._model = model
             return self
-        precision = 1.0 / cells.read(weights.variances)
-        prior = Prior(cells.read(weights.means), precision)
-        problem = Problem(model, batch, cells, prior)
+        batch, rows = encoded.compact(model)
+        weights = _check.trained(model.weights, "partial_fit")
+        mean, variance = weights.means[:, rows], weights.variances[:, rows]
+        cells = self._cells(settings, batch, (mean != 0) | (variance != weights.prior))
+        prior = Prior(cells.read(mean), 1.0 / cells.read(variance))
+        problem = Problem(model, batch, rows, cells, prior)
         return self._learn(settings, problem, partial(setattr, self, "_model"))
 
     def _learn(

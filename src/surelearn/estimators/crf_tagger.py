@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.estimators.batch import SolverSettings
@@ -183,16 +184,14 @@ class CRFTagger(BatchTagger):
         _check.same_labels(before.classes, block.labels)
         return before
 
-    def _cells(self, settings: CRFSettings, batch: SequenceBatch, model: SequenceModel) -> Cells:
-        n_labels, n_rows = len(model.classes), model.first + model.features.n_features
+    def _cells(
+        self, settings: CRFSettings, batch: SequenceBatch, learnt: NDArray[np.bool_]
+    ) -> Cells:
+        n_labels, n_rows = learnt.shape
         if settings.all_cells:
             return Cells.all(n_rows, n_labels)
         observed = Cells.observed(batch, n_labels)
-        if model.weights is None:
-            return observed
-        weights = model.weights
-        moved = (weights.means != 0) | (weights.variances != weights.prior)
-        return Cells.where(observed.mask(n_labels) | moved[:, :n_rows])
+        return Cells.where(observed.mask(n_labels) | learnt) if learnt.any() else observed
 
     def _solver(
         self, settings: CRFSettings, problem: Problem, loss: Loss

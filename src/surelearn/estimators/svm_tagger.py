@@ -13,7 +13,7 @@ from surelearn import _check, _core
 from surelearn.estimators.batch import SolverSettings
 from surelearn.estimators.batch_tagger import BatchTagger, BatchTaggerSettings, Problem
 from surelearn.models.sequence_cells import Cells
-from surelearn.models.sequences import SequenceBatch, SequenceModel
+from surelearn.models.sequences import SequenceBatch
 from surelearn.solvers import Loss, Solution, frank_wolfe, stochastic
 from surelearn.weights import Diagonal
 
@@ -34,6 +34,9 @@ class SVMSettings(BatchTaggerSettings):
             scale=_check.positive("C", params["C"]),
             cost=_check.cost(params["cost"]),
         )
+
+    def check_classes(self, classes: NDArray[Any]) -> None:
+        _check.cost_fits(self.cost, classes)
 
     def taught(self) -> dict[str, Any]:
         cost = None if self.cost is None else self.cost.tolist()
@@ -146,9 +149,11 @@ class SVMTagger(BatchTagger):
         _check.left_alone("resume", started, False, where="for SVMTagger", use=use)
         return SVMSettings.of({**self.get_params(deep=False), **instead})
 
-    def _cells(self, settings: SVMSettings, batch: SequenceBatch, model: SequenceModel) -> Cells:
-        _check.cost_fits(settings.cost, model.classes)
-        return Cells.all(model.first + model.features.n_features, len(model.classes))
+    def _cells(
+        self, settings: SVMSettings, batch: SequenceBatch, learnt: NDArray[np.bool_]
+    ) -> Cells:
+        n_labels, n_rows = learnt.shape
+        return Cells.all(n_rows, n_labels)
 
     def _solver(
         self, settings: SVMSettings, problem: Problem, loss: Loss
@@ -183,5 +188,6 @@ def _in_doubles(problem: Problem) -> Diagonal:
     )
     weights = Diagonal(layout, len(problem.model.classes), 1.0)
     if prior.mean is not None:
-        cells.write(weights, prior.mean, 1.0 / np.asarray(prior.precision))
+        rows = np.arange(cells.n_rows)
+        cells.write(weights, rows, prior.mean, 1.0 / np.asarray(prior.precision))
     return weights

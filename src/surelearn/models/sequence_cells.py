@@ -64,18 +64,22 @@ class Cells(NamedTuple):
         """The values of these cells in a table of shape (n_labels, n_rows)."""
         return table[self.labels, self._rows(0, self.n_rows)].astype(np.float64)
 
-    def write(self, weights: Diagonal, mean: Array, variance: Array) -> None:
-        """Put means and variances of these cells into weights, which keep their other cells."""
+    def write(
+        self, weights: Diagonal, rows: NDArray[np.int64], mean: Array, variance: Array
+    ) -> None:
+        """Put means and variances of these cells into weights, which keep their other cells.
+
+        `rows` are the rows of the weights that are those of the cells, ascending.
+        """
         K, tiny = weights.n_columns, np.finfo(weights.layout.dtype).tiny
         for begin in range(0, self.n_rows, _ROWS):
             end = min(begin + _ROWS, self.n_rows)
             some = slice(self.offsets[begin], self.offsets[end])
-            rows, labels = self._rows(begin, end), self.labels[some]
-            both = [table[:, begin:end] for table in (weights.means, weights.variances)]
+            places, labels, touched = self._rows(begin, end), self.labels[some], rows[begin:end]
+            both = [table[:, touched] for table in (weights.means, weights.variances)]
             runs = np.ascontiguousarray(np.concatenate(both).T)
-            runs[rows, labels] = mean[some]
-            runs[rows, K + labels] = np.maximum(variance[some], tiny)
-            touched = np.arange(begin, end, dtype=np.int64)
+            runs[places, labels] = mean[some]
+            runs[places, K + labels] = np.maximum(variance[some], tiny)
             weights.moved({"features": touched, "cells": runs, "rounds": 0})
 
     def _rows(self, begin: int, end: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from surelearn import _check
 from surelearn.models.rows import joined
@@ -45,6 +46,33 @@ class EncodedSequences(NamedTuple):
         if sequences.pairs is not None:  # the core takes the number of pair features from the width
             sequences.pairs.resize((len(y), model.n_pairs))
         return model.batch(sequences, y, self.weight, self.numbers)
+
+    def compact(self, model: SequenceModel) -> tuple[SequenceBatch, NDArray[np.int64]]:
+        """The sequences with the features that occur only, and their rows in the model's table.
+
+        The classes must be those of the model.
+        """
+        X, tokens = _compact(self.sequences.X)
+        pairs, steps = self.sequences.pairs, np.zeros(1, dtype=np.int64)
+        if pairs is not None:
+            pairs, present = _compact(pairs)
+            steps = np.concatenate([steps, 1 + present])  # the constant one first
+        K = len(model.classes)
+        chain = 2 + K * steps[:, None] + np.arange(K)
+        rows = np.concatenate([[0, 1], chain.ravel(), model.first + tokens])
+        sequences = Sequences(X, pairs, self.sequences.bounds)
+        return model.batch(sequences, self.y, self.weight, self.numbers), rows
+
+
+def _compact(table: Any) -> tuple[Any, NDArray[np.int64]]:
+    """A CSR matrix without its empty columns, and the numbers of the others."""
+    occurs = np.bincount(table.indices, minlength=table.shape[1]) > 0
+    present = np.flatnonzero(occurs)
+    if len(present) == table.shape[1]:
+        return table, present
+    places = (np.cumsum(occurs) - 1).astype(table.indices.dtype)
+    parts = table.data, places[table.indices], table.indptr
+    return sparse.csr_array(parts, shape=(table.shape[0], len(present))), present
 
 
 def labelled(records: Any, source: Source) -> LabelledSequences:
