@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info
 
 from surelearn.estimators.batch import BatchEstimator, SolverSettings, warn_short
 from surelearn.solvers import Interrupted, Solution
@@ -41,6 +42,21 @@ def test_a_solution_is_taken_and_noted():
     estimator._minimise(lambda: solution, taken.append, 100)
     assert taken == [solution]
     assert (estimator.n_iter_, estimator.objective_, estimator.gap_) == (12, 3.5, 0.25)
+
+
+def test_blas_has_one_thread_while_a_solver_runs():
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before, seen = threads(), []
+
+    def solve():
+        seen.extend(threads())
+        return Solution(np.ones(2), 3.5, 12, True, 0.25)
+
+    BatchEstimator()._minimise(solve, lambda _: None, 100)
+    assert set(seen) == {1}
+    assert threads() == before
 
 
 def test_ctrl_c_takes_the_best_and_goes_on():

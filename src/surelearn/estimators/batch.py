@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, M
@@ -57,7 +58,10 @@ class BatchEstimator(Estimator[M]):
     ) -> None:
         """Solve, and take the solution; at Ctrl-C the best so far."""
         try:
-            solution = solve()
+            # Threads of the core are those of `n_jobs`. Sums of BLAS depend on how many threads it
+            # has, and wait for them on a busy machine.
+            with threadpool_limits(1, user_api="blas"):
+                solution = solve()
         except Interrupted as stopped:
             self._note(stopped.solution, take)
             raise
