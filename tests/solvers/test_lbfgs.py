@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from losses import TwoClassLoss, two_classes
+from surelearn import _core
+from surelearn.rows import rows_of
 from surelearn.solvers import Interrupted, Prior, lbfgs
 
 
@@ -65,6 +67,30 @@ def test_the_gap_bounds_the_distance_to_the_optimum(l1, max_iter):
     assert found.value - best <= found.gap + 1e-9
     assert found.converged == (max_iter == 1000)
     assert found.n_iter <= max_iter
+
+
+def documents(n_classes, n=400, d=300):
+    """Rows of words, all of length 1: together they say nearly what an intercept says."""
+    random = np.random.default_rng(0)
+    y = np.arange(n, dtype=np.int32) % n_classes
+    share = np.exp(0.7 * random.normal(size=(n_classes, d))) / np.arange(1, d + 1)
+    X = (random.random((n, d)) < 5 * share[y]).astype(float)
+    return X / np.linalg.norm(X, axis=1, keepdims=True).clip(1e-9), y
+
+
+@pytest.mark.parametrize("n_classes", [2, 8])
+@pytest.mark.parametrize("l2", [0.1, 1.0])
+def test_the_gap_holds_with_an_intercept_that_is_not_penalised(n_classes, l2):
+    X, y = documents(n_classes)
+    K = 1 if n_classes == 2 else n_classes
+    loss = _core.RowLoss(rows_of(X), y, None, K, True)
+    prior = Prior(None, np.where(np.arange(loss.n_weights) < loss.n_weights - K, l2, 0.0))
+    best = lbfgs(loss, prior, tol=1e-10).value
+    for tol in (3e-2, 1e-2, 3e-3, 1e-3, 1e-4):
+        found = lbfgs(loss, prior, tol=tol)
+        assert found.converged
+        assert found.gap <= tol * found.value
+        assert best <= found.value <= best + found.gap
 
 
 def test_the_prior_has_a_mean_and_precisions():

@@ -74,8 +74,7 @@ class SoftmaxClassifier(BatchClassifier):
     objective_ : float
         Value of the objective; after `partial_fit` with the prior of that call.
     gap_ : float or None
-        The optimum is at most so much lower; an estimate where the intercept is not penalised. None
-        after SGD.
+        The optimum is at most so much lower. None after SGD.
     n_iter_ : int
         Iterations or passes.
     n_features_in_ : int
