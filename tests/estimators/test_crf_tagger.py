@@ -182,7 +182,10 @@ def test_l2_stays_while_it_goes_on():
 
 def test_too_few_iterations_are_told_and_the_model_kept():
     model = CRFTagger(max_iter=2)
-    with pytest.warns(ConvergenceWarning, match=r"CRFTagger must converge within max_iter=2 .*gap"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"CRFTagger must converge within max_iter=2 .*gap"
+    ) as told:
         model.fit(X, Y)
+    assert told[0].filename == __file__
     assert model.n_iter_ == 2
     assert model.score(X, Y) > 0.5

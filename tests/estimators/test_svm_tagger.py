@@ -129,7 +129,10 @@ def test_a_label_without_a_cost_is_refused_when_it_comes():
 
 def test_too_few_passes_are_told_and_the_model_kept():
     model = SVMTagger(max_iter=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"SVMTagger must converge within max_iter=1 .*gap"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"SVMTagger must converge within max_iter=1 .*gap"
+    ) as told:
         model.fit(X, Y)
+    assert told[0].filename == __file__
     assert model.n_iter_ == 1
     assert model.gap_ > 1e-3 * model.objective_

@@ -132,7 +132,9 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
             On an error the model is as it was before the call. At Ctrl-C it is the best that was
             found so far, and KeyboardInterrupt is raised.
         """
-        return self._fit(self._settings_for(), LabelledSequences.of(X, y, sample_weight))
+        settings = self._settings_for()
+        problem = self._posed(settings, LabelledSequences.of(X, y, sample_weight))
+        return self._learn(settings, problem, partial(self._publish, position=None))
 
     def fit_stream(
         self,
@@ -171,11 +173,18 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         position = StreamPosition(
             tuple(found.names), found.columns, rows=block.size, n_bad=records.n_bad, ended=True
         )
-        return self._fit(settings, block, position)
+        problem = self._posed(settings, block)
+        return self._learn(settings, problem, partial(self._publish, position=position))
 
-    def _fit(
-        self, settings: Any, block: LabelledSequences, position: StreamPosition | None = None
-    ) -> Self:
+    def _publish(self, model: SequenceModel, position: StreamPosition | None) -> None:
+        """Take a new model, and forget what belonged to the one before."""
+        self._model = model
+        self._forget()
+        if position is not None:
+            self.stream_ = position
+
+    def _posed(self, settings: Any, block: LabelledSequences) -> Problem:
+        """The problem of learning these sequences from scratch."""
         _check.two_classes(block.labels, "fit")
         before = self._starting(settings, block)
         model, encoded = met(settings, before, block)
@@ -186,16 +195,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         start = None
         if before is not None:
             start = cells.read(_check.trained(model.weights, "warm_start").means[:, rows])
-        del before, model, learnt
-        problem = Problem(blank, batch, rows, cells, Prior(None, settings.precision), start)
-
-        def publish(model: SequenceModel) -> None:
-            self._model = model
-            self._forget()
-            if position is not None:
-                self.stream_ = position
-
-        return self._learn(settings, problem, publish)
+        return Problem(blank, batch, rows, cells, Prior(None, settings.precision), start)
 
     def _starting(self, settings: Any, block: LabelledSequences) -> SequenceModel | None:
         """A copy of the model whose weights `fit` starts from; None: it starts from zeros."""

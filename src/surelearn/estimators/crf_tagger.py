@@ -78,8 +78,8 @@ class CRFTagger(BatchTagger):
     l2 : float > 0, default 1
         Penalty of squared weights, the precision of their prior. Twice the `c2` of CRFsuite.
     l1 : float >= 0, default 0
-        Penalty of absolute weights, the `c1` of CRFsuite: many weights become zero. The variances
-        do not see it.
+        Penalty of absolute weights, the `c1` of CRFsuite: many weights become zero. It has no
+        part in the variances. `partial_fit` counts it once for each weight.
     cells : {"observed", "all"}, default "observed"
         Which weights there are: those of the features and labels, and of the pairs of labels, that
         occur together in the training data, as in CRFsuite, or of all. All take more memory and

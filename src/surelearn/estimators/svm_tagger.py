@@ -53,7 +53,8 @@ class SVMTagger(BatchTagger):
     the sum of their costs. The loss is an upper bound of :math:`\Delta(y_i, \hat y_i)`. The weights
     get variances as in `CRFTagger`: those of a conditional random field with the same scores,
     :math:`\sigma_j = 1 / (1 + C \partial^2 log\,loss / \partial w_j^2)`, since the hinge has no
-    curvature. So `confidence`, `explain`, `merge` and `online` work as there.
+    curvature. So `confidence`, `explain`, `merge` and `online` work as there. Probabilities are
+    also those of a conditional random field with the same scores; `calibrate` fits them to data.
 
     Parameters
     ----------
