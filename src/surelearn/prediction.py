@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import StreamProgress, SureClassifier, SureTextClassifier
+from surelearn.estimators import (
+    MulticlassSVM,
+    SoftmaxClassifier,
+    StreamProgress,
+    SureClassifier,
+    SureTextClassifier,
+)
 from surelearn.estimators.margins import Judgement, check_fitted, check_fitted_tagger, judge
 from surelearn.estimators.sources import opened, opened_sentences
 from surelearn.training.prefetch import prefetch
@@ -19,6 +25,9 @@ from surelearn.training.salvage import raising, salvaging
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Source
+
+#: Classifiers that read no texts.
+_OF_NUMBERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier)
 
 __all__ = ["Prediction", "Tagged", "predict", "predict_tags"]
 
@@ -273,5 +282,6 @@ def _check_kind(model: Any, X: Any) -> None:
     numbers = sparse.issparse(X) or isinstance(X, np.ndarray)
     if isinstance(model, SureTextClassifier) and numbers:
         raise ValueError("source must hold texts for a SureTextClassifier, got rows of numbers.")
-    if type(model) is SureClassifier and not numbers:
-        raise ValueError("source must hold rows of numbers for a SureClassifier, got texts.")
+    if type(model) in _OF_NUMBERS and not numbers:
+        name = type(model).__name__
+        raise ValueError(f"source must hold rows of numbers for a {name}, got texts.")

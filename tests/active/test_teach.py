@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from asked import bytes_of, digits, teach, texts
-from surelearn import SureClassifier, SureTextClassifier, rules
+from surelearn import (
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureTextClassifier,
+    rules,
+)
 from surelearn.active import Pool
 
 
 @pytest.mark.parametrize(
-    "params",
-    [{}, {"rule": "pa"}, {"average": True}, {"covariance": "full"}, {"multiclass": "ovo"}],
+    "model",
+    [
+        SureClassifier(),
+        SureClassifier("pa"),
+        SureClassifier(average=True),
+        SureClassifier(covariance="full"),
+        SureClassifier(multiclass="ovo"),
+        SoftmaxClassifier(),
+        MulticlassSVM(),
+    ],
     ids=str,
 )
-def test_undo_restores_every_byte(params, tmp_path):
+def test_undo_restores_every_byte(model, tmp_path):
     X, y = digits(4)
     X = X[:, 20:32]
-    strategy = "margin" if params.get("rule") == "pa" else "acl"
-    pool = Pool(SureClassifier(**params), X, strategy=strategy, random_state=0)
+    strategy = "margin" if getattr(model, "rule", "") == "pa" else "acl"
+    pool = Pool(clone(model), X, strategy=strategy, random_state=0)
     states = []
     for step in range(50):  # over copies that are made every 32 labels
         rows = pool.ask(1 + step % 2)

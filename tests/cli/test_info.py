@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from command import plain_run as run
-from surelearn import SureClassifier, __version__, load
+from surelearn import MulticlassSVM, SoftmaxClassifier, SureClassifier, __version__, load
 from surelearn.cli import info
 
 
@@ -64,3 +66,23 @@ def test_a_place_midway() -> None:
     assert info._stream(position) == (
         "a.jsonl and 1 more, at row 1,200 of pass 1 of 3, 2 bad rows skipped"
     )
+
+
+@pytest.mark.parametrize("kind", [SoftmaxClassifier, MulticlassSVM])
+def test_commands_read_files_of_batch_classifiers(kind: Any, tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"a": [0, 1, 0.2, 0.9], "b": [1, 0.1, 0.8, 0]})
+    model = kind().fit(frame, ["no", "yes", "no", "yes"])
+    path, rows = tmp_path / "model.sure", tmp_path / "rows.csv"
+    model.save(path)
+    frame.assign(label=["no", "yes", "no", "yes"]).to_csv(rows, index=False)
+    facts = json.loads(run("info", path, "--json").stdout)
+    assert (facts["kind"], facts["rows"], facts["features"]) == (kind.__name__, 4, 2)
+    assert facts["objective"] == model.objective_
+    assert facts["iterations"] == model.n_iter_
+    assert "l2" in facts or "C" in facts
+    labels = [json.loads(line)["label"] for line in run("predict", path, rows).stdout.splitlines()]
+    assert labels == ["no", "yes", "no", "yes"]
+    assert run("evaluate", path, rows).exit_code == 0
+    assert "intercept" in run("explain", path).stdout
+    assert run("merge", path, path, "--output", tmp_path / "both.sure").exit_code == 0
+    assert type(load(tmp_path / "both.sure")) is kind

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check
 from surelearn.estimators.base import is_fitted
+from surelearn.estimators.online import OnlineEstimator
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.estimators.text_classifier import taken
 
@@ -145,8 +146,11 @@ class Pupil:
     def _learn(self, begin: int) -> None:
         """Learn the lessons from number `begin` on."""
         if isinstance(self.model, ProbabilisticLinear):
-            classes = None if is_fitted(self.model) else self._classes
-            self._partial_fit(self.model, self._lessons[begin:], classes)
+            # A batch model learns other weights from rows together than one by one.
+            step = len(self) if isinstance(self.model, OnlineEstimator) else 1
+            for first in range(begin, len(self), step):
+                classes = None if is_fitted(self.model) else self._classes
+                self._partial_fit(self.model, self._lessons[first : first + step], classes)
         elif not hasattr(self.model, "partial_fit"):
             self._fit()
         else:

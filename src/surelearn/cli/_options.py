@@ -137,14 +137,16 @@ def reading(**asked: Any) -> dict[str, Any]:
 def classifier_in(path: Path) -> SureClassifier:
     """Load a classifier; refuse a tagger, which needs `surelearn tag`."""
     import surelearn
+    from surelearn.estimators import Tagger
 
     model = surelearn.load(path)
-    if not isinstance(model, surelearn.SureClassifier):
+    if isinstance(model, Tagger):
         raise ValueError(
             f"{path} must be a classifier, got a {type(model).__name__}. Use the commands of "
             "surelearn tag."
         )
-    return model
+    classifier: SureClassifier = model
+    return classifier
 
 
 def rule(text: str) -> Any:

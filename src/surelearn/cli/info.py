@@ -103,13 +103,14 @@ def _of_solver(model: Any) -> dict[str, Any]:
 def _of_classifier(model: Any) -> dict[str, Any]:
     state = model.model_
     counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
-    facts = {
-        "covariance": model.covariance,
-        "multiclass": model.multiclass if isinstance(model.multiclass, str) else "a matrix",
+    facts: dict[str, Any] = {
         "rows": int(state.counts.sum()),
         "features": int(model.n_features_in_),
         "classes": [{"label": label, "rows": count} for label, count in counts],
     }
+    if hasattr(model, "multiclass"):
+        named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
+        facts |= {"covariance": model.covariance, "multiclass": named}
     vectorizer = getattr(model, "vectorizer_", None)
     if vectorizer is not None and vectorizer.keep_names:
         facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
