@@ -8,6 +8,7 @@
 #include <span>
 
 #include "check.hpp"
+#include "test_batch.hpp"
 #include "test_chain.hpp"
 #include "test_custom.hpp"
 #include "test_diagonal.hpp"
@@ -95,6 +96,7 @@ int main() {
     run(templates_tests, count);
     run(structured_tests, count);
     run(chain_tests, count);
+    run(batch_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;
 }
