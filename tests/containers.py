@@ -12,7 +12,15 @@ import numpy as np
 from safetensors.numpy import load as arrays_in
 from safetensors.numpy import save as container_of
 
-from surelearn import FormatError, SureClassifier, SureTagger, SureTextClassifier, load
+from surelearn import (
+    FormatError,
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureTagger,
+    SureTextClassifier,
+    load,
+)
 
 MODELS = Path(__file__).parent / "data" / "models"
 
@@ -98,7 +106,21 @@ def tagger():
     return SureTagger(templates=["w[0]", "B:w[0]"], passes=1).fit([["a", "b"]], [["A", "B"]])
 
 
-KINDS = {"classifier": classifier, "texts": text_classifier, "tagger": tagger}
+def softmax():
+    return SoftmaxClassifier(class_weight={"a": 2.0}).fit(np.eye(3), ["a", "b", "c"])
+
+
+def svm():
+    return MulticlassSVM(cost=1 - np.eye(2), random_state=0).fit(np.eye(2), [0, 1])
+
+
+KINDS = {
+    "classifier": classifier,
+    "texts": text_classifier,
+    "tagger": tagger,
+    "softmax": softmax,
+    "svm": svm,
+}
 
 
 def refused(data):

@@ -15,7 +15,16 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from classifiers import fingerprint, spread
-from surelearn import MulticlassSVM, SoftmaxClassifier, SureClassifier, active, load, merge
+from containers import content, settings_of, with_settings
+from surelearn import (
+    FormatError,
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    active,
+    load,
+    merge,
+)
 
 BOTH = [SoftmaxClassifier, MulticlassSVM]
 two_kinds = pytest.mark.parametrize("kind", BOTH)
@@ -392,6 +401,38 @@ def test_a_file_holds_every_bit(kind, n_classes):
     again = io.BytesIO()
     other.save(again)
     assert again.getvalue() == file.getvalue()
+
+
+@two_kinds
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("params", "l2"), 2.0),
+        (("params", "C"), -1.0),
+        (("params", "fit_intercept"), False),
+        (("params", "solver"), "newton"),
+        (("params", "rule"), "arow"),
+        (("layout", "dtype"), "float32"),
+        (("layout", "second_order"), False),
+        (("layout", "averaged"), True),
+        (("layout", "covariance"), "full"),
+        (("initial_variance",), 2.0),
+        (("solution", "n_iter"), -1),
+        (("solution", "objective"), "low"),
+        (("solution",), None),
+        (("kind",), "SureClassifier"),
+        (("kind",), "CRFTagger"),
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(kind, place, value):
+    whole = content(kind().fit(*overlapping()))
+    settings = settings_of(whole)
+    inner = settings
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    with pytest.raises(FormatError, match=r"must|needs|damaged"):
+        load(io.BytesIO(with_settings(whole, settings)))
 
 
 @two_kinds

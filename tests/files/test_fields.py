@@ -105,7 +105,7 @@ def test_the_range_of_ngrams_that_overflowed(whole):
 def test_one_odd_setting_gives_a_model_or_a_format_error(whole):
     settings = settings_of(whole)
     every = list(places(settings))
-    assert len(every) > 50
+    assert len(every) > 40
     for n, place in enumerate(every):
         for m, odd in enumerate([..., *ODD]):
             if (n + m) % 3 == 0 or odd is ...:  # each value for a third of the places

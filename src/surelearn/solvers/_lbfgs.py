@@ -148,9 +148,9 @@ class _Search:
     def after(self, _: Array) -> None:
         """Report an iteration, and stop if it is the last one needed."""
         self.n_iter += 1
+        self.certain = self.gap <= self._due and self.is_certain()
         self.clock.tell(self.n_iter, self.value, self.gap)
-        if self.gap <= self._due and self.is_certain():
-            self.certain = True
+        if self.certain:
             raise StopIteration
 
     def is_certain(self) -> bool:
