@@ -104,7 +104,8 @@ class _Search:
         firm = precision + _LEFT * steepness
         self._scale = np.sqrt(np.where(firm > 0, firm, 1.0))
         self._free = np.flatnonzero(precision == 0)
-        self._precision, self._due, self.certain = precision, np.inf, False
+        self._inverse = np.divide(1.0, precision, out=np.zeros_like(steepness), where=precision > 0)
+        self._due, self.certain = np.inf, False
 
     def point(self, w: Array) -> Array:
         """Weights as a point of the search."""
@@ -141,9 +142,7 @@ class _Search:
 
     def _bound(self) -> float:
         """How much lower the optimum can be, if weights without penalty are optimal."""
-        r = self._slope
-        penalised = self._precision > 0 if len(self._free) else slice(None)
-        return 0.5 * float(np.sum(r[penalised] ** 2 / self._precision[penalised]))
+        return 0.5 * float(np.dot(self._slope * self._slope, self._inverse))
 
     def after(self, _: Array) -> None:
         """Report an iteration, and stop if it is the last one needed."""
