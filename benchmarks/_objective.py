@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,21 +34,20 @@ def quietly(fit: Callable[[], Fitted]) -> Fitted:
         return fit()
 
 
-def fewest(fit: Callable[[int], Fitted], target: float, first: int = 8) -> int:
-    """The smallest `max_iter` with an objective no higher than the target, by bisection."""
-    low, high = 0, first
-    while not _reaches(fit, high, target):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _reaches(fit, middle, target) else (middle, high)
-    return high
+def fewest(fit: Callable[..., Fitted], target: float, most: int) -> int:
+    """The fewest iterations after which the objective is no higher than the target.
 
-
-def _reaches(fit: Callable[[int], Fitted], max_iter: int, target: float) -> bool:
-    value = quietly(lambda: fit(max_iter)).objective_
-    print(f"{max_iter:5} iterations: objective {value:.4f}, wanted {target:.4f}", flush=True)
-    return value <= target
+    What `verbose=1` prints has six digits, so the number is then tried.
+    """
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        quietly(partial(fit, max_iter=most, verbose=1))
+    found = re.findall(r"iteration (\d+): objective ([0-9.,]+),? ", printed.getvalue())
+    near = [int(n) for n, value in found if float(value.strip(",").replace(",", "")) <= target]
+    n = near[0] if near else most
+    while quietly(partial(fit, max_iter=n)).objective_ > target:
+        n += 1
+    return n
 
 
 def newsgroup_rows() -> tuple[Any, np.ndarray]:

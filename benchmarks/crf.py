@@ -35,7 +35,7 @@ from surelearn.templates import TokenFeatures
 
 C2 = 1.0
 GOAL, NEAR = 4, 0.05
-REPEATS = 2
+REPEATS = 1
 _PEAK = """
 import json, resource, sys, time
 def peak():
@@ -63,7 +63,7 @@ warnings.simplefilter("ignore")
 batches = list(read.sentences(sys.argv[1]))
 X, y = [x for b in batches for x in b.X], [list(t) for b in batches for t in b.y]
 del batches
-CRFTagger(l2=float(sys.argv[2]), max_iter=int(sys.argv[3]), tol=1e-12, n_jobs=1).fit(X, y)
+CRFTagger(l2=float(sys.argv[2]), max_iter=int(sys.argv[3]), tol=1e-9, n_jobs=1).fit(X, y)
 print(json.dumps({"MB": peak(), "MB before": before}))
 """
 
@@ -108,8 +108,8 @@ def fitted(train: Part, **options: Any) -> CRFTagger:
 
 def ours(train: Part, test: Part, target: float) -> dict[str, dict[str, float]]:
     """Our runs: to the target, and with defaults."""
-    enough = partial(fitted, train, tol=1e-12)
-    iterations = fewest(lambda n: enough(max_iter=n), target, 64)
+    enough = partial(fitted, train, tol=1e-9)
+    iterations = fewest(enough, target, 250)
     runs = {
         "CRFTagger": partial(enough, max_iter=iterations),
         "CRFTagger, defaults": partial(fitted, train),

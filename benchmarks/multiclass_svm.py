@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 from surelearn import MulticlassSVM
 
-REPEATS = 3
+REPEATS = 1
 GOAL = 3
 GAP = 1e-3
 
@@ -45,8 +45,8 @@ def main() -> None:
     theirs = peer(X, y)
     target = value(theirs, X, y)
     print(f"LinearSVC: objective {target:.4f}")
-    enough = partial(ours, X, y, tol=1e-12)
-    passes = fewest(lambda n: enough(max_iter=n), target)
+    enough = partial(ours, X, y, tol=1e-9)
+    passes = fewest(enough, target, 100)
     own = value(quietly(partial(enough, max_iter=passes)), X, y)
     default = ours(X, y)
     runs = {

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from surelearn import SoftmaxClassifier
 
-REPEATS = 3
+REPEATS = 1
 THREADS = 2
 GOAL = 3
 
@@ -43,8 +43,8 @@ def main() -> None:
     theirs = peer(X, y)
     target = value(theirs, X, y)
     print(f"LogisticRegression: {theirs.n_iter_[0]} iterations, objective {target:.4f}")
-    enough = partial(ours, X, y, tol=1e-12)
-    iterations = fewest(lambda n: enough(max_iter=n), target)
+    enough = partial(ours, X, y, tol=1e-9)
+    iterations = fewest(enough, target, 80)
     reached = quietly(partial(enough, max_iter=iterations))
     own = value(reached, X, y)
     runs = {

@@ -34,9 +34,9 @@ def mean_log_loss(model: Any, part: Part) -> float | None:
 def _tag_loss(model: Any, part: Part) -> float:
     """Mean of -log of the marginal of each right tag; one that the model does not know counts as
     the least marginal of its token."""
-    places = {label: k for k, label in enumerate(model.classes_.tolist())}
-    found = []
-    for marginals, tags in zip(model.predict_marginals(part.X), part.y, strict=True):
-        for p, tag in zip(marginals, tags, strict=True):
-            found.append(p[places[tag]] if tag in places else p.min())
+    found = [
+        p.get(tag, min(p.values()))
+        for marginals, tags in zip(model.predict_marginals(part.X), part.y, strict=True)
+        for p, tag in zip(marginals, tags, strict=True)
+    ]
     return float(-np.mean(np.log(np.maximum(found, 1e-300))))
