@@ -53,15 +53,17 @@ def test_margins_become_hard_as_c_grows():
 
 
 def test_variances_are_those_of_the_log_loss_at_its_scores():
-    model = svm(C=0.3).fit(X, Y)
-    bend = losses.curvature(examples(model, X, Y), flat(model))
+    weight = np.linspace(0.5, 2.0, len(X))
+    model = svm(C=0.3).fit(X, Y, sample_weight=weight)
+    bend = losses.curvature(examples(model, X, Y, weight=weight), flat(model))
     np.testing.assert_allclose(flat(model, "variances"), 1 / (1 + 0.3 * bend), rtol=1e-9)
 
 
 def test_subgradients_reach_the_same_objective():
     X, y = corpus(20)
-    best = svm(C=0.05).fit(X, y)
-    found = svm(C=0.05, solver="sgd", tol=1e-4).fit(X, y)
+    weight = np.linspace(0.5, 2.0, len(X))
+    best = svm(C=0.05).fit(X, y, sample_weight=weight)
+    found = svm(C=0.05, solver="sgd", tol=1e-4).fit(X, y, sample_weight=weight)
     assert best.objective_ <= found.objective_ <= best.objective_ * (1 + 1e-3)
     assert found.gap_ is None
 

@@ -174,6 +174,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
             tuple(found.names), found.columns, rows=block.size, n_bad=records.n_bad, ended=True
         )
         problem = self._posed(settings, block)
+        del records, block  # the solver needs no words
         return self._learn(settings, problem, partial(self._publish, position=position))
 
     def _publish(self, model: SequenceModel, position: StreamPosition | None) -> None:

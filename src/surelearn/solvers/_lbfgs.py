@@ -8,9 +8,9 @@ from scipy.optimize import Bounds, minimize
 from surelearn.solvers._objective import Array, Loss, Prior, curvature
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
 
-#: The share of the curvature at the start by which weights are scaled. The curvature is largest
-#: where nothing is known; at the optimum about a tenth of it is left.
-_LEFT = 0.1
+#: The power of precision and curvature by which weights are scaled. A half would be right if the
+#: curvature stayed as it is at the start; it falls to a tenth and less on the way to the optimum.
+_POWER = 0.25
 
 #: A relative decrease of the objective below this share of `tol` ends the search.
 _STALLED = 1e-3
@@ -29,10 +29,10 @@ def lbfgs(
 ) -> Solution:
     r"""Minimise the log loss by scipy's L-BFGS-B.
 
-    The weights are scaled by the root of their precision and of the curvature that is left of that
-    at the start. With L1 they are split into
-    two non-negative halves, :math:`w = u - v`, so that the objective is smooth. The search ends
-    when the objective is certainly within ``tol`` of the optimum, relative to its value:
+    The weights are scaled by the fourth root of their precision and curvature at the start. With L1
+    they are split into two non-negative halves, :math:`w = u - v`, so that the objective is smooth.
+    The search ends when the objective is certainly within ``tol`` of the optimum, relative to its
+    value:
 
     .. math:: f(w) - f^* \le \tfrac12 \sum_j r_j^2 / \lambda_j, \qquad r = \text{the shortest
         subgradient}
@@ -101,10 +101,11 @@ class _Search:
         self.best: Array | None = None
         self.value, self.gap, self.n_iter = np.inf, np.inf, 0
         precision = np.broadcast_to(np.asarray(prior.precision, np.float64), steepness.shape)
-        firm = precision + _LEFT * steepness
-        self._scale = np.sqrt(np.where(firm > 0, firm, 1.0))
+        firm = precision + steepness
+        self._scale = np.where(firm > 0, firm, 1.0) ** _POWER
         self._free = np.flatnonzero(precision == 0)
-        self._precision, self._due, self.certain = precision, np.inf, False
+        self._inverse = np.divide(1.0, precision, out=np.zeros_like(steepness), where=precision > 0)
+        self._due, self.certain = np.inf, False
 
     def point(self, w: Array) -> Array:
         """Weights as a point of the search."""
@@ -141,9 +142,7 @@ class _Search:
 
     def _bound(self) -> float:
         """How much lower the optimum can be, if weights without penalty are optimal."""
-        r = self._slope
-        penalised = self._precision > 0 if len(self._free) else slice(None)
-        return 0.5 * float(np.sum(r[penalised] ** 2 / self._precision[penalised]))
+        return 0.5 * float(np.dot(self._slope * self._slope, self._inverse))
 
     def after(self, _: Array) -> None:
         """Report an iteration, and stop if it is the last one needed."""
