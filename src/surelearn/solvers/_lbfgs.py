@@ -8,10 +8,6 @@ from scipy.optimize import Bounds, minimize
 from surelearn.solvers._objective import Array, Loss, Prior, curvature
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
 
-#: The power of precision and curvature by which weights are scaled. A half would be right if the
-#: curvature stayed as it is at the start; it falls to a tenth and less on the way to the optimum.
-_POWER = 0.25
-
 #: A relative decrease of the objective below this share of `tol` ends the search.
 _STALLED = 1e-3
 
@@ -29,10 +25,9 @@ def lbfgs(
 ) -> Solution:
     r"""Minimise the log loss by scipy's L-BFGS-B.
 
-    The weights are scaled by the fourth root of their precision and curvature at the start. With L1
-    they are split into two non-negative halves, :math:`w = u - v`, so that the objective is smooth.
-    The search ends when the objective is certainly within ``tol`` of the optimum, relative to its
-    value:
+    With L1 the weights are split into two non-negative halves, :math:`w = u - v`, so that the
+    objective is smooth. The search ends when the objective is certainly within ``tol`` of the
+    optimum, relative to its value:
 
     .. math:: f(w) - f^* \le \tfrac12 \sum_j r_j^2 / \lambda_j, \qquad r = \text{the shortest
         subgradient}
@@ -101,8 +96,7 @@ class _Search:
         self.best: Array | None = None
         self.value, self.gap, self.n_iter = np.inf, np.inf, 0
         precision = np.broadcast_to(np.asarray(prior.precision, np.float64), steepness.shape)
-        firm = precision + steepness
-        self._scale = np.where(firm > 0, firm, 1.0) ** _POWER
+        self._scale = _scale(precision, steepness)
         self._free = np.flatnonzero(precision == 0)
         self._inverse = np.divide(1.0, precision, out=np.zeros_like(steepness), where=precision > 0)
         self._due, self.certain = np.inf, False
@@ -173,3 +167,16 @@ class _Search:
     def solution(self, *, converged: bool) -> Solution:
         assert self.best is not None
         return Solution(self.best, self.value, self.n_iter, converged, self.gap)
+
+
+def _scale(precision: Array, steepness: Array) -> Array:
+    """What weights are multiplied by for the search, so that all directions are about as steep.
+
+    The root of precision and curvature would be right if the curvature stayed as it is at the
+    start. It falls by orders of magnitude on the way to the optimum, most where it is largest, so
+    its geometric mean with the precision counts.
+    """
+    least = np.min(precision, where=precision > 0, initial=np.inf)
+    known = np.where(precision > 0, precision, least if np.isfinite(least) else 1.0)
+    firm = precision + np.sqrt(known * steepness)
+    return np.sqrt(np.where(firm > 0, firm, 1.0))
