@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 from classifiers import spread
@@ -110,7 +111,25 @@ def test_variances_are_those_of_the_log_loss_at_its_scores(n_classes):
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
     curvature = (p * (1 - p)).T @ X**2
-    np.testing.assert_allclose(clf.sigma_, 1 / (1 + 0.5 * curvature[-len(clf.coef_) :]))
+    np.testing.assert_allclose(clf.sigma_, 1 / (1 / 0.5 + curvature[-len(clf.coef_) :]))
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_a_stream_does_not_forget_what_a_batch_has_learnt(C):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    svm = MulticlassSVM(C, random_state=0, max_iter=10_000).fit(X[:300], y[:300])
+    before = svm.score(X, y)
+    assert svm.online().partial_fit(X[300:350], y[300:350]).score(X, y) > before - 0.1
+    assert svm.partial_fit(X[300:350], y[300:350]).score(X, y) > before - 0.1
+
+
+def test_c_is_the_variance_of_the_prior_and_must_stay():
+    X, y = overlapping()
+    svm = MulticlassSVM(0.3).fit(X, y)
+    assert svm.model_.initial_variance == 0.3
+    with pytest.raises(ValueError, match=r"C must stay 0.3 in a fitted model, got 0.4"):
+        svm.set_params(C=0.4).partial_fit(X, y)
 
 
 def test_the_intercept_is_a_feature():

@@ -37,7 +37,6 @@ class BatchRowSettings(ClassifierSettings):
     """The checked settings of a batch classifier."""
 
     solver: SolverSettings
-    scale: float  # of the losses
     cost: Array | None
     objective: dict[str, Any]  # the parameters of the objective, by name
 
@@ -47,8 +46,7 @@ class BatchRowSettings(ClassifierSettings):
         params: dict[str, Any],
         solvers: list[str],
         *,
-        precision: float,
-        scale: float,
+        variance: float,
         cost: Array | None,
         objective: dict[str, Any],
     ) -> Self:
@@ -58,10 +56,9 @@ class BatchRowSettings(ClassifierSettings):
             projection="auto",
             dtype="float64",
             intercept=_check.flag("fit_intercept", params["fit_intercept"]),
-            initial_variance=1.0 / precision,
+            initial_variance=variance,
             class_weight=_check.class_weight(params["class_weight"]),
             solver=SolverSettings.of(params, solvers),
-            scale=scale,
             cost=cost,
             objective=objective,
         )
@@ -75,8 +72,10 @@ class BatchRowSettings(ClassifierSettings):
         return {**self.objective, "fit_intercept": self.intercept}
 
     def check_fits(self, model: RowModel) -> None:
-        if "l2" in self.objective and model.initial_variance != self.initial_variance:
-            _check.same("l2", 1.0 / model.initial_variance, self.objective["l2"])
+        if model.initial_variance != self.initial_variance:  # say so by the name that users know
+            known = {"l2": 1.0 / model.initial_variance, "C": model.initial_variance}
+            name = "l2" if "l2" in self.objective else "C"
+            _check.same(name, known[name], self.objective[name])
         super().check_fits(model)
 
     def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
@@ -89,20 +88,17 @@ class Problem(NamedTuple):
     model: RowModel
     batch: RowBatch
     y: NDArray[np.int32]  # the place of each label among the classes
-    weight: Array | None  # of the losses
     prior: Prior
     loss: _core.RowLoss
 
     @classmethod
-    def of(cls, settings: BatchRowSettings, model: RowModel, batch: RowBatch) -> Problem:
+    def of(cls, model: RowModel, batch: RowBatch) -> Problem:
         y = np.searchsorted(model.classes, batch.y).astype(np.int32)
-        weight = batch.weight
-        if settings.scale != 1.0:
-            weight = settings.scale * (np.ones(len(y)) if weight is None else weight)
         weights = _check.trained(model.weights, "learning")
         mean, variance = (np.asarray(part.T.ravel()) for part in (weights.means, weights.variances))
-        loss = _core.RowLoss(batch.rows, y, weight, weights.n_columns, model.layout.intercept)
-        return cls(model, batch, y, weight, Prior(mean, 1.0 / variance), loss)
+        intercept = model.layout.intercept
+        loss = _core.RowLoss(batch.rows, y, batch.weight, weights.n_columns, intercept)
+        return cls(model, batch, y, Prior(mean, 1.0 / variance), loss)
 
     @property
     def weights(self) -> Diagonal:
@@ -183,7 +179,7 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
         start = self._start(settings, classes, n_features)
         model = settings.untrained(n_features, is_sparse=batch.is_sparse)
         settings.check_classes(classes, model)
-        problem = Problem.of(settings, model.with_classes(classes), batch)
+        problem = Problem.of(model.with_classes(classes), batch)
         self._learn(settings, problem, self._solver(settings, problem, start=start), shell)
         return self
 
@@ -232,7 +228,7 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
             put_model(shell, replace(model, counts=model.counts + counts))
             self._adopt(shell)
         else:
-            problem = Problem.of(settings, model, _rebalanced(settings, model, batch))
+            problem = Problem.of(model, _rebalanced(settings, model, batch))
             self._learn(settings, problem, self._updater(settings, problem), shell)
         if not is_new:
             self._meet_names(X, batch.numbers)

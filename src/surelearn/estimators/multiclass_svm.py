@@ -35,8 +35,10 @@ class MulticlassSVM(BatchClassifier):
     a feature that is 1 in every row, and penalised like the others. As C grows, the margin becomes
     hard.
 
-    A hinge has no curvature, so the variances are those of a `SoftmaxClassifier` with these scores:
-    :math:`\Sigma^{-1} = I + C H`, with H the diagonal of the Hessian of the log loss.
+    Divided by C, this is the objective of losses of weight 1 and a Gaussian prior of variance C. A
+    hinge has no curvature, so the variances are those of a `SoftmaxClassifier` with this prior and
+    these scores: :math:`\Sigma^{-1} = I / C + H`, with H the diagonal of the Hessian of the log
+    loss.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ class MulticlassSVM(BatchClassifier):
         C, cost = _check.positive("C", params["C"]), _check.cost(params["cost"])
         listed = None if cost is None else cost.tolist()
         return BatchRowSettings.of(
-            params, ["frank-wolfe", "sgd"], precision=1.0, scale=C, cost=cost,
+            params, ["frank-wolfe", "sgd"], variance=C, cost=cost,
             objective={"C": C, "cost": listed},
         )  # fmt: skip
 
@@ -146,22 +148,26 @@ class MulticlassSVM(BatchClassifier):
             weights = gaussian(problem.weights, np.zeros(problem.loss.n_weights))
             return self._machine(settings, problem, weights)
         own, order = settings.solver, self._orders(len(problem.y))
+        shape = problem.weights.n_columns, settings.intercept
+        loss = _core.RowLoss(problem.batch.rows, problem.y, _bound(settings, problem), *shape)
         return partial(
-            stochastic, problem.loss, "hinge", Prior(None, 1.0), order=order, cost=settings.cost,
+            stochastic, loss, "hinge", Prior(None, 1.0), order=order, cost=settings.cost,
             threads=own.threads, **own.limits(),
         )  # fmt: skip
 
     def _updater(self, settings: BatchRowSettings, problem: Problem) -> Callable[[], Solution]:
-        weights = Diagonal.from_state(problem.weights.state())
-        return self._machine(settings, problem, weights)
+        mean, precision = problem.prior.mean, problem.prior.precision
+        assert mean is not None
+        # The objective is C times that of the Gaussian: all its precisions have this factor.
+        metric = 1.0 / (settings.objective["C"] * np.asarray(precision))
+        return self._machine(settings, problem, gaussian(problem.weights, mean, metric))
 
     def _machine(
         self, settings: BatchRowSettings, problem: Problem, weights: Diagonal
     ) -> Callable[[], Solution]:
         """Frank-Wolfe from these weights, which are the prior and are moved."""
-        bound = np.ones(len(problem.y)) if problem.weight is None else problem.weight
-        rows, cost = problem.batch.rows, settings.cost
-        machine = _core.RowFrankWolfe(rows, problem.y, bound, cost, weights.core)
+        bound, rows = _bound(settings, problem), problem.batch.rows
+        machine = _core.RowFrankWolfe(rows, problem.y, bound, settings.cost, weights.core)
         order = self._orders(len(problem.y))
         return partial(frank_wolfe, machine, weights, order=order, **settings.solver.limits())
 
@@ -172,3 +178,10 @@ class MulticlassSVM(BatchClassifier):
             temperature=self.__dict__.get("temperature_", 1.0),
             threads=_check.threads("n_jobs", self.n_jobs),
         )
+
+
+def _bound(settings: BatchRowSettings, problem: Problem) -> Array:
+    """C times the weight of each row."""
+    weight = problem.batch.weight
+    C: float = settings.objective["C"]
+    return C * (np.ones(len(problem.y)) if weight is None else weight)

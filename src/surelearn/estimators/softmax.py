@@ -155,7 +155,7 @@ class SoftmaxClassifier(BatchClassifier):
         l2 = _check.positive("l2", params["l2"])
         l1 = _check.number("l1", params["l1"], "[0, inf)", low=0.0)
         settings = BatchRowSettings.of(
-            params, ["lbfgs", "sgd"], precision=l2, scale=1.0, cost=None,
+            params, ["lbfgs", "sgd"], variance=1.0 / l2, cost=None,
             objective={"l2": l2, "l1": l1},
         )  # fmt: skip
         _check.flag("moderated", params["moderated"])
@@ -188,7 +188,7 @@ class SoftmaxClassifier(BatchClassifier):
         joined = None if l1 or not problem.batch.is_sparse else Joined.of(problem.batch.X)
         if joined is not None:
             rows, start = rows_of(joined.X), joined.short(start, K)
-            loss = _core.RowLoss(rows, problem.y, problem.weight, K, settings.intercept)
+            loss = _core.RowLoss(rows, problem.y, problem.batch.weight, K, settings.intercept)
         prior = Prior(None, _but_last(l2, loss.n_weights, free))
         l1 = _but_last(l1, loss.n_weights, free)
         solver = partial(lbfgs, loss, prior, l1=l1, start=start, **common)

@@ -99,7 +99,7 @@ class _Search:
         self._scale = _scale(precision, steepness)
         self._free = np.flatnonzero(precision == 0)
         self._inverse = np.divide(1.0, precision, out=np.zeros_like(steepness), where=precision > 0)
-        self._due, self.certain = np.inf, False
+        self._floor, self._due, self.certain = -np.inf, np.inf, False
 
     def point(self, w: Array) -> Array:
         """Weights as a point of the search."""
@@ -123,7 +123,9 @@ class _Search:
         value = smooth + float(np.sum(self.l1 * np.abs(w))) if self.split else smooth
         if value < self.value:
             self.best, self.value, self._slope = w, value, self._shortest(w, gradient)
-            self.gap = self._bound()
+            if not len(self._free):
+                self._raise_floor()
+            self.gap = min(self._bound(), self.value - self._floor)
         return smooth, gradient
 
     def _shortest(self, w: Array, gradient: Array) -> Array:
@@ -137,6 +139,10 @@ class _Search:
     def _bound(self) -> float:
         """How much lower the optimum can be, if weights without penalty are optimal."""
         return 0.5 * float(np.dot(self._slope * self._slope, self._inverse))
+
+    def _raise_floor(self) -> None:
+        """Remember the highest value that the optimum is known to have at least."""
+        self._floor = max(self._floor, self.value - self._bound())
 
     def after(self, _: Array) -> None:
         """Report an iteration, and stop if it is the last one needed."""
@@ -163,6 +169,7 @@ class _Search:
         w = self.best.copy()
         w[self._free] -= step
         self._smooth(w)
+        self._raise_floor()
 
     def solution(self, *, converged: bool) -> Solution:
         assert self.best is not None
