@@ -92,13 +92,16 @@ class Problem(NamedTuple):
     loss: _core.RowLoss
 
     @classmethod
-    def of(cls, model: RowModel, batch: RowBatch) -> Problem:
+    def of(cls, model: RowModel, batch: RowBatch, *, is_new: bool) -> Problem:
+        """The problem of some rows; a new model has the same prior for all its weights."""
         y = np.searchsorted(model.classes, batch.y).astype(np.int32)
         weights = _check.trained(model.weights, "learning")
-        mean, variance = (np.asarray(part.T.ravel()) for part in (weights.means, weights.variances))
         intercept = model.layout.intercept
         loss = _core.RowLoss(batch.rows, y, batch.weight, weights.n_columns, intercept)
-        return cls(model, batch, y, Prior(mean, 1.0 / variance), loss)
+        prior = Prior(None, 1.0 / weights.prior)
+        if not is_new:
+            prior = Prior(weights.means.T.ravel(), 1.0 / weights.variances.T.ravel())
+        return cls(model, batch, y, prior, loss)
 
     @property
     def weights(self) -> Diagonal:
@@ -179,7 +182,7 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
         start = self._start(settings, classes, n_features)
         model = settings.untrained(n_features, is_sparse=batch.is_sparse)
         settings.check_classes(classes, model)
-        problem = Problem.of(model.with_classes(classes), batch)
+        problem = Problem.of(model.with_classes(classes), batch, is_new=True)
         self._learn(settings, problem, self._solver(settings, problem, start=start), shell)
         return self
 
@@ -228,7 +231,8 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
             put_model(shell, replace(model, counts=model.counts + counts))
             self._adopt(shell)
         else:
-            problem = Problem.of(model, _rebalanced(settings, model, batch))
+            batch = _rebalanced(settings, model, batch)
+            problem = Problem.of(model, batch, is_new=is_new)
             self._learn(settings, problem, self._updater(settings, problem), shell)
         if not is_new:
             self._meet_names(X, batch.numbers)

@@ -156,10 +156,9 @@ class MulticlassSVM(BatchClassifier):
         )  # fmt: skip
 
     def _updater(self, settings: BatchRowSettings, problem: Problem) -> Callable[[], Solution]:
-        mean, precision = problem.prior.mean, problem.prior.precision
-        assert mean is not None
+        mean = problem.prior.start(problem.loss.n_weights)
         # The objective is C times that of the Gaussian: all its precisions have this factor.
-        metric = 1.0 / (settings.objective["C"] * np.asarray(precision))
+        metric = np.full_like(mean, 1.0 / settings.objective["C"]) / problem.prior.precision
         return self._machine(settings, problem, gaussian(problem.weights, mean, metric))
 
     def _machine(
