@@ -5,7 +5,7 @@ for those pairs of feature and tag, and of two tags, that occur in the training 
 no weights for the first and last tag; it gets a feature of the first and of the last token in their
 place. Both minimise the log loss plus c2 |w|^2 with c2 = 1, which is l2 = 2 here: the same function
 of the same weights. CRFsuite stops by itself. Ours is given the fewest iterations after which its
-objective is no higher; its defaults stand beside that.
+objective is no higher, to six digits.
 
 Learning is timed from features that are made already (see tagger.py): what `TokenFeatures.learn`
 takes is taken off the time of `fit`, and what CRFsuite takes to get its features from Python
@@ -22,24 +22,23 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from _measure import Claim, interleaved, ratio_claim, show, write
-from _objective import fewest, quietly
+from _measure import Claim, ratio_claim, show, write
+from _objective import SAME, fewest
 from tagger import Part, f1
 
 from surelearn import CRFTagger
-from surelearn.templates import TokenFeatures
 
 C2 = 1.0
 GOAL, NEAR = 4, 0.05
-REPEATS = 1
+PARTS = ("train", "test")
 _PEAK = """
-import json, resource, sys, time
+import json, re, sys, time
+from pathlib import Path
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    # Not ru_maxrss, which begins with what the parent had.
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1000
 """
 _THEIRS = """
 import pycrfsuite
@@ -58,13 +57,24 @@ print(json.dumps({"seconds": time.perf_counter() - begin, "objective": last["los
 _OURS = """
 import warnings
 from surelearn import CRFTagger, read
+from surelearn.evaluation import chunk_scores
+from surelearn.templates import TokenFeatures
 before = peak()
 warnings.simplefilter("ignore")
-batches = list(read.sentences(sys.argv[1]))
-X, y = [x for b in batches for x in b.X], [list(t) for b in batches for t in b.y]
-del batches
-CRFTagger(l2=float(sys.argv[2]), max_iter=int(sys.argv[3]), tol=1e-9, n_jobs=1).fit(X, y)
-print(json.dumps({"MB": peak(), "MB before": before}))
+def words(path):
+    batches = list(read.sentences(path))
+    return [x for b in batches for x in b.X], [list(t) for b in batches for t in b.y]
+X, y = words(sys.argv[1])
+begin = time.perf_counter()
+tagger = CRFTagger(l2=float(sys.argv[3]), max_iter=int(sys.argv[4]), tol=1e-6, n_jobs=1).fit(X, y)
+took, most = time.perf_counter() - begin, peak()
+begin = time.perf_counter()
+TokenFeatures().learn(X)
+making = time.perf_counter() - begin
+X, y = words(sys.argv[2])
+print(json.dumps({"seconds": took - making, "seconds to fit": took, "MB": most,
+                  "objective": tagger.objective_, "iterations": tagger.n_iter_,
+                  "F1": 100 * chunk_scores(y, tagger.predict(X)).f1, "MB before": before}))
 """
 
 
@@ -100,51 +110,25 @@ def theirs(train: Part, test: Part, folder: Path) -> dict[str, float]:
     return found
 
 
-def fitted(train: Part, **options: Any) -> CRFTagger:
-    tagger = CRFTagger(l2=2 * C2, n_jobs=1, **options)
-    found: CRFTagger = quietly(lambda: tagger.fit(train.X, train.y))
-    return found
+def ours(train: Part, target: float) -> dict[str, float]:
+    """Our run with the fewest iterations that reach the target."""
+    tagger = CRFTagger(l2=2 * C2, n_jobs=1, tol=1e-6)
+    iterations = fewest(lambda **more: tagger.set_params(**more).fit(train.X, train.y), target)
+    parts = (Path(os.environ["SURELEARN_DATA"]) / "conll2000" / f"{part}.txt.xz" for part in PARTS)
+    return apart(_OURS, *parts, 2 * C2, iterations)
 
 
-def ours(train: Part, test: Part, target: float) -> dict[str, dict[str, float]]:
-    """Our runs: to the target, and with defaults."""
-    enough = partial(fitted, train, tol=1e-9)
-    iterations = fewest(enough, target, 250)
-    runs = {
-        "CRFTagger": partial(enough, max_iter=iterations),
-        "CRFTagger, defaults": partial(fitted, train),
-    }
-    times = interleaved(runs, REPEATS, warm=False)
-    making = interleaved({"": lambda: TokenFeatures().learn(train.X)}, REPEATS)[""].best
-    found = {}
-    for who, run in runs.items():
-        tagger = run()
-        found[who] = {
-            "seconds": times[who].best - making,
-            "seconds to fit": times[who].best,
-            "objective": tagger.objective_,
-            "iterations": tagger.n_iter_,
-            "F1": f1(test, tagger.predict(test.X)),
-        }
-    words = Path(os.environ["SURELEARN_DATA"]) / "conll2000" / "train.txt.xz"
-    found["CRFTagger"] |= apart(_OURS, words, 2 * C2, iterations)
-    return found
-
-
-def claims_of(found: dict[str, dict[str, float]]) -> list[Claim]:
-    crf, own, default = found.values()
+def claims_of(crf: dict[str, float], own: dict[str, float]) -> list[Claim]:
     work, peer = "CRF on CoNLL-2000", "CRFsuite L-BFGS"
+    same = own["objective"] <= crf["objective"] * (1 + SAME)
     return [
         ratio_claim(
-            f"{work}, to the same objective", peer, crf["seconds"] / own["seconds"], GOAL
+            f"{work}, to the same objective", peer,
+            crf["seconds"] / own["seconds"] if same else 0.0, GOAL,
         ),
         Claim(
-            f"{work}, F1 at that objective", f"{peer}, {crf['F1']:.2f}", f"{own['F1']:.2f}",
-            f"within {NEAR}", abs(own["F1"] - crf["F1"]) <= NEAR,
-        ),
-        Claim(
-            f"{work}, F1 with defaults and l2 = 2", f"{peer}, {crf['F1']:.2f}",
-            f"{default['F1']:.2f}", f"within {NEAR}", abs(default["F1"] - crf["F1"]) <= NEAR,
+            f"{work}, F1", f"{peer}, {crf['F1']:.2f}", f"{own['F1']:.2f}", f"within {NEAR}",
+            abs(own["F1"] - crf["F1"]) <= NEAR,
         ),
         Claim(
             f"{work}, peak memory of the process", f"{peer}, {crf['MB']:.0f} MB",
@@ -156,19 +140,16 @@ def claims_of(found: dict[str, dict[str, float]]) -> list[Claim]:
 
 
 def main() -> None:
-    train, test = Part.of("train.txt.xz"), Part.of("test.txt.xz")
+    train, test = (Part.of(f"{part}.txt.xz") for part in PARTS)
     with tempfile.TemporaryDirectory() as name:
         crf = theirs(train, test, Path(name))
     print({key: round(x, 2) for key, x in crf.items()}, flush=True)
-    found = {"CRFsuite": crf, **ours(train, test, crf["objective"])}
-    lines = [
-        [who, *(f"{line.get(what, float('nan')):.2f}" for what in ("seconds", "F1", "MB")),
-         f"{line['iterations']:.0f}", f"{line['objective']:.2f}"]
-        for who, line in found.items()
-    ]  # fmt: skip
-    show("CoNLL-2000, CRF", ["", "seconds", "F1", "MB", "iterations", "objective"], lines)
+    found = {"CRFsuite": crf, "CRFTagger": ours(train, crf["objective"])}
+    shown = ("seconds", "F1", "MB", "iterations", "objective")
+    lines = [[who, *(f"{line[what]:.2f}" for what in shown)] for who, line in found.items()]
+    show("CoNLL-2000, CRF", ["", *shown], lines)
     figures = {who: {k: round(x, 2) for k, x in line.items()} for who, line in found.items()}
-    write("crf", figures, claims_of(found), repeats=REPEATS, c2=C2)
+    write("crf", figures, claims_of(*found.values()), c2=C2)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Crammer-Singer on 20 Newsgroups: MulticlassSVM beside LIBLINEAR's, which LinearSVC runs.
 
 Rows are tf-idf of words. Both minimise 1/2 |w|^2 plus the sum of the hinge losses, the intercepts
-penalised as weights, in one thread. LinearSVC stops by its defaults. Ours is given the fewest
-passes after which its objective is no higher, so that both times are those to the same objective;
-times are those of the whole `fit`, which for ours includes the variances of the weights. The time
-of ours with its defaults, which stop by the duality gap, stands beside them.
+penalised as weights, in one thread. LinearSVC stops by its defaults, which come to within 1e-5 of
+the optimum. Ours stops when its duality gap is 1e-4 of the objective, and by its defaults, 1e-3;
+LinearSVC with tol=0.1, which stops sooner and farther off, stands beside that. Times are those of the whole
+`fit`, which for ours includes the variances of the weights.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _measure import Claim, interleaved, ratio_claim, show, write
-from _objective import fewest, hinge_losses, newsgroup_rows, quietly
+from _measure import Claim, ratio_claim, show, write
+from _objective import hinge_losses, newsgroup_rows, timed
 from sklearn.svm import LinearSVC
 
 from surelearn import MulticlassSVM
 
 REPEATS = 1
 GOAL = 3
-GAP = 1e-3
+GAP, NEAR = 1e-3, 1e-4
 
 
 def value(model: Any, X: Any, y: np.ndarray) -> float:
@@ -30,8 +30,8 @@ def value(model: Any, X: Any, y: np.ndarray) -> float:
     return float(hinge_losses(model, X, y).sum() + weights / 2)
 
 
-def peer(X: Any, y: np.ndarray) -> LinearSVC:
-    model = LinearSVC(multi_class="crammer_singer", max_iter=10_000, random_state=0)
+def peer(X: Any, y: np.ndarray, **options: Any) -> LinearSVC:
+    model = LinearSVC(multi_class="crammer_singer", random_state=0, **options)
     return model.fit(X, y)
 
 
@@ -42,47 +42,50 @@ def ours(X: Any, y: np.ndarray, **options: Any) -> MulticlassSVM:
 
 def main() -> None:
     X, y = newsgroup_rows()
-    theirs = peer(X, y)
-    target = value(theirs, X, y)
-    print(f"LinearSVC: objective {target:.4f}")
-    enough = partial(ours, X, y, tol=1e-9)
-    passes = fewest(enough, target, 100)
-    own = value(quietly(partial(enough, max_iter=passes)), X, y)
-    default = ours(X, y)
     runs = {
-        "LinearSVC": partial(peer, X, y),
-        "MulticlassSVM": lambda: quietly(partial(enough, max_iter=passes)),
-        "MulticlassSVM, defaults": partial(ours, X, y),
+        "LinearSVC": timed(partial(peer, X, y), REPEATS),
+        "LinearSVC, tol=0.1": timed(partial(peer, X, y, tol=0.1), REPEATS),
+        "MulticlassSVM, tol=1e-4": timed(partial(ours, X, y, tol=NEAR), REPEATS),
+        "MulticlassSVM": timed(partial(ours, X, y), REPEATS),
     }
-    times = interleaved(runs, REPEATS, warm=False)
-    objectives = {
-        "LinearSVC": (int(np.max(theirs.n_iter_)), target),
-        "MulticlassSVM": (passes, own),
-        "MulticlassSVM, defaults": (default.n_iter_, value(default, X, y)),
-    }
+    figures = [
+        {
+            "contestant": who,
+            "seconds": round(run.seconds, 3),
+            "passes": int(np.max(run.model.n_iter_)),
+            "objective": value(run.model, X, y),
+        }
+        for who, run in runs.items()
+    ]
     lines = [
-        [who, f"{times[who].best:.2f}", str(n), f"{at:.3f}"] for who, (n, at) in objectives.items()
+        [str(f["contestant"]), f"{f['seconds']:.2f}", str(f["passes"]), f"{f['objective']:.3f}"]
+        for f in figures
     ]
     show("20 Newsgroups, Crammer-Singer", ["", "seconds", "passes", "objective"], lines)
+    default = runs["MulticlassSVM"].model
+    claims = claims_of(figures, default.gap_ / default.objective_)
+    about = {"rows": X.shape[0], "features": X.shape[1]}
+    write("multiclass_svm", figures, claims, repeats=REPEATS, **about)
+
+
+def claims_of(figures: list[dict[str, Any]], gap: float) -> list[Claim]:
+    """Time to its objective, and to an objective that both reach early."""
+    theirs, early, near, default = figures
     work, against = "Crammer-Singer SVM on 20 Newsgroups", "LinearSVC (LIBLINEAR)"
-    best, mine = times["LinearSVC"], times["MulticlassSVM"]
-    gap = default.gap_ / default.objective_
-    claims = [
-        ratio_claim(
-            f"{work}, to the same objective", against, best.best / mine.best, GOAL,
-            median=best.median / mine.median,
+    reached = near["objective"] <= theirs["objective"] * (1 + NEAR)
+    ratio = theirs["seconds"] / near["seconds"] if reached else 0.0
+    rough = early["seconds"] / default["seconds"]
+    return [
+        ratio_claim(f"{work}, to {NEAR:g} of the same objective", against, ratio, GOAL),
+        Claim(
+            f"{work}, defaults ({default['objective']:.0f})",
+            f"{against}, tol=0.1 ({early['objective']:.0f})", f"{rough:.1f}x", "-", True,
         ),
         Claim(
             f"{work}, duality gap with defaults", "the objective", f"{gap:.1e} of it",
             f"<= {GAP:g} of it", bool(gap <= GAP),
         ),
     ]  # fmt: skip
-    figures = [
-        {"contestant": who, "seconds": round(times[who].best, 3), "passes": n, "objective": at}
-        for who, (n, at) in objectives.items()
-    ]
-    about = {"rows": X.shape[0], "features": X.shape[1]}
-    write("multiclass_svm", figures, claims, repeats=REPEATS, **about)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _measure import Claim, Timing, interleaved, ratio_claim, show, write
-from _objective import SAME, fewest, log_losses, newsgroup_rows, quietly
+from _measure import Claim, ratio_claim, show, write
+from _objective import SAME, fewest, log_losses, newsgroup_rows, timed
 from sklearn.linear_model import LogisticRegression
 
 from surelearn import SoftmaxClassifier
@@ -40,56 +40,48 @@ def ours(X: Any, y: np.ndarray, **options: Any) -> SoftmaxClassifier:
 
 def main() -> None:
     X, y = newsgroup_rows()
-    theirs = peer(X, y)
-    target = value(theirs, X, y)
-    print(f"LogisticRegression: {theirs.n_iter_[0]} iterations, objective {target:.4f}")
-    enough = partial(ours, X, y, tol=1e-9)
-    iterations = fewest(enough, target, 80)
-    reached = quietly(partial(enough, max_iter=iterations))
-    own = value(reached, X, y)
+    theirs = timed(partial(peer, X, y), REPEATS)
+    target = value(theirs.model, X, y)
+    print(f"LogisticRegression: {theirs.seconds:.1f} s, objective {target:.4f}", flush=True)
+    iterations = fewest(partial(ours, X, y), target)
     runs = {
-        "LogisticRegression": partial(peer, X, y),
-        "SoftmaxClassifier": lambda: quietly(partial(enough, max_iter=iterations)),
-        "SoftmaxClassifier, defaults": partial(ours, X, y),
+        "LogisticRegression": theirs,
+        "SoftmaxClassifier": timed(partial(ours, X, y, max_iter=iterations), REPEATS),
+        "SoftmaxClassifier, defaults": timed(partial(ours, X, y), REPEATS),
     }
-    times = interleaved(runs, REPEATS, warm=False)
-    default = ours(X, y)
-    objectives = {
-        "LogisticRegression": (int(theirs.n_iter_[0]), target),
-        "SoftmaxClassifier": (iterations, own),
-        "SoftmaxClassifier, defaults": (default.n_iter_, value(default, X, y)),
-    }
-    report(times, objectives, {"rows": X.shape[0], "features": X.shape[1]})
-
-
-def report(
-    times: dict[str, Timing], objectives: dict[str, tuple[int, float]], about: dict[str, int]
-) -> None:
+    figures = [
+        {
+            "contestant": who,
+            "seconds": round(run.seconds, 3),
+            "iterations": int(np.max(run.model.n_iter_)),
+            "objective": value(run.model, X, y),
+        }
+        for who, run in runs.items()
+    ]
     lines = [
-        [who, f"{times[who].best:.2f}", str(n), f"{own:.3f}"]
-        for who, (n, own) in objectives.items()
+        [str(f["contestant"]), f"{f['seconds']:.2f}", str(f["iterations"]), f"{f['objective']:.3f}"]
+        for f in figures
     ]
     show("20 Newsgroups, softmax", ["", "seconds", "iterations", "objective"], lines)
-    theirs, mine = times["LogisticRegression"], times["SoftmaxClassifier"]
-    target, own = (objectives[who][1] for who in ("LogisticRegression", "SoftmaxClassifier"))
-    default = objectives["SoftmaxClassifier, defaults"][1]
+    about = {"rows": X.shape[0], "features": X.shape[1], "threads": THREADS}
+    write("softmax", figures, claims_of(figures), repeats=REPEATS, **about)
+
+
+def claims_of(figures: list[dict[str, Any]]) -> list[Claim]:
+    theirs, mine, default = figures
     work, against = "softmax on 20 Newsgroups", "scikit-learn LogisticRegression"
-    claims = [
+    above = mine["objective"] / theirs["objective"] - 1
+    return [
         ratio_claim(
-            f"{work}, to the same objective, two threads", against, theirs.best / mine.best, GOAL,
-            median=theirs.median / mine.median,
+            f"{work}, to the same objective, two threads", against,
+            theirs["seconds"] / mine["seconds"] if above <= SAME else 0.0, GOAL,
         ),
         Claim(
-            f"{work}, objective with defaults", f"{against}, {target:.2f}", f"{default:.2f}",
-            f"not above by {SAME:g} of it", default <= target * (1 + SAME),
+            f"{work}, objective with defaults", f"{against}, {theirs['objective']:.2f}",
+            f"{default['objective']:.2f}", f"not above by {SAME:g} of it",
+            default["objective"] <= theirs["objective"] * (1 + SAME),
         ),
     ]  # fmt: skip
-    assert own <= target * (1 + 1e-9)
-    figures = [
-        {"contestant": who, "seconds": round(times[who].best, 3), "iterations": n, "objective": own}
-        for who, (n, own) in objectives.items()
-    ]
-    write("softmax", figures, claims, repeats=REPEATS, threads=THREADS, **about)
 
 
 if __name__ == "__main__":
