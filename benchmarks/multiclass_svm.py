@@ -3,8 +3,8 @@
 Rows are tf-idf of words. Both minimise 1/2 |w|^2 plus the sum of the hinge losses, the intercepts
 penalised as weights, in one thread. LinearSVC stops by its defaults, which come to within 1e-5 of
 the optimum. Ours stops when its duality gap is 1e-4 of the objective, and by its defaults, 1e-3;
-LinearSVC with tol=0.1, which stops sooner and farther off, stands beside that. Times are those of the whole
-`fit`, which for ours includes the variances of the weights.
+LinearSVC with tol=0.1, which stops sooner and farther off, stands beside that. Times are those of
+the whole `fit`, which for ours includes the variances of the weights.
 """
 
 from __future__ import annotations
