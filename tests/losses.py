@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 
 class TwoClassLoss:
@@ -22,7 +23,7 @@ class TwoClassLoss:
     def log_loss(self, w, gradient, threads):
         self._count()
         m = self.y * (self.X @ w)
-        gradient[:] = -(self.weight * self.y / (1 + np.exp(m))) @ self.X
+        gradient[:] = -(self.weight * self.y * expit(-m)) @ self.X
         return float(self.weight @ np.logaddexp(0, -m))
 
     def curvature(self, w, out, threads):

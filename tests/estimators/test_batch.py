@@ -78,3 +78,10 @@ def test_a_warning_names_objective_gap_and_limit(gap, named):
     message = f"X must converge within max_iter=5 iterations, got an objective of 12.3457{named}"
     with pytest.warns(ConvergenceWarning, match=message):
         warn_short("X", short, 5)
+
+
+def test_a_search_that_is_stuck_is_not_told_to_go_on():
+    stuck = Solution(np.ones(2), 12.3456789, 5, False, None)
+    message = r"12.3457 after 5, from where .* is kept; scale the features or raise tol\.$"
+    with pytest.warns(ConvergenceWarning, match=message):
+        warn_short("X", stuck, 1000)

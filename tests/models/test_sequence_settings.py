@@ -31,6 +31,8 @@ from tagged import (
         ({"n_features": 0}, "n_features must be"),
         ({"n_features": 2**31}, "n_features must be"),
         ({"templates": "w[0]"}, "templates must be a list of templates"),
+        ({"templates": 3}, "templates must be a list of templates such as .*, got 3"),
+        ({"columns": 3}, "columns must be a list of names, got 3"),
         ({"templates": ["v[0]"]}, "v"),
         ({"templates": ["w[0"]}, "w"),
         ({"columns": ["w", "w"]}, "columns must be different names"),

@@ -57,6 +57,17 @@ def test_much_l1_leaves_exact_zeros():
     assert not w[1:].any()
 
 
+@pytest.mark.parametrize("l1", [0.0, 1.0])
+@pytest.mark.parametrize("factor", [1e-9, 1e-6, 1e6])
+def test_the_factor_of_an_objective_does_not_change_its_optimum(l1, factor):
+    X, y = two_classes()
+    plain = lbfgs(TwoClassLoss(X, y), Prior(None, 1.0), l1=l1)
+    loss = TwoClassLoss(X, y, np.full(len(y), factor))
+    scaled = lbfgs(loss, Prior(None, factor), l1=factor * l1)
+    assert scaled.converged
+    assert scaled.value / factor == pytest.approx(plain.value, rel=2e-4)
+
+
 @pytest.mark.parametrize("l1", [0.0, 2.0])
 @pytest.mark.parametrize("max_iter", [1, 3, 1000])
 def test_the_gap_bounds_the_distance_to_the_optimum(l1, max_iter):

@@ -23,8 +23,10 @@ _TAUGHT = ("rule", "constraints", "projection", "initial_variance")
 def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of features, as plain values that can be compared."""
     found = {name: params[name] for name in FEATURES}
-    for name in ("templates", "columns"):
-        found[name] = None if found[name] is None else list(found[name])
+    for name, of in (("templates", "templates such as 'w[0]'"), ("columns", "names")):
+        if found[name] is not None:
+            _check.listed(name, found[name], of)
+            found[name] = list(found[name])
     return found
 
 

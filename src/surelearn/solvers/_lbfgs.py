@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from surelearn.solvers._objective import Array, Loss, Prior, curvature
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
 
-#: A relative decrease of the objective below this share of `tol` ends the search.
+#: A relative decrease of the objective below this share of `tol` ends the search. That of scipy is
+#: absolute where the objective is below 1.
 _STALLED = 1e-3
 
 
@@ -74,13 +75,14 @@ def lbfgs(
             method="L-BFGS-B",
             bounds=Bounds(0.0, np.inf) if search.split else None,
             callback=search.after,
-            options={"maxiter": max_iter, "maxfun": 2**31, "ftol": _STALLED * tol, "gtol": 0.0},
+            options={"maxiter": max_iter, "maxfun": 2**31, "ftol": 0.0, "gtol": 0.0},
         )
     except KeyboardInterrupt:
         if search.best is None:
             raise
         raise Interrupted(search.solution(converged=False)) from None
-    return search.solution(converged=found.status == 0 or search.certain or search.is_certain())
+    ended = found.status == 0 or search.stalled or search.certain
+    return search.solution(converged=ended or search.is_certain())
 
 
 class _Search:
@@ -100,6 +102,8 @@ class _Search:
         self._free = np.flatnonzero(precision == 0)
         self._inverse = np.divide(1.0, precision, out=np.zeros_like(steepness), where=precision > 0)
         self._floor, self._due, self.certain = -np.inf, np.inf, False
+        self._before, self.stalled = np.inf, False
+        self._least = 0.0
 
     def point(self, w: Array) -> Array:
         """Weights as a point of the search."""
@@ -121,6 +125,8 @@ class _Search:
         gradient = np.empty_like(w)
         smooth = self.loss.log_loss(w, gradient, self.threads) + self.prior.add_to(gradient, w)
         value = smooth + float(np.sum(self.l1 * np.abs(w))) if self.split else smooth
+        if self.best is None:
+            self._least = float(np.finfo(np.float64).eps) * abs(value)
         if value < self.value:
             self.best, self.value, self._slope = w, value, self._shortest(w, gradient)
             if not len(self._free):
@@ -144,21 +150,28 @@ class _Search:
         """Remember the highest value that the optimum is known to have at least."""
         self._floor = max(self._floor, self.value - self._bound())
 
-    def after(self, _: Array) -> None:
-        """Report an iteration, and stop if it is the last one needed."""
+    def after(self, intermediate_result: OptimizeResult) -> None:
+        """Report an iteration, and stop if it is the last one needed; scipy asks for this name."""
         self.n_iter += 1
         self.certain = self.gap <= self._due and self.is_certain()
         self.clock.tell(self.n_iter, self.value, self.gap)
-        if self.certain:
+        value = float(intermediate_result.fun)
+        self.stalled = self._before - value <= _STALLED * self._enough()
+        self._before = value
+        if self.certain or self.stalled:
             raise StopIteration
 
     def is_certain(self) -> bool:
         """Whether the best point is close enough to the optimum, also by its free weights."""
-        if self.gap > self.tol * abs(self.value):
+        if self.gap > self._enough():
             return False
         self._due = 0.5 * self.gap  # the next try costs two evaluations: not in each iteration
         self._free_weights()
-        return self.gap <= self.tol * abs(self.value)
+        return self.gap <= self._enough()
+
+    def _enough(self) -> float:
+        """How near the optimum is near enough; an objective that is mere rounding counts as 0."""
+        return self.tol * max(abs(self.value), self._least)
 
     def _free_weights(self) -> None:
         """Go to where weights without penalty are nearly optimal, if that is lower."""
