@@ -75,7 +75,10 @@ def test_ctrl_c_takes_the_best_and_goes_on():
 @pytest.mark.parametrize(("gap", "named"), [(0.123456, " with a gap of 0.123"), (None, "")])
 def test_a_warning_names_objective_gap_and_limit(gap, named):
     short = Solution(np.ones(2), 12.3456789, 5, False, gap)
-    message = f"X must converge within max_iter=5 iterations, got an objective of 12.3457{named}"
+    message = (
+        f"^X must converge within max_iter=5 iterations, got an objective of 12.3457{named}. The "
+        "model is kept; raise max_iter or tol.$"
+    )
     with pytest.warns(ConvergenceWarning, match=message):
         warn_short("X", short, 5)
 

@@ -82,3 +82,8 @@ def test_an_interrupted_search_keeps_the_weights_of_all_features():
     with pytest.raises(solvers.Interrupted) as caught:
         joined.solve(stopped, 3)
     assert caught.value.solution.w.shape == (X.shape[1] * 3,)
+
+
+@pytest.mark.parametrize("extreme", [5e-324, 1e-170, 1e170])
+def test_values_whose_squares_do_not_fit_a_double_are_not_joined(extreme):
+    assert Joined.of(sparse.csr_array(np.array([[extreme, extreme, 1.0], [0.0, 0.0, 0.0]]))) is None

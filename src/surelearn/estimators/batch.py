@@ -98,13 +98,13 @@ def put_solution(estimator: BatchEstimator[Any], fields: Fields) -> None:
 def warn_short(name: str, solution: Solution, max_iter: int) -> None:
     """Warn that a solver stopped before it had converged; the model is kept."""
     gap = "" if solution.gap is None else f" with a gap of {solution.gap:.3g}"
-    where, remedy = "", "raise max_iter"
+    where, remedy = "", "raise max_iter or tol"
     if solution.n_iter < max_iter:
         where = f" after {solution.n_iter}, from where no step leads lower"
-        remedy = "scale the features"
+        remedy = "scale the features or raise tol"
     warnings.warn(
         f"{name} must converge within max_iter={max_iter} iterations, got an objective of "
-        f"{solution.value:.6g}{gap}{where}. The model is kept; {remedy} or raise tol.",
+        f"{solution.value:.6g}{gap}{where}. The model is kept; {remedy}.",
         ConvergenceWarning,
         stacklevel=5,
     )

@@ -24,6 +24,9 @@ _DIGITS = 10
 #: Join features if at most this share of them is left: doing it takes as long as an evaluation.
 _WORTH = 0.8
 
+#: Features with values outside are not joined: sums of their squares may underflow or overflow.
+_LEAST, _MOST = 1e-30, 1e30
+
 
 class Joined(NamedTuple):
     """Rows with joined features, and how their weights belong to those of all features."""
@@ -36,6 +39,9 @@ class Joined(NamedTuple):
         """Join the features of CSR rows without duplicate entries; None if few can be."""
         columns = X.tocsc()
         columns.eliminate_zeros()
+        sizes = np.abs(columns.data)
+        if sizes.min(initial=1.0) < _LEAST or sizes.max(initial=1.0) > _MOST:
+            return None
         met = np.flatnonzero(np.diff(columns.indptr))
         groups, length = _groups(columns[:, met]) if len(met) else (met, np.zeros(0))
         n_joined = int(groups.max(initial=-1)) + 1
