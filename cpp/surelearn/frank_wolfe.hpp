@@ -260,7 +260,7 @@ private:
     [[nodiscard]] bool take(std::size_t i, std::span<double> beta) {
         double most = 0.0;
         for (const double d : change_) most = std::max(most, std::abs(d));
-        if (!(most > 1e-10 * bound_[i])) return false;
+        if (!(most > 1e-15 * bound_[i])) return false;
         for (std::size_t k = 0; k < n_classes_; ++k) beta[k] += change_[k];
         return true;
     }

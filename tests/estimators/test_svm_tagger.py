@@ -56,7 +56,7 @@ def test_variances_are_those_of_the_log_loss_at_its_scores():
     weight = np.linspace(0.5, 2.0, len(X))
     model = svm(C=0.3).fit(X, Y, sample_weight=weight)
     bend = losses.curvature(examples(model, X, Y, weight=weight), flat(model))
-    np.testing.assert_allclose(flat(model, "variances"), 1 / (1 + 0.3 * bend), rtol=1e-9)
+    np.testing.assert_allclose(flat(model, "variances"), 1 / (1 / 0.3 + bend), rtol=1e-9)
 
 
 def test_subgradients_reach_the_same_objective():
@@ -71,7 +71,8 @@ def test_subgradients_reach_the_same_objective():
 def test_what_was_learnt_is_the_prior_of_what_follows():
     model = svm(C=0.5).partial_fit(X, Y)
     np.testing.assert_allclose(flat(model), flat(svm(C=0.5).fit(X, Y)), atol=1e-3)
-    prior = reference.Prior(flat(model), flat(model, "variances"))
+    variance = flat(model, "variances")
+    prior = reference.Prior(flat(model), variance / 0.5)  # the objective is C times the Gaussian's
     more, tags = X[1:4], [Y[1], ["N"] * len(Y[2]), Y[3]]
     model.partial_fit(more, tags)
     paths = examples(model, more, tags)
@@ -79,8 +80,7 @@ def test_what_was_learnt_is_the_prior_of_what_follows():
     assert model.objective_ == pytest.approx(value, rel=1e-9)
     assert model.gap_ <= 1e-6 * model.objective_
     bend = losses.curvature(paths, flat(model))
-    precision = 1 / prior.variance + 0.5 * bend
-    np.testing.assert_allclose(1 / flat(model, "variances"), precision, rtol=1e-9)
+    np.testing.assert_allclose(1 / flat(model, "variances"), 1 / variance + bend, rtol=1e-9)
 
 
 def test_the_order_of_a_pass_is_that_of_the_random_state():

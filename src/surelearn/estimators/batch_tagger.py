@@ -254,7 +254,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
     def _learn(
         self, settings: Any, problem: Problem, publish: Callable[[SequenceModel], None]
     ) -> Self:
-        loss = problem.loss(settings.scale)
+        loss = problem.loss()
 
         def take(solution: Solution) -> None:
             publish(problem.take(loss, solution.w, settings.solver.threads))

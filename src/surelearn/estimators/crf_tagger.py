@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ class CRFSettings(BatchTaggerSettings):
     l1: float
     all_cells: bool
     warm_start: bool
-    scale: ClassVar[float] = 1.0
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> CRFSettings:

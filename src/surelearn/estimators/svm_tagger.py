@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from surelearn import _check, _core
 from surelearn.estimators.batch import SolverSettings
 from surelearn.estimators.batch_tagger import BatchTagger, BatchTaggerSettings, Problem
 from surelearn.models.sequence_cells import Cells
-from surelearn.models.sequences import SequenceBatch
-from surelearn.solvers import Loss, Solution, frank_wolfe, stochastic
+from surelearn.models.sequences import SequenceBatch, SequenceModel
+from surelearn.solvers import Loss, Prior, Solution, frank_wolfe, stochastic
 from surelearn.weights import Diagonal
 
 
@@ -22,25 +22,34 @@ from surelearn.weights import Diagonal
 class SVMSettings(BatchTaggerSettings):
     """The checked settings of an `SVMTagger`."""
 
-    scale: float  # C
+    C: float
     cost: NDArray[np.float64] | None
-    precision: ClassVar[float] = 1.0
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> SVMSettings:
+        C = _check.positive("C", params["C"])
         return cls(
-            **cls.kept(params, cls.precision),
+            **cls.kept(params, 1.0 / C),
             solver=SolverSettings.of(params, ("frank-wolfe", "sgd")),
-            scale=_check.positive("C", params["C"]),
+            C=C,
             cost=_check.cost(params["cost"]),
         )
+
+    @property
+    def precision(self) -> float:
+        return 1.0 / self.C
+
+    def check_fits(self, model: SequenceModel) -> None:
+        if model.initial_variance != self.initial_variance:
+            _check.same("C", model.initial_variance, self.C)
+        super().check_fits(model)
 
     def check_classes(self, classes: NDArray[Any]) -> None:
         _check.cost_fits(self.cost, classes)
 
     def taught(self) -> dict[str, Any]:
         cost = None if self.cost is None else self.cost.tolist()
-        return {"C": self.scale, "cost": cost, **super().taught()}
+        return {"C": self.C, "cost": cost, **super().taught()}
 
 
 class SVMTagger(BatchTagger):
@@ -50,11 +59,14 @@ class SVMTagger(BatchTagger):
         + w \cdot \Psi(x_i, z) - w \cdot \Psi(x_i, y_i)\bigr)
 
     with the features :math:`\Psi` of `SureTagger` and :math:`\Delta` the number of wrong tags, or
-    the sum of their costs. The loss is an upper bound of :math:`\Delta(y_i, \hat y_i)`. The weights
-    get variances as in `CRFTagger`: those of a conditional random field with the same scores,
-    :math:`\sigma_j = 1 / (1 + C \partial^2 log\,loss / \partial w_j^2)`, since the hinge has no
-    curvature. So `confidence`, `explain`, `merge` and `online` work as there. Probabilities are
-    also those of a conditional random field with the same scores; `calibrate` fits them to data.
+    the sum of their costs. The loss is an upper bound of :math:`\Delta(y_i, \hat y_i)`.
+
+    Divided by C, this is the objective of losses of weight 1 and a Gaussian prior of variance C.
+    The hinge has no curvature, so the variances are those of a `CRFTagger` with this prior and
+    these scores,
+    :math:`\sigma_j = 1 / (1 / C + \partial^2 log\,loss / \partial w_j^2)`. So `confidence`,
+    `explain`, `merge` and `online` work as there. Probabilities are also those of a conditional
+    random field with the same scores; `calibrate` fits them to data.
 
     Parameters
     ----------
@@ -162,24 +174,27 @@ class SVMTagger(BatchTagger):
         order, limits = self._orders(problem.batch.size), settings.solver.limits()
         if settings.solver.solver == "sgd" and problem.prior.mean is None:
             return lambda: stochastic(
-                loss,
+                problem.loss(settings.C),
                 "hinge",
-                problem.prior,
+                Prior(None, 1.0),
                 cost=settings.cost,
                 order=order,
                 threads=settings.solver.threads,
                 **limits,
             )
-        weights = _in_doubles(problem)
-        bound = np.full(problem.batch.size, settings.scale)
+        weights = _in_doubles(problem, settings.C)
+        bound = np.full(problem.batch.size, settings.C)
         if problem.batch.weight is not None:
             bound *= problem.batch.weight
         machine = _core.SequenceFrankWolfe(*problem.batch[:4], bound, settings.cost, weights.core)
         return lambda: frank_wolfe(machine, weights, order=order, **limits)
 
 
-def _in_doubles(problem: Problem) -> Diagonal:
-    """Weights that begin at the prior, with its variances as metric; without them it is 1."""
+def _in_doubles(problem: Problem, C: float) -> Diagonal:
+    """Weights that begin at the prior, with its variances as metric; without them it is 1.
+
+    The objective is C times that of the Gaussian: all its precisions have this factor.
+    """
     cells, prior = problem.cells, problem.prior
     layout = replace(
         problem.model.layout,
@@ -190,5 +205,5 @@ def _in_doubles(problem: Problem) -> Diagonal:
     weights = Diagonal(layout, len(problem.model.classes), 1.0)
     if prior.mean is not None:
         rows = np.arange(cells.n_rows)
-        cells.write(weights, rows, prior.mean, 1.0 / np.asarray(prior.precision))
+        cells.write(weights, rows, prior.mean, 1.0 / (C * np.asarray(prior.precision)))
     return weights
