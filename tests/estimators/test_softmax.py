@@ -190,3 +190,13 @@ def test_sgd_says_when_it_needs_more_passes():
     X, y = overlapping()
     with pytest.warns(ConvergenceWarning, match="within max_iter=2 iterations, got an objective"):
         SoftmaxClassifier(solver="sgd", max_iter=2, tol=1e-9, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e4])
+def test_a_plateau_of_large_values_is_not_taken_for_the_optimum(size):
+    centres = np.array([[0.0, 0, 0, 0], [3, 0, 0, 0], [0, 3, 0, 0]])
+    y = np.arange(200) % 3
+    X = np.random.default_rng(1).normal(size=(200, 4)) + centres[y]
+    least = SoftmaxClassifier(tol=1e-12).fit(1e3 * X, y).objective_
+    # Larger values need smaller weights, which have a smaller penalty.
+    assert SoftmaxClassifier().fit(size * X, y).objective_ <= 1.0001 * least

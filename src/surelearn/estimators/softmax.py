@@ -96,8 +96,8 @@ class SoftmaxClassifier(BatchClassifier):
     --------
     >>> from surelearn import SoftmaxClassifier
     >>> clf = SoftmaxClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
-    >>> clf.predict_proba([[3.0, 1.0]]).round(3)
-    array([[0.315, 0.685]])
+    >>> clf.predict_proba([[3.0, 1.0]]).round(2)
+    array([[0.31, 0.69]])
     """
 
     def __init__(

@@ -8,9 +8,10 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from surelearn.solvers._objective import Array, Loss, Prior, curvature
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
 
-#: A relative decrease of the objective below this share of `tol` ends the search. That of scipy is
+#: A relative decrease of the objective below this share of `tol`, so often in a row, ends the
+#: search: large values of features make plateaus. The test of scipy looks at one decrease, and is
 #: absolute where the objective is below 1.
-_STALLED = 1e-3
+_STALLED, _IN_A_ROW = 1e-3, 5
 
 
 def lbfgs(
@@ -102,7 +103,7 @@ class _Search:
         self._free = np.flatnonzero(precision == 0)
         self._inverse = np.divide(1.0, precision, out=np.zeros_like(steepness), where=precision > 0)
         self._floor, self._due, self.certain = -np.inf, np.inf, False
-        self._before, self.stalled = np.inf, False
+        self._before, self._slow = np.inf, 0
         self._least = 0.0
 
     def point(self, w: Array) -> Array:
@@ -156,10 +157,15 @@ class _Search:
         self.certain = self.gap <= self._due and self.is_certain()
         self.clock.tell(self.n_iter, self.value, self.gap)
         value = float(intermediate_result.fun)
-        self.stalled = self._before - value <= _STALLED * self._enough()
-        self._before = value
+        fell = self._before - value > _STALLED * self._enough()
+        self._before, self._slow = value, 0 if fell else self._slow + 1
         if self.certain or self.stalled:
             raise StopIteration
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the objective no longer falls."""
+        return self._slow >= _IN_A_ROW
 
     def is_certain(self) -> bool:
         """Whether the best point is close enough to the optimum, also by its free weights."""
