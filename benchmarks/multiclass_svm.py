@@ -3,7 +3,7 @@
 Rows are tf-idf of words. Both minimise 1/2 |w|^2 plus the sum of the hinge losses, the intercepts
 penalised as weights, in one thread. LinearSVC stops by its defaults, which come to within 1e-5 of
 the optimum. Ours stops when its duality gap is 1e-4 of the objective, and by its defaults, 1e-3;
-LinearSVC with tol=0.1, which stops sooner and farther off, stands beside that. Times are those of
+LinearSVC with tol=0.01, which stops between these two, stands beside them. Times are those of
 the whole `fit`, which for ours includes the variances of the weights.
 """
 
@@ -44,7 +44,7 @@ def main() -> None:
     X, y = newsgroup_rows()
     runs = {
         "LinearSVC": timed(partial(peer, X, y), REPEATS),
-        "LinearSVC, tol=0.1": timed(partial(peer, X, y, tol=0.1), REPEATS),
+        "LinearSVC, tol=0.01": timed(partial(peer, X, y, tol=0.01), REPEATS),
         "MulticlassSVM, tol=1e-4": timed(partial(ours, X, y, tol=NEAR), REPEATS),
         "MulticlassSVM": timed(partial(ours, X, y), REPEATS),
     }
@@ -70,16 +70,16 @@ def main() -> None:
 
 def claims_of(figures: list[dict[str, Any]], gap: float) -> list[Claim]:
     """Time to its objective, and to an objective that both reach early."""
-    theirs, early, near, default = figures
+    theirs, early, near, _ = figures
     work, against = "Crammer-Singer SVM on 20 Newsgroups", "LinearSVC (LIBLINEAR)"
     reached = near["objective"] <= theirs["objective"] * (1 + NEAR)
     ratio = theirs["seconds"] / near["seconds"] if reached else 0.0
-    rough = early["seconds"] / default["seconds"]
+    matched = early["seconds"] / near["seconds"]
     return [
         ratio_claim(f"{work}, to {NEAR:g} of the same objective", against, ratio, GOAL),
         Claim(
-            f"{work}, defaults ({default['objective']:.0f})",
-            f"{against}, tol=0.1 ({early['objective']:.0f})", f"{rough:.1f}x", "-", True,
+            f"{work}, to an objective of {near['objective']:.1f}",
+            f"{against}, tol=0.01, to {early['objective']:.1f}", f"{matched:.1f}x", "-", True,
         ),
         Claim(
             f"{work}, duality gap with defaults", "the objective", f"{gap:.1e} of it",
