@@ -7,8 +7,9 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from losses import TwoClassLoss, TwoClassMachine, orders, two_classes
+from surelearn import _core
 from surelearn.solvers import Interrupted, frank_wolfe
-from surelearn.weights import Diagonal, Layout
+from surelearn.weights import Diagonal, Layout, rows_of
 
 
 def weights_like(X, *, second_order=False, prior=1.0):
@@ -78,3 +79,28 @@ def test_ctrl_c_gives_the_present_weights():
         frank_wolfe(machine, weights, order=orders(len(y)), tol=1e-12)
     assert not stopped.value.solution.converged
     np.testing.assert_array_equal(stopped.value.solution.w, weights.means[0])
+
+
+def test_the_lowest_primal_is_kept():
+    """The primal goes up and down from pass to pass; what is reported and returned only falls."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 3)), (np.arange(60) % 4).astype(np.int32)
+
+    def machine():
+        weights = Diagonal(Layout(3, True, False, averaged=False, dtype="float64"), 4, 1.0)
+        return _core.RowFrankWolfe(rows_of(X), y, np.ones(60), None, weights.core), weights
+
+    solver, weights = machine()
+    primals, order = [], orders(60)
+    for number in range(1, 13):
+        solver.visit(order(number))
+        primals.append(0.5 * float((weights.means**2).sum()) + solver.values()[0])
+    assert max(np.diff(primals)) > 0
+    told = []
+    solver, weights = machine()
+    found = frank_wolfe(solver, weights, order=orders(60), tol=0.0, max_iter=12, report=told.append)
+    values = [one.value for one in told]
+    assert values == sorted(values, reverse=True)
+    assert found.value == values[-1] <= primals[-1]
+    gaps = [one.gap for one in told]
+    assert gaps == sorted(gaps, reverse=True)

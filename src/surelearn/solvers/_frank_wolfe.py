@@ -59,52 +59,67 @@ def frank_wolfe(
     Returns
     -------
     Solution
+        The weights with the lowest primal of those that were measured.
 
     Raises
     ------
     Interrupted
-        At Ctrl-C, with the present weights.
+        At Ctrl-C, with the best weights so far.
 
     References
     ----------
     Lacoste-Julien, Jaggi, Schmidt & Pletscher 2013, Block-coordinate Frank-Wolfe optimization for
     structural SVMs, algorithm 4. The metric and the prior mean are not in the paper.
     """
-    clock, duel = Clock(report), _Duel(machine, weights)
-    done, due, converged = 0, 1, False
+    clock, sides = Clock(report), _PrimalDual(machine, weights)
+    done, due = 0, 1
     try:
-        while done < max_iter and not converged:
+        while done < max_iter and not sides.are_within(tol):
             done += 1
             machine.visit(order(done))
             if done in (due, max_iter):
-                value, gap = duel.values()
-                clock.tell(done, value, gap)
-                converged = gap <= tol * value
+                sides.measure()
+                clock.tell(done, sides.value, sides.gap)
                 due = done + max(1, int(_NEW * done))
     except KeyboardInterrupt:
-        value, gap = duel.values()
-        raise Interrupted(Solution(duel.w, value, done, False, gap)) from None
-    return Solution(duel.w, value, done, converged, gap)
+        sides.measure()
+        raise Interrupted(sides.solution(done, converged=False)) from None
+    return sides.solution(done, converged=sides.are_within(tol))
 
 
-class _Duel:
-    """Primal and dual of weights that began at their present means."""
+class _PrimalDual:
+    """Primal and dual of weights that began at their present means.
+
+    The dual only rises, but the primal goes up and down: the lowest so far counts.
+    """
 
     def __init__(self, machine: Machine, weights: Diagonal) -> None:
         self._machine, self._weights = machine, weights
         self._begin = weights.means.copy()
+        self._w, self.value, self._bound = self._begin, np.inf, -np.inf
 
     @property
-    def w(self) -> Array:
-        """The weights as a flat vector: feature after feature."""
-        return np.ascontiguousarray(self._weights.means.T, dtype=np.float64).ravel()
+    def gap(self) -> float:
+        """How much lower the optimum can be."""
+        return self.value - self._bound
 
-    def values(self) -> tuple[float, float]:
-        """The primal, and its gap to the dual."""
+    def are_within(self, tol: float) -> bool:
+        """Whether the gap is at most this share of the primal."""
+        return bool(np.isfinite(self.value)) and self.gap <= tol * self.value
+
+    def measure(self) -> None:
+        """Compute both for the present weights, and keep these if they are the best so far."""
         hinge, linear = self._machine.values()
-        moved = self._weights.means - self._begin
+        means = self._weights.means
+        moved = means - self._begin
         pull = moved / self._weights.variances if self._weights.layout.second_order else moved
         quadratic = 0.5 * float(np.vdot(pull, moved))
-        primal = quadratic + hinge
         dual = linear - quadratic - float(np.vdot(pull, self._begin))
-        return primal, primal - dual
+        self._bound = max(self._bound, dual)
+        if quadratic + hinge < self.value:
+            self._w, self.value = means.copy(), quadratic + hinge
+
+    def solution(self, n_iter: int, *, converged: bool) -> Solution:
+        """The best weights, as a flat vector: feature after feature."""
+        w = np.ascontiguousarray(self._w.T, dtype=np.float64).ravel()
+        return Solution(w, self.value, n_iter, converged, self.gap)
