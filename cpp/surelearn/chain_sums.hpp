@@ -78,9 +78,10 @@ SURELEARN_WIDEN inline void multiply(const double* from, const double* e, std::s
     for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
 }
 
-/// to[i, j] += a[i] h[j].
-SURELEARN_WIDEN inline void add_outer(const double* a, const double* h, std::size_t n,
-                                      std::size_t width, double* to) noexcept {
+/// to[i, j] += a[i] h[j] + a'[i] h'[j], for two tokens at once: the sums are read and written once.
+SURELEARN_WIDEN inline void add_outer(const double* a, const double* h, std::size_t tokens,
+                                      std::size_t n, std::size_t width, double* to) noexcept {
+    const bool two = tokens == 2;
     for (std::size_t i = 0; i < n; ++i) {
         double* const row = to + i * width;
         for (std::size_t j = 0; j < width; j += 4) {
@@ -88,9 +89,68 @@ SURELEARN_WIDEN inline void add_outer(const double* a, const double* h, std::siz
             load(row, Run{j}, x);
             load(h, Run{j}, y);
             x += y * a[i];
+            if (two) {
+                load(h, Run{width + j}, y);
+                x += y * a[width + i];
+            }
             store(x, Run{j}, row);
         }
     }
+}
+
+[[nodiscard, gnu::always_inline]] inline double sum_of(const Four& x) noexcept {
+    return (x[0] + x[1]) + (x[2] + x[3]);
+}
+
+/// to[j] = from[j] minus the largest of them, which is returned. Padding is -infinity.
+SURELEARN_WIDEN inline double below_largest(const double* from, std::size_t width,
+                                            double* to) noexcept {
+    constexpr double none = -std::numeric_limits<double>::infinity();
+    Four best{none, none, none, none};
+    for (std::size_t j = 0; j < width; j += 4) {
+        Four x;
+        load(from, Run{j}, x);
+        best = x > best ? x : best;
+    }
+    const double most = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+    for (std::size_t j = 0; j < width; ++j) to[j] = from[j] - most;
+    return most;
+}
+
+/// x[j] *= y[j]; the sum of the products.
+SURELEARN_WIDEN inline double times(double* x, const double* y, std::size_t width) noexcept {
+    Four sum{0.0, 0.0, 0.0, 0.0};
+    for (std::size_t j = 0; j < width; j += 4) {
+        Four p, q;
+        load(x, Run{j}, p);
+        load(y, Run{j}, q);
+        p *= q;
+        sum += p;
+        store(p, Run{j}, x);
+    }
+    return sum_of(sum);
+}
+
+SURELEARN_WIDEN inline void scale(double* x, double c, std::size_t width) noexcept {
+    for (std::size_t j = 0; j < width; ++j) x[j] *= c;
+}
+
+/// p[j] = a[j] b[j] and h[j] = u[j] b[j] c; the sum of p.
+SURELEARN_WIDEN inline double join(const double* a, const double* b, const double* u, double c,
+                                   std::size_t width, double* p, double* h) noexcept {
+    Four sum{0.0, 0.0, 0.0, 0.0};
+    for (std::size_t j = 0; j < width; j += 4) {
+        Four x, y, z;
+        load(a, Run{j}, x);
+        load(b, Run{j}, y);
+        load(u, Run{j}, z);
+        x *= y;
+        z = z * y * c;
+        sum += x;
+        store(x, Run{j}, p);
+        store(z, Run{j}, h);
+    }
+    return sum_of(sum);
 }
 
 }  // namespace detail
@@ -130,8 +190,9 @@ public:
         pair_.resize(width_);
         if (same) {
             outer_.assign(n_ * width_, 0.0);
-            for (std::size_t t = 1; t < length_; ++t) {
-                detail::add_outer(at(a_, t - 1), at(h_, t), n_, width_, outer_.data());
+            for (std::size_t t = 1; t < length_; t += 2) {
+                const std::size_t tokens = t + 1 < length_ ? 2 : 1;
+                detail::add_outer(at(a_, t - 1), at(h_, t), tokens, n_, width_, outer_.data());
             }
         }
         for (std::size_t t = 1; t < (same ? 2 : length_); ++t) {
@@ -201,11 +262,7 @@ private:
         u_.resize(length_ * width_);
         log_z_ = 0.0;
         for (std::size_t t = 0; t < length_; ++t) {
-            const auto row = chain.unary(t);
-            const double most = *std::ranges::max_element(row);
-            double* const to = at(u_, t);
-            for (std::size_t j = 0; j < width_; ++j) to[j] = j < n_ ? row[j] - most : -800.0;
-            log_z_ += most;
+            log_z_ += detail::below_largest(chain.unary(t).data(), width_, at(u_, t));
         }
         detail::exp_all(u_.data(), length_ * width_);
     }
@@ -217,17 +274,15 @@ private:
             double* const to = at(a_, t);
             const double* const e = at(u_, t);
             if (t == 0) {
-                std::copy_n(e, width_, to);
+                std::fill_n(to, width_, 1.0);
             } else {
                 detail::multiply(to - width_, steps(t), n_, width_, to);
-                for (std::size_t j = 0; j < width_; ++j) to[j] *= e[j];
                 log_z_ += step_shift(t);
             }
-            double sum = 0.0;
-            for (std::size_t j = 0; j < n_; ++j) sum += to[j];
+            const double sum = detail::times(to, e, width_);
             if (!(sum > least) || !std::isfinite(sum)) return false;
             const double inverse = 1.0 / sum;
-            for (std::size_t j = 0; j < width_; ++j) to[j] *= inverse;
+            detail::scale(to, inverse, width_);
             inverse_[t] = inverse;
             log_z_ += detail::log(sum);
         }
@@ -240,12 +295,8 @@ private:
         p_.resize(length_ * width_);
         b_.assign(width_, 1.0);
         for (std::size_t t = length_; t-- > 0;) {
-            double sum = 0.0;
-            for (std::size_t j = 0; j < width_; ++j) {
-                at(p_, t)[j] = at(a_, t)[j] * b_[j];
-                at(h_, t)[j] = at(u_, t)[j] * b_[j] * inverse_[t];
-                sum += at(p_, t)[j];
-            }
+            const double sum = detail::join(at(a_, t), b_.data(), at(u_, t), inverse_[t], width_,
+                                            at(p_, t), at(h_, t));
             if (!(std::abs(sum - 1.0) < 1e-6)) return false;
             if (t > 0) detail::multiply(at(h_, t), transposed(t), n_, width_, b_.data());
         }
