@@ -6,12 +6,12 @@ import contextlib
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from _measure import interleaved, newsgroups
+from _measure import interleaved, newsgroups, show
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -57,6 +57,27 @@ def fewest(fit: Callable[..., Fitted], target: float) -> int:
     found = re.findall(r"iteration (\d+): objective ([0-9.,]+),? ", printed.getvalue())
     near = [int(n) for n, value in found if float(value.strip(",").replace(",", "")) <= target]
     return near[0] if near else last
+
+
+def compared(
+    title: str, unit: str, runs: Mapping[str, Run], value: Callable[[Any], float]
+) -> list[dict[str, Any]]:
+    """Show seconds, iterations (in `unit`) and objective of each run, and return them."""
+    figures = [
+        {
+            "contestant": who,
+            "seconds": round(run.seconds, 3),
+            unit: int(np.max(run.model.n_iter_)),
+            "objective": value(run.model),
+        }
+        for who, run in runs.items()
+    ]
+    lines = [
+        [str(f["contestant"]), f"{f['seconds']:.2f}", str(f[unit]), f"{f['objective']:.3f}"]
+        for f in figures
+    ]
+    show(title, ["", "seconds", unit, "objective"], lines)
+    return figures
 
 
 def newsgroup_rows() -> tuple[Any, np.ndarray]:

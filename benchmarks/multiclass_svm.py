@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _measure import Claim, ratio_claim, show, write
-from _objective import hinge_losses, newsgroup_rows, timed
+from _measure import Claim, ratio_claim, write
+from _objective import compared, hinge_losses, newsgroup_rows, timed
 from sklearn.svm import LinearSVC
 
 from surelearn import MulticlassSVM
@@ -48,20 +48,9 @@ def main() -> None:
         "MulticlassSVM, tol=1e-4": timed(partial(ours, X, y, tol=NEAR), REPEATS),
         "MulticlassSVM": timed(partial(ours, X, y), REPEATS),
     }
-    figures = [
-        {
-            "contestant": who,
-            "seconds": round(run.seconds, 3),
-            "passes": int(np.max(run.model.n_iter_)),
-            "objective": value(run.model, X, y),
-        }
-        for who, run in runs.items()
-    ]
-    lines = [
-        [str(f["contestant"]), f"{f['seconds']:.2f}", str(f["passes"]), f"{f['objective']:.3f}"]
-        for f in figures
-    ]
-    show("20 Newsgroups, Crammer-Singer", ["", "seconds", "passes", "objective"], lines)
+    figures = compared(
+        "20 Newsgroups, Crammer-Singer", "passes", runs, lambda model: value(model, X, y)
+    )
     default = runs["MulticlassSVM"].model
     claims = claims_of(figures, default.gap_ / default.objective_)
     about = {"rows": X.shape[0], "features": X.shape[1]}

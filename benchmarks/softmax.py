@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _measure import Claim, ratio_claim, show, write
-from _objective import SAME, fewest, log_losses, newsgroup_rows, timed
+from _measure import Claim, ratio_claim, write
+from _objective import SAME, compared, fewest, log_losses, newsgroup_rows, timed
 from sklearn.linear_model import LogisticRegression
 
 from surelearn import SoftmaxClassifier
@@ -49,20 +49,9 @@ def main() -> None:
         "SoftmaxClassifier": timed(partial(ours, X, y, max_iter=iterations), REPEATS),
         "SoftmaxClassifier, defaults": timed(partial(ours, X, y), REPEATS),
     }
-    figures = [
-        {
-            "contestant": who,
-            "seconds": round(run.seconds, 3),
-            "iterations": int(np.max(run.model.n_iter_)),
-            "objective": value(run.model, X, y),
-        }
-        for who, run in runs.items()
-    ]
-    lines = [
-        [str(f["contestant"]), f"{f['seconds']:.2f}", str(f["iterations"]), f"{f['objective']:.3f}"]
-        for f in figures
-    ]
-    show("20 Newsgroups, softmax", ["", "seconds", "iterations", "objective"], lines)
+    figures = compared(
+        "20 Newsgroups, softmax", "iterations", runs, lambda model: value(model, X, y)
+    )
     about = {"rows": X.shape[0], "features": X.shape[1], "threads": THREADS}
     write("softmax", figures, claims_of(figures), repeats=REPEATS, **about)
 

@@ -190,6 +190,7 @@ public:
                  const Writable<double>& state, const Vector<std::int64_t>& order, double l2) {
         check_size(w.shape(0));
         check_size(average.shape(0));
+        if (state.shape(0) != 2) throw nb::value_error("state must be (t, first step size)");
         examples_.data.cost = costs_of(cost, examples_.n_labels);
         const Loss loss = kind == "log" ? Loss::log : Loss::hinge;
         const nb::gil_scoped_release release;

@@ -276,7 +276,6 @@ public:
 
     FlatWeights(const Cells& cells, std::span<const double> w) : cells_(cells), w_(w) {}
 
-    [[nodiscard]] const Cells& cells() const noexcept { return cells_; }
     [[nodiscard]] std::size_t n_columns() const noexcept { return cells_.n_columns; }
     void set_scale(double scale) noexcept { scale_ = scale; }
 

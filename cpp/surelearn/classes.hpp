@@ -2,18 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "surelearn/normal.hpp"
 #include "surelearn/rows.hpp"
-#include "surelearn/sparse_difference.hpp"
 #include "surelearn/structured.hpp"
 #include "surelearn/types.hpp"
 
@@ -37,7 +33,6 @@ public:
     using Data = LabelledRows<Index, Value>;
     using Answer = std::int32_t;
     using Truth = std::int32_t;
-    using T = typename Reader::Number;
 
     template <class W>
         requires std::constructible_from<Reader, const W&>
@@ -55,32 +50,14 @@ public:
         load(i);
     }
     void load(std::size_t i) {
-        example_ = i;
         const auto s = columns();
         reader_.sum(rows_.matrix, {i, std::min(i + 1, rows_.size() - 1)}, s);
         if (rows_.intercept) reader_.add(rows_.matrix.n_features(), 1.0, s);
         if (is_margin()) scores_[0] = 0.0;
     }
-    [[nodiscard]] bool finite() const noexcept {
-        return std::ranges::all_of(scores_, [](double s) { return std::isfinite(s); });
-    }
 
     void best(Answer& answer) const noexcept {
         answer = static_cast<Answer>(std::ranges::max_element(scores_) - scores_.begin());
-    }
-    [[nodiscard]] bool same(Truth y, Answer answer) const noexcept { return y == answer; }
-    [[nodiscard]] bool best_other(Truth y, Answer& answer) const {
-        if (answer != y) return true;
-        answer = k_best(2)[1];
-        return true;
-    }
-    [[nodiscard]] std::vector<Answer> k_best(std::size_t k) const {
-        std::vector<Answer> classes(scores_.size());
-        std::iota(classes.begin(), classes.end(), 0);
-        const auto score = [&](Answer z) { return scores_[static_cast<std::size_t>(z)]; };
-        std::ranges::stable_sort(classes, std::greater{}, score);
-        classes.resize(std::min(k, classes.size()));
-        return classes;
     }
     void augment_loss(Truth y) noexcept {
         for (std::size_t z = 0; z < scores_.size(); ++z) {
@@ -92,30 +69,9 @@ public:
         return rows_
             .cost[static_cast<std::size_t>(y) * scores_.size() + static_cast<std::size_t>(z)];
     }
-    void difference(Truth y, Answer answer, SparseDifference<T>& g) const {
-        g.clear();
-        const auto row = rows_.matrix.stored(example_);
-        for (std::size_t p = 0; p < row.size(); ++p) add(row.feature(p), row.x(p), y, answer, g);
-        if (rows_.intercept) add(rows_.matrix.n_features(), 1.0, y, answer, g);
-        g.settle();
-    }
-
     [[nodiscard]] double score(Truth y) const noexcept {
         return scores_[static_cast<std::size_t>(y)];
     }
-    [[nodiscard]] double log_partition() const noexcept {
-        const double most = *std::ranges::max_element(scores_);
-        double sum = 0.0;
-        for (const double s : scores_) sum += detail::exp(s - most);
-        return most + detail::log(sum);
-    }
-    void marginals(std::vector<double>& p) const {
-        p.resize(scores_.size());
-        probabilities(p);
-    }
-
-    // -------------------------------------------------------------- batch losses
-
     /// The intercept is the last row of the table.
     [[nodiscard]] RowRange own_rows() const noexcept {
         const std::size_t last = rows_.matrix.n_features();
@@ -151,14 +107,6 @@ private:
     [[nodiscard]] std::span<double> columns() noexcept {
         return std::span(scores_).subspan(is_margin() ? 1 : 0);
     }
-    void add(std::size_t j, double x, Truth y, Answer other, SparseDifference<T>& g) const {
-        if (is_margin()) {
-            g.add(j, 0, static_cast<double>(y - other) * x);
-            return;
-        }
-        g.add(j, static_cast<std::size_t>(y), x);
-        g.add(j, static_cast<std::size_t>(other), -x);
-    }
     static void add_part(std::size_t k, double c, const Parts& parts) {
         parts.rows[k] += c;
         if (!parts.own.empty()) parts.own[k] += c;
@@ -182,7 +130,6 @@ private:
 
     Reader reader_;
     const Data& rows_;
-    std::size_t example_ = 0;
     std::vector<double> scores_;
     std::vector<double> p_;
 };

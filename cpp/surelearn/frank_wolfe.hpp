@@ -50,7 +50,6 @@ public:
         length_[i] = moved ? 0 : static_cast<std::uint8_t>(std::min(15, 2 * length_[i] + 1));
         left_[i] = length_[i];
     }
-    void forget() noexcept { std::ranges::fill(left_, std::uint8_t{0}); }
 
 private:
     std::vector<std::uint8_t> left_;

@@ -187,7 +187,7 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        r"""Go on with more rows: what was learnt before is the prior of the weights.
+        r"""Continue training on more rows, with the current Gaussian as their prior.
 
         .. math:: \mu \leftarrow \arg\min_w \sum_i loss_i(w)
             + \tfrac12 (w - \mu)' \Sigma^{-1} (w - \mu), \qquad

@@ -203,7 +203,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         return None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        r"""Go on with more sequences: what was learnt before is the prior of their weights.
+        r"""Continue training on more sequences, with the current Gaussian as their prior.
 
         .. math:: \mu \leftarrow \arg\min_w \sum_i loss_i(w)
             + \tfrac12 (w - \mu)' \Sigma^{-1} (w - \mu), \qquad

@@ -201,7 +201,7 @@ class CRFTagger(BatchTagger):
             return lambda: stochastic(
                 loss, "log", problem.prior, order=order, threads=solver.threads, **limits
             )
-        # A weight that was learnt before has paid its L1.
+        # An earlier call has already penalised the weights it learnt by L1.
         new = np.less_equal(problem.prior.precision, settings.l2 * (1 + 1e-6))
         return lambda: lbfgs(
             loss,

@@ -104,7 +104,7 @@ class _Descent:
 
     def _begin(self, first_step: float) -> None:
         self._w, self.average = np.zeros(self._loss.n_weights), np.zeros(self._loss.n_weights)
-        self._state = np.array([0.0, first_step, 0.0, 0.0])
+        self._state = np.array([0.0, first_step])
 
     def choose_step(self, order: NDArray[np.int64]) -> None:
         """Take the first step size that leads lowest; before the first pass."""
