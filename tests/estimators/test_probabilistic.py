@@ -16,8 +16,7 @@ from sklearn.metrics import log_loss
 import strategies
 from reference.probability import label_probabilities as reference_probabilities
 from surelearn import SureClassifier, load, rules
-from surelearn.estimators.linear import core_rows
-from surelearn.estimators.probabilistic import scorer
+from surelearn.estimators.probabilistic import scored_rows, scorer
 from surelearn.probability import Reliability
 
 
@@ -70,7 +69,7 @@ def test_a_third_class_changes_no_odds_of_the_first_two(covariance):
     clf.partial_fit(X[two], y[two])
     before = clf.predict_proba(X[:20])[:, 1]
     clf._model = clf._model.with_classes(np.arange(3))
-    mean, spread = scorer(clf).noisy_moments(core_rows(clf, X[:20]))
+    mean, spread = scorer(clf).noisy_moments(scored_rows(clf, X[:20]))
     if covariance == "diagonal":
         spread = spread[:, :, None] * np.eye(3)
     gap = mean[:, 1] - mean[:, 0]

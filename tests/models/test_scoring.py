@@ -8,9 +8,8 @@ from scipy.special import ndtr
 from sklearn.datasets import load_digits
 
 from surelearn import SureClassifier, SureTextClassifier
-from surelearn.estimators.linear import core_rows
 from surelearn.estimators.margins import judge
-from surelearn.estimators.probabilistic import scorer
+from surelearn.estimators.probabilistic import scored_rows, scorer
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
 LABELS = ["good", "good", "bad", "bad", "odd", "odd"]
@@ -79,6 +78,6 @@ def test_sureness_is_that_of_the_core(n_classes, average):
     X, y = load_digits(n_class=n_classes, return_X_y=True)
     clf = SureClassifier("stdev", average=average, random_state=0).fit(X[:200], y[:200])
     X = np.vstack([X[200:], np.zeros_like(X[:1]), 1e150 * X[:5]])
-    judged, found = judge(clf, X), scorer(clf).top_two(core_rows(clf, X))
+    judged, found = judge(clf, X), scorer(clf).top_two(scored_rows(clf, X))
     assert judged.sureness.tobytes() == found.sureness.tobytes()
     np.testing.assert_array_equal(judged.labels, clf.classes_[found.best])

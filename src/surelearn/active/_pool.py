@@ -19,8 +19,8 @@ from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
 from surelearn.active._view import Foreign, Own
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.linear import core_rows, reads_by_names
-from surelearn.estimators.probabilistic import ProbabilisticLinear
+from surelearn.estimators.linear import Linear, reads_by_names
+from surelearn.estimators.probabilistic import Probabilistic, scored_rows
 from surelearn.estimators.text_classifier import taken
 
 Rows = NDArray[np.int64]
@@ -357,12 +357,14 @@ class Pool:
     def _view(self) -> Own | Foreign:
         """The rows as the model sees them now."""
         model = self._pupil.model
-        if not isinstance(model, ProbabilisticLinear):
+        if not isinstance(model, Probabilistic):
             return Foreign(model, self._X)
-        if reads_by_names(model):  # a name met later gets a column: the rows must be read again
+        if isinstance(model, Linear) and reads_by_names(
+            model
+        ):  # a name met later gets a column: the rows must be read again
             return Own(model, self._X)
         if self._rows is None:
-            self._rows = core_rows(model, self._X)
+            self._rows = scored_rows(model, self._X)
         return Own(model, self._rows)
 
 

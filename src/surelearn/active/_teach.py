@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from surelearn import _check
 from surelearn.estimators.base import is_fitted
 from surelearn.estimators.online import OnlineEstimator
-from surelearn.estimators.probabilistic import ProbabilisticLinear
+from surelearn.estimators.probabilistic import Probabilistic
 from surelearn.estimators.text_classifier import taken
 
 #: Labels between two copies of the model.
@@ -145,7 +145,7 @@ class Pupil:
 
     def _learn(self, begin: int) -> None:
         """Learn the lessons from number `begin` on."""
-        if isinstance(self.model, ProbabilisticLinear):
+        if isinstance(self.model, Probabilistic):
             # A batch model learns other weights from rows together than one by one.
             step = len(self) if isinstance(self.model, OnlineEstimator) else 1
             for first in range(begin, len(self), step):
@@ -189,14 +189,14 @@ class Pupil:
 
 def rows_learnt(model: Any) -> int | None:
     """How many rows a model has learnt; None for a fitted model of another library."""
-    if isinstance(model, ProbabilisticLinear):
+    if isinstance(model, Probabilistic):
         return int(model.model_.counts.sum()) if is_fitted(model) else 0
     return None if decides(model) else 0
 
 
 def decides(model: Any) -> bool:
     """Whether a model knows at least two classes, so that it can score rows."""
-    if isinstance(model, ProbabilisticLinear):
+    if isinstance(model, Probabilistic):
         return is_fitted(model) and model.model_.weights is not None
     try:
         check_is_fitted(model)

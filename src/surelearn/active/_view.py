@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from surelearn import _check, _core
-from surelearn.estimators.linear import core_rows
 from surelearn.estimators.margins import why_unsure
-from surelearn.estimators.probabilistic import ProbabilisticLinear, scorer
+from surelearn.estimators.probabilistic import Probabilistic, scored_rows, scorer
 from surelearn.models.scoring import Scorer, TopTwoMargin
 
 Array = NDArray[np.float64]
@@ -30,7 +29,7 @@ class Missing(Exception):
 def view(model: Any, X: Any) -> Own | Foreign:
     """The rows as `model` sees them."""
     _check.classifier("model", model)
-    return Own(model, X) if isinstance(model, ProbabilisticLinear) else Foreign(model, X)
+    return Own(model, X) if isinstance(model, Probabilistic) else Foreign(model, X)
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,10 @@ class Own:
         return len(self.X) if isinstance(self.X, _core.Rows) else int(_num_samples(self.X))
 
     @cached_property
-    def rows(self) -> _core.Rows:
+    def rows(self) -> Any:
         if isinstance(self.X, _core.Rows):
             return self.X
-        return core_rows(self.model, self.X)
+        return scored_rows(self.model, self.X)
 
     @cached_property
     def scorer(self) -> Scorer:

@@ -48,7 +48,6 @@ class Linear(Estimator[RowModel]):
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    temperature_: float
     _names: FeatureNames  # if rows are dicts of names
 
     # ------------------------------------------------------------------- fitted
@@ -290,11 +289,6 @@ def reads_by_names(estimator: Linear) -> bool:
 def check_settings(estimator: Linear) -> None:
     """Raise if the parameters of an estimator no longer fit the rows it has learnt."""
     estimator._check_settings()
-
-
-def core_rows(estimator: Linear, X: Any) -> _core.Rows:
-    """The checked rows of the core for X, in any form that the fitted estimator takes."""
-    return estimator._rows(X)
 
 
 def _sparse_row(x: Any) -> Any:

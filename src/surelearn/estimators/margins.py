@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
-from surelearn.estimators.linear import core_rows
-from surelearn.estimators.probabilistic import ProbabilisticLinear, scorer
+from surelearn.estimators.probabilistic import Probabilistic, scored_rows, scorer
 
 Array = NDArray[np.float64]
 
@@ -42,20 +41,20 @@ def judge(estimator: Any, X: Any) -> Judgement:
 
     Classifiers of other libraries are called by these methods.
     """
-    if not isinstance(estimator, ProbabilisticLinear):
+    if not isinstance(estimator, Probabilistic):
         known = hasattr(estimator, "predict_proba")
         p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
         return Judgement(np.asarray(estimator.predict(X)), p, None)
     asked = scorer(estimator)
     if asked.model.weights is None:
         return Judgement(estimator.predict(X), None, None)
-    found = asked.score(core_rows(estimator, X))
+    found = asked.score(scored_rows(estimator, X))
     return Judgement(asked.model.classes[found.best], found.probabilities, found.sureness)
 
 
 def why_unsure(estimator: Any) -> str:
     """The reason why a model gives no probabilities; ``""`` if it does."""
-    if not isinstance(estimator, ProbabilisticLinear):
+    if not isinstance(estimator, Probabilistic):
         known = hasattr(estimator, "predict_proba")
         return "" if known else f"{type(estimator).__name__} has no predict_proba"
     model = scorer(estimator).model

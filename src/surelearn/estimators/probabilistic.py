@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +11,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, probability
-from surelearn.estimators.base import second_order
+from surelearn.estimators.base import Estimator, second_order
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.linear import Linear
 from surelearn.models.rows import RowModel
-from surelearn.models.scoring import Scorer, one_or_many
+from surelearn.models.scoring import ScoredModel, Scorer, one_or_many
 
 Array = NDArray[np.float64]
+M = TypeVar("M", bound=ScoredModel)
 
 
-class ProbabilisticLinear(Linear):
-    """A linear classifier that gives the probability of each label."""
+class Probabilistic(Estimator[M]):
+    """A classifier of rows that gives the probability of each label."""
 
     n_jobs: int | None
+    temperature_: float
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Mean scores ``X @ coef_.T + intercept_``; for two classes, the score of the second.
+        """Mean scores; for two classes, the score of the second.
 
         With a reduction, `decoding` turns the margins of its problems into class scores.
 
@@ -46,16 +48,6 @@ class ProbabilisticLinear(Linear):
         if asked.model.weights is None:
             return np.repeat(classes[_check.only_class(classes)], len(rows))
         return np.asarray(classes[asked.winners(rows)])
-
-    def predict_one(self, x: Any) -> Any:
-        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
-        model = self._fitted()
-        row, _, _ = self._one(x)
-        if model.weights is None:
-            return model.classes[_check.only_class(model.classes)]
-        if model.code is None:
-            return model.classes[model.weights.winner(row)]
-        return model.classes[self._scorer().winners(row)[0]]
 
     @available_if(second_order)
     def margin(self, X: Any) -> tuple[Array, Array]:
@@ -100,55 +92,12 @@ n_problems)
         return self._scorer().probabilities(self._rows(X))
 
     @available_if(second_order)
-    def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """Probability of each label of one row: an array, a sparse row or a dict.
-
-        Returns
-        -------
-        dict of {label: float}
-            In the order of ``classes_``. If only one class is known, its probability is 1.
-        """
-        model = self._fitted()
-        row, _, _ = self._one(x)
-        labels = model.classes.tolist()
-        if model.weights is None:
-            return {labels[_check.only_class(model.classes)]: 1.0}
-        return dict(zip(labels, self._scorer().probabilities(row)[0].tolist(), strict=True))
-
-    @available_if(second_order)
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of `predict_proba`, accurate even where that rounds to 0.
 
         The exception is full covariance with three or more classes, which is sampled.
         """
         return self._scorer().probabilities(self._rows(X), log=True)
-
-    @available_if(second_order)
-    def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
-        """Estimate `predict_proba`: the share of draws of the weights in which each label wins.
-
-        This is the method of the papers, kept for comparison; `predict_proba` is exact.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-        n_samples : int, default 1000
-            Number of draws; a probability p has the standard error ``sqrt(p (1 - p) / n_samples)``.
-        random_state : int, RandomState or None
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        asked = self._scorer()
-        if asked.model.code is not None:
-            raise ValueError(
-                f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "
-                "predict_proba needs no draws."
-            )
-        rows = self._rows(X)
-        seed = check_random_state(random_state).randint(2**31)
-        return asked.sampled(rows, n_samples, np.random.default_rng(seed))
 
     @available_if(second_order)
     def entropy(self, X: Any) -> Array:
@@ -210,7 +159,7 @@ n_problems)
         every = np.arange(len(asked.model.classes))
         return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
 
-    def _places(self, model: RowModel, y: Any, n_rows: int) -> NDArray[np.int64]:
+    def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[np.int64]:
         """The position of each label among the known classes."""
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), n_rows)
@@ -218,11 +167,77 @@ n_problems)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
     @abstractmethod
+    def _rows(self, X: Any) -> Any:
+        """The checked rows of X, as the weights of the model read them."""
+
+    @abstractmethod
     def _scorer(self) -> Scorer:
         """The current model with the settings of prediction; one model for the whole call, even if
         another thread adds classes."""
 
 
-def scorer(estimator: ProbabilisticLinear) -> Scorer:
+class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
+    """A linear classifier that gives the probability of each label."""
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
+        model = self._fitted()
+        row, _, _ = self._one(x)
+        if model.weights is None:
+            return model.classes[_check.only_class(model.classes)]
+        if model.code is None:
+            return model.classes[model.weights.winner(row)]
+        return model.classes[self._scorer().winners(row)[0]]
+
+    @available_if(second_order)
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Probability of each label of one row: an array, a sparse row or a dict.
+
+        Returns
+        -------
+        dict of {label: float}
+            In the order of ``classes_``. If only one class is known, its probability is 1.
+        """
+        model = self._fitted()
+        row, _, _ = self._one(x)
+        labels = model.classes.tolist()
+        if model.weights is None:
+            return {labels[_check.only_class(model.classes)]: 1.0}
+        return dict(zip(labels, self._scorer().probabilities(row)[0].tolist(), strict=True))
+
+    @available_if(second_order)
+    def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
+        """Estimate `predict_proba`: the share of draws of the weights in which each label wins.
+
+        This is the method of the papers, kept for comparison; `predict_proba` is exact.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        n_samples : int, default 1000
+            Number of draws; a probability p has the standard error ``sqrt(p (1 - p) / n_samples)``.
+        random_state : int, RandomState or None
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        asked = self._scorer()
+        if asked.model.code is not None:
+            raise ValueError(
+                f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "
+                "predict_proba needs no draws."
+            )
+        rows = self._rows(X)
+        seed = check_random_state(random_state).randint(2**31)
+        return asked.sampled(rows, n_samples, np.random.default_rng(seed))
+
+
+def scorer(estimator: Probabilistic[Any]) -> Scorer:
     """The scorer of a fitted estimator, for callers that score the same rows more than once."""
     return estimator._scorer()
+
+
+def scored_rows(estimator: Probabilistic[Any], X: Any) -> Any:
+    """The checked rows that a scorer takes, of X in any form that the fitted estimator takes."""
+    return estimator._rows(X)

@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from surelearn import _check, _core, decode, probability, rules
+from surelearn import _check, decode, probability, rules
 from surelearn.models import reductions
-from surelearn.models.rows import RowModel
-from surelearn.weights import Full, Leads
+from surelearn.weights import Full, Layout, Leads
 
 Array = NDArray[np.float64]
 
 #: Draws per row for sampled probabilities: the standard error is at most 0.005.
 _DRAWS = 10_000
 _LARGEST = float(np.finfo(np.float64).max)
+
+
+class ScoringWeights(Protocol):
+    """What a scorer needs from weights; the methods are those of `surelearn.weights.Weights`."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+
+    def winners(self, rows: Any) -> NDArray[np.int64]:
+        """Index of the class with the largest mean score of every row."""
+
+    def scores(self, rows: Any) -> Array:
+        """Mean score of every row and column."""
+
+    def margin(self, rows: Any, numbers: NDArray[np.int64] | None = None) -> tuple[Array, Array]:
+        """Mean and variance of the score of every row and column."""
+
+    def leads(
+        self, rows: Any, numbers: NDArray[np.int64] | None = None, *, threads: int = 1
+    ) -> Leads:
+        """The margin between the two best labels of every row."""
+
+
+class ScoredModel(Protocol):
+    """What a scorer needs from a model, whatever its weights and their rows are."""
+
+    layout: Layout
+    classes: NDArray[Any]
+    multiclass: reductions.Multiclass
+    code: decode.Code | None
+
+    @property
+    def weights(self) -> ScoringWeights | None:
+        """None while fewer than two classes are known."""
+
+    def copy(self) -> Any:
+        """An independent copy."""
 
 
 class TopTwoMargin(NamedTuple):
@@ -57,7 +94,7 @@ class Scorer:
 
     Parameters
     ----------
-    model : RowModel
+    model : ScoredModel
     rule : Rule
         Its label noise adds to the variance of every margin.
     decoding : str
@@ -67,13 +104,13 @@ class Scorer:
     threads : int
     """
 
-    model: RowModel
+    model: ScoredModel
     rule: rules.Rule
     decoding: str = "auto"
     temperature: float = 1.0
     threads: int = 1
 
-    def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
+    def winners(self, rows: Any) -> NDArray[np.int64]:
         """The position of the class with the largest score of each row; ties: the first."""
         weights, code = _check.trained(self.model.weights, "prediction"), self.model.code
         # One-vs-rest has a column per class, so the scores of the core are class scores.
@@ -81,7 +118,7 @@ class Scorer:
             return weights.winners(rows)
         return np.asarray(self.class_scores(rows).argmax(axis=1))
 
-    def class_scores(self, rows: _core.Rows) -> Array:
+    def class_scores(self, rows: Any) -> Array:
         """The class scores; a reduction decodes them from the margins of its problems."""
         weights, code = _check.trained(self.model.weights, "prediction"), self.model.code
         if code is None:
@@ -90,24 +127,24 @@ class Scorer:
             return self._decoded(*self.moments(rows))
         return self._decoded(weights.scores(rows))
 
-    def moments(self, rows: _core.Rows) -> tuple[Array, Array]:
+    def moments(self, rows: Any) -> tuple[Array, Array]:
         """Mean scores and their variances; full covariance gives covariances between scores."""
         weights = _check.trained(self.model.weights, "probability")
         if isinstance(weights, Full) and weights.n_columns > 1:
             return weights.joint_moments(rows)
         return weights.margin(rows)
 
-    def noisy_moments(self, rows: _core.Rows, *, tau: float | None = None) -> tuple[Array, Array]:
+    def noisy_moments(self, rows: Any, *, tau: float | None = None) -> tuple[Array, Array]:
         """`moments` with label noise, scaled by the temperature or by `tau`."""
         return self._with_noise(*self.moments(rows), tau=tau)
 
-    def probabilities(self, rows: _core.Rows, *, log: bool = False) -> Array:
+    def probabilities(self, rows: Any, *, log: bool = False) -> Array:
         """The probability of each class, or its logarithm."""
         return self._probabilities(*self.noisy_moments(rows), log=log)
 
     def top_two(
         self,
-        rows: _core.Rows,
+        rows: Any,
         numbers: NDArray[np.int64] | None = None,
         *,
         places: NDArray[np.int64] | None = None,
@@ -128,7 +165,7 @@ class Scorer:
             return self._top_two_with_noise(found, np.ones(1))
         return self._coded_top_two(*weights.margin(rows, numbers), places=places)
 
-    def score(self, rows: _core.Rows) -> Scored:
+    def score(self, rows: Any) -> Scored:
         """Labels, probabilities and sureness from one pass over the rows."""
         if not self.model.layout.second_order:
             return Scored(self.winners(rows), None, None)
@@ -142,7 +179,7 @@ class Scorer:
         p = self._probabilities(*self._with_noise(mean, spread))
         return Scored(found.best, p, found.sureness)
 
-    def fitted_temperature(self, rows: _core.Rows, places: NDArray[np.int64]) -> float:
+    def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
         """The temperature that makes the classes in `places` most probable."""
         mean, spread = self.noisy_moments(rows, tau=1.0)
         code, own = self.model.code, (np.arange(len(mean)), places)
@@ -152,7 +189,7 @@ class Scorer:
             lambda tau: decode.label_probabilities(code, mean, spread * tau**2, log=True)[own]
         )
 
-    def sampled(self, rows: _core.Rows, n_samples: int, random: np.random.Generator) -> Array:
+    def sampled(self, rows: Any, n_samples: int, random: np.random.Generator) -> Array:
         """The share of draws of the weights in which each class wins."""
         mean, spread = _of_each_class(*self.noisy_moments(rows))
         return probability.sample_probabilities(mean, spread, n_samples, random)
@@ -233,14 +270,14 @@ class SoftmaxScorer(Scorer):
 
     moderated: bool = False
 
-    def fitted_temperature(self, rows: _core.Rows, places: NDArray[np.int64]) -> float:
+    def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
         mean, spread = self.noisy_moments(rows, tau=1.0)
         own = np.arange(len(mean)), places
         return probability.best_temperature(
             lambda tau: self._probabilities(mean / tau, spread / tau**2, log=True)[own]
         )
 
-    def sampled(self, rows: _core.Rows, n_samples: int, random: np.random.Generator) -> Array:
+    def sampled(self, rows: Any, n_samples: int, random: np.random.Generator) -> Array:
         """The mean of the softmax over draws of the weights."""
         mean, spread = _of_each_class(*self.noisy_moments(rows))
         deviation, total = np.sqrt(spread), np.zeros_like(mean)
