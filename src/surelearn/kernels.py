@@ -1,0 +1,328 @@
+"""Room 3, kernels: inner products of rows, a block at a time; must not know weights or labels.
+
+A kernel is a value. Its matrix products go to BLAS, which uses all cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check
+
+__all__ = [
+    "KERNELS",
+    "RBF",
+    "Cosine",
+    "Custom",
+    "Kernel",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "check_positive",
+    "get",
+    "register",
+]
+
+Array = NDArray[np.float64]
+
+#: Rows of the sample on which a kernel must be symmetric and positive.
+_SAMPLE = 100
+
+#: Rows whose diagonal a user's function computes at a time: it can only compute whole matrices.
+_DIAGONAL = 32
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Base class of kernels. Rows are those of a float64 array or CSR matrix."""
+
+    name: ClassVar[str]
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The kernel of each row of X with each row of Z, a new array in C order."""
+        raise NotImplementedError
+
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row with itself."""
+        raise NotImplementedError
+
+    def of_training(self, X: Any) -> tuple[Any, Array]:
+        """What support points are taken from, and the diagonal, of rows to learn."""
+        return X, self.diagonal(X)
+
+    def params(self) -> dict[str, Any]:
+        """Parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The inner product x.z."""
+
+    name = "linear"
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The kernel of each row of X with each row of Z."""
+        return _products(X, Z)
+
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row with itself."""
+        return _squares(X)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """A polynomial of the inner product, (gamma x.z + coef0) ** degree."""
+
+    name = "poly"
+    gamma: float
+    coef0: float
+    degree: int
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The kernel of each row of X with each row of Z."""
+        return self._of(_products(X, Z))
+
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row with itself."""
+        return self._of(_squares(X))
+
+    def _of(self, values: Array) -> Array:
+        values *= self.gamma
+        values += self.coef0
+        return np.power(values, self.degree, out=values)
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """A Gaussian of the distance, exp(-gamma |x - z|^2)."""
+
+    name = "rbf"
+    gamma: float
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The kernel of each row of X with each row of Z."""
+        values = _products(X, Z)
+        values *= -2.0
+        values += _squares(X)[:, None]
+        values += _squares(Z)
+        np.maximum(values, 0.0, out=values)  # rounding can leave a negative distance
+        values *= -self.gamma
+        return np.exp(values, out=values)
+
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row with itself."""
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    """The cosine of the angle between two rows; 0 for a row of zeros."""
+
+    name = "cosine"
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The kernel of each row of X with each row of Z."""
+        values = _products(X, Z)
+        values *= _inverse_lengths(X)[:, None]
+        values *= _inverse_lengths(Z)
+        return values
+
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row with itself."""
+        return (_squares(X) > 0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """A user's function of two matrices."""
+
+    function: Callable[[Any, Any], Any]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The registered name, or that of the function."""
+        return self.registered_name or str(getattr(self.function, "__qualname__", self.function))
+
+    @property
+    def registered_name(self) -> str | None:
+        """The name that a file stores; None if it is not registered and cannot be saved."""
+        known = (name for name, function in _registered.items() if function is self.function)
+        return next(known, None)
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The kernel of each row of X with each row of Z."""
+        shape = X.shape[0], Z.shape[0]
+        # A copy: the caller may change the values, and the function may keep them.
+        return np.array(_check.kernel_values(self.name, self.function(X, Z), shape))
+
+    def diagonal(self, X: Any) -> Array:
+        """The kernel of each row with itself."""
+        blocks = [X[i : i + _DIAGONAL] for i in range(0, X.shape[0], _DIAGONAL)]
+        return np.concatenate([np.zeros(0), *(np.diagonal(self.gram(b, b)) for b in blocks)])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Custom:
+        return self  # immutable; and a copied function would not equal the original
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Kernel values that the user has computed; rows have one for each training row.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of training rows.
+    own : float or None
+        The kernel of every row with itself; None if it differs between rows.
+    """
+
+    name = "precomputed"
+    n_rows: int
+    own: float | None
+
+    @classmethod
+    def of(cls, X: Array) -> Precomputed:
+        """The kernel of a square matrix of training rows."""
+        _check.square_gram(X.shape)
+        diagonal = np.diagonal(X)
+        return cls(len(X), float(diagonal[0]) if np.ptp(diagonal) == 0 else None)
+
+    def gram(self, X: Any, Z: Any) -> Array:
+        """The columns of X of the training rows with numbers Z."""
+        return np.ascontiguousarray(X[:, Z])
+
+    def diagonal(self, X: Any) -> Array:
+        """The column after those of the training rows, if there is one."""
+        if X.shape[1] > self.n_rows:
+            return np.ascontiguousarray(X[:, self.n_rows])
+        return _check.gram_diagonal(None if self.own is None else np.full(len(X), self.own))
+
+    def of_training(self, X: Any) -> tuple[Any, Array]:
+        """The numbers of the training rows, and their kernel with themselves."""
+        return np.arange(self.n_rows), np.diagonal(X).copy()
+
+
+#: Names of the built-in kernels.
+KERNELS = ["linear", "poly", "rbf", "cosine", "precomputed"]
+
+_registered: dict[str, Callable[[Any, Any], Any]] = {}
+
+
+def get(
+    kernel: str | Callable[[Any, Any], Any],
+    X: Any,
+    *,
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 1.0,
+) -> Kernel:
+    """The kernel of a name or a function, for the rows X that it learns first.
+
+    >>> get("rbf", np.eye(2), gamma="auto")
+    RBF(gamma=0.5)
+    """
+    if not isinstance(kernel, str):
+        return Custom(_check.kernel_function(kernel, [*KERNELS, *_registered]))
+    name = _check.choice("kernel", kernel, [*KERNELS, *_registered])
+    if name in _registered:
+        return Custom(_registered[name])
+    simple: dict[str, type[Kernel]] = {"linear": Linear, "cosine": Cosine}
+    if name in simple:
+        return simple[name]()
+    if name == "precomputed":
+        return Precomputed.of(X)
+    factor = _factor(_check.gamma(gamma), X)
+    if name == "rbf":
+        return RBF(factor)
+    return Polynomial(factor, coef0, degree)
+
+
+def register(
+    name: str, function: Callable[[Any, Any], Any], *, replace: bool = False
+) -> Callable[[Any, Any], Any]:
+    """Register a function under a name, for ``kernel=name`` and for saving models.
+
+    A file stores only the name, so the function must be registered before the file is loaded.
+
+    Parameters
+    ----------
+    name : str
+        Must not be the name of a built-in kernel.
+    function : callable (X, Z) -> array of shape (len(X), len(Z))
+        Symmetric and positive semi-definite.
+    replace : bool, default False
+        Whether to replace a function registered under this name.
+
+    Returns
+    -------
+    callable
+        The function.
+
+    Examples
+    --------
+    >>> def smallest(X, Z):
+    ...     return np.minimum(X[:, None], Z).sum(axis=2)
+    >>> register("smallest", smallest) is smallest
+    True
+    >>> get("smallest", np.eye(2)).gram(np.eye(2), np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    name = _check.new_kernel_name(name, KERNELS)
+    _check.kernel_function(function, [*KERNELS, *_registered])
+    known = _registered.get(name)
+    if known is not None and known is not function and not _check.flag("replace", replace):
+        raise ValueError(
+            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to replace it "
+            f"by {function!r}."
+        )
+    _registered[name] = function
+    return function
+
+
+def check_positive(kernel: Kernel, X: Any) -> None:
+    """Raise if a user's kernel is not symmetric and positive on up to 100 rows of X."""
+    if not isinstance(kernel, Custom | Precomputed):
+        return
+    n = X.shape[0]
+    sample = np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64))
+    points = X[sample] if isinstance(kernel, Custom) else sample
+    _check.positive_kernel(kernel.name, kernel.gram(X[sample], points))
+
+
+def _factor(gamma: float | str, X: Any) -> float:
+    """The value of `gamma`; ``"scale"`` is 1 over the total variance of the features."""
+    if not isinstance(gamma, str):
+        return gamma
+    variance = 1.0
+    if gamma == "scale":
+        mean = X.mean()
+        # As scikit-learn computes it, also for sparse rows; rounding must not make it negative.
+        variance = X.multiply(X).mean() - mean**2 if sparse.issparse(X) else X.var()
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _products(X: Any, Z: Any) -> Array:
+    """The inner products of rows, as a new array."""
+    products = X @ Z.T
+    return np.ascontiguousarray(products.toarray() if sparse.issparse(products) else products)
+
+
+def _squares(X: Any) -> Array:
+    """The squared length of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def _inverse_lengths(X: Any) -> Array:
+    """1 over the length of each row; 0 for a row of zeros."""
+    lengths = np.sqrt(_squares(X))
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
