@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "sequences.hpp"
+#include "structures.hpp"
 #include "surelearn/parallel_for.hpp"
 #include "weights.hpp"
 
@@ -118,22 +119,8 @@ bool learn_sequences(Model<Diagonal<T>>& model, const AnyRule& rule, const Schem
     sequences.y = labels_of(y, sequences.tokens.size(), model.weights.shape().n_columns);
     const Method method = method_of(rule, scheme, covariance);
     const Examples examples{view(weight), view(order)};
-    const nb::gil_scoped_release release;
     TagPass<T, std::int32_t, float> pass(model.weights, method, sequences, examples);
-    constexpr std::size_t block = 256;
-    for (std::size_t at = begin; at < end;) {
-        const Tally part = [&] {
-            const auto lock = model.guard.write();
-            return pass.run(at, std::min(end, at + block));
-        }();
-        done.data()[0] += part.end - at;
-        done.data()[1] += part.mistakes;
-        done.data()[2] += part.updates;
-        at = part.end;
-        if (part.refused) return true;
-        stop_if_interrupted();
-    }
-    return false;
+    return learn_structures(model, pass, {begin, end}, done);
 }
 
 /// f(tagger, sequence) for all sequences, in so many threads.

@@ -37,6 +37,9 @@ enum class Means { present, predicting };
 /// - augment_loss(y): adds distance(y, answer) to every score, until the next `load`.
 /// - distance(y, answer): how wrong the answer is; 0 for y.
 /// - difference(y, answer, g): g = Psi(x, y) - Psi(x, answer).
+/// - graded: several answers may be right, and a wrong one is weighed by its distance where the
+/// rule
+///   asks for no margin.
 template <class D, class T>
 concept Decoder =
     std::constructible_from<D, const Diagonal<T>&, const typename D::Data&> &&
@@ -54,6 +57,7 @@ concept Decoder =
         decoder.augment_loss(y);
         { loaded.distance(y, answer) } -> std::same_as<double>;
         loaded.difference(y, answer, g);
+        { D::graded } -> std::convertible_to<bool>;
     };
 
 /// A decoder that can also sum over all answers, with Pr[answer] proportional to exp(score).
@@ -164,7 +168,7 @@ private:
     }
 
     [[nodiscard]] Outcome against_best(const Truth& y, double weight) {
-        if (augments_) {
+        if (augments_ && !D::graded) {
             decoder_.best(answer_);
             if (decoder_.same(y, answer_)) return Outcome::unmoved;
         } else if (!decoder_.best_other(y, answer_)) {
@@ -195,6 +199,7 @@ private:
         decoder_.difference(y, rival, g_);
         const Moments margin = g_.moments(weights_);
         const double cost = augments_ ? decoder_.distance(y, rival) : 1.0;
+        if (D::graded && !augments_) weight *= decoder_.distance(y, rival);
         const auto gather = [&] { return g_.shares(weights_, shares_); };
         const Step step = costed_step(method_.rule, cost, margin, weight, gather);
         if (!finite(margin) || !finite(step)) return Outcome::refused;

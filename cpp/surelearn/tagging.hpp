@@ -164,6 +164,7 @@ public:
     using Data = Sequences<Index, Value>;
     using Answer = Path;
     using Truth = std::span<const std::int32_t>;
+    static constexpr bool graded = false;
     using T = typename Reader::Number;
 
     template <class W>

@@ -51,6 +51,7 @@ public:
     using Data = Lists;
     using Answer = std::size_t;
     using Truth = std::size_t;
+    static constexpr bool graded = false;
 
     Candidates(const Diagonal<T>& weights, const Lists& lists) : weights_(weights), lists_(lists) {}
 
