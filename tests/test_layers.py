@@ -27,7 +27,7 @@ LAYERS = [
         "parse.hpp",
         "merge.hpp",
     },
-    {"gaussian.hpp"},
+    {"gaussian.hpp", "lines.hpp"},
     {
         "rows.hpp",
         "decode.hpp",
@@ -38,11 +38,12 @@ LAYERS = [
         "probability.hpp",
         "text.hpp",
         "row_builder.hpp",
+        "crossing.hpp",
         "dictionary.hpp",
         "svmlight.hpp",
         "chain.hpp",
     },
-    {"diagonal.hpp", "full.hpp", "chain_sums.hpp", "by_feature.hpp"},
+    {"diagonal.hpp", "full.hpp", "dual.hpp", "chain_sums.hpp", "by_feature.hpp"},
     {
         "sparse_difference.hpp",
         "column_updates.hpp",
@@ -54,9 +55,10 @@ LAYERS = [
         "vw.hpp",
     },
     {"round.hpp", "cells.hpp"},
+    {"lookahead.hpp"},
     {"learn.hpp", "structured.hpp", "hashing.hpp", "top_two.hpp"},
     {"sweep.hpp", "mean_reader.hpp", "likelihood.hpp", "descent.hpp"},
-    {"tagging.hpp", "classes.hpp"},
+    {"tagging.hpp", "classes.hpp", "candidates.hpp"},
     {"frank_wolfe.hpp"},
 ]
 

@@ -89,6 +89,7 @@ void bind_rules(nb::module_& m);
 void bind_constraints(nb::module_& m);
 void bind_diagonal(nb::module_& m);
 void bind_full(nb::module_& m);
+void bind_dual(nb::module_& m);
 void bind_probability(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_read(nb::module_& m);
@@ -96,5 +97,6 @@ void bind_merge(nb::module_& m);
 void bind_tagging(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_batch(nb::module_& m);
+void bind_candidates(nb::module_& m);
 
 }  // namespace surelearn::bind

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_constraints(m);
     surelearn::bind::bind_diagonal(m);
     surelearn::bind::bind_full(m);
+    surelearn::bind::bind_dual(m);
     surelearn::bind::bind_probability(m);
     surelearn::bind::bind_text(m);
     surelearn::bind::bind_read(m);
@@ -18,4 +19,5 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_tagging(m);
     surelearn::bind::bind_sequences(m);
     surelearn::bind::bind_batch(m);
+    surelearn::bind::bind_candidates(m);
 }

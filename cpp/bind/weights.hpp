@@ -124,7 +124,7 @@ bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool
     const nb::gil_scoped_release release;
     return std::visit(
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
-            Pass<W, Index, Value> pass(model.weights, method, matrix, targets, begin, end);
+            Pass<W, Matrix<Index, Value>> pass(model.weights, method, matrix, targets, begin, end);
             const std::size_t block = block_of(model.weights);
             for (std::size_t at = begin; at < end;) {
                 const std::size_t stop = std::min(end, at + block);

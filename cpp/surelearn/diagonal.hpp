@@ -43,10 +43,13 @@ class Diagonal : public WeightTable<T> {
 public:
     using Base = WeightTable<T>;
     using Base::average_at, Base::capacity, Base::cell, Base::column, Base::order, Base::rounds;
+    using SomeRow = Row<std::int32_t, float>;
     using Number = T;
     using Work = Journal<T>;
     static constexpr bool fetches_ahead = true;
     static constexpr bool holds_coded_problems = true;
+    static constexpr bool holds_classes = true;
+    static constexpr bool bounds_variance = false;
     static constexpr bool touches_all_weights = false;
     /// A projected step does not meet its constraint exactly.
     static constexpr bool meets_one_constraint = false;

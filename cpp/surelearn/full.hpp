@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "surelearn/gaussian.hpp"
+#include "surelearn/lines.hpp"
 #include "surelearn/parallel_for.hpp"
-#include "surelearn/simd.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
@@ -45,12 +45,15 @@ template <class T>
 class Full {
 public:
     using Number = T;
+    using SomeRow = Row<std::int32_t, float>;
     struct Work {
         Direction direction;
         Change change;
     };
     static constexpr bool fetches_ahead = false;
+    static constexpr bool holds_classes = true;
     static constexpr bool holds_coded_problems = false;
+    static constexpr bool bounds_variance = false;
     static constexpr bool touches_all_weights = true;
     /// A step on one constraint is the exact projection: nothing is dropped.
     static constexpr bool meets_one_constraint = true;
@@ -322,52 +325,12 @@ private:
         return std::clamp<std::size_t>(lines * size_ * sizeof(T) / worth_a_thread, 1, threads_);
     }
 
-    /// Lines processed together: the sums are read and written once for all of them.
-    static constexpr std::size_t together = 8;
-
-    /// out += sum_i x_i line_i, element by element, in the order of the lines.
-    SURELEARN_WIDEN static void add_eight(const T* const* lines, const double* x, double* out,
-                                          std::size_t n) noexcept {
-        // Local copies: no write to `out` can alias them, so the compiler keeps them in registers.
-        const T *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
-        const T *e = lines[4], *f = lines[5], *g = lines[6], *h = lines[7];
-        const double xa = x[0], xb = x[1], xc = x[2], xd = x[3];
-        const double xe = x[4], xf = x[5], xg = x[6], xh = x[7];
-#pragma GCC ivdep
-        for (std::size_t j = 0; j < n; ++j) {
-            out[j] = out[j] + a[j] * xa + b[j] * xb + c[j] * xc + d[j] * xd + e[j] * xe +
-                     f[j] * xf + g[j] * xg + h[j] * xh;
-        }
-    }
-
-    template <class N>
-    SURELEARN_WIDEN static void add(const N* line, double x, double* out, std::size_t n) noexcept {
-#pragma GCC ivdep
-        for (std::size_t j = 0; j < n; ++j) out[j] = out[j] + line[j] * x;
-    }
-
     /// Numbers [begin, end) of sigma g.
     void transform(std::span<const Direction::Entry> g, double* out, std::size_t begin,
                    std::size_t end) const noexcept {
-        std::size_t p = 0;
-        for (; p + together <= g.size(); p += together) {
-            std::array<const T*, together> lines;
-            std::array<double, together> x;
-            for (std::size_t q = 0; q < together; ++q) {
-                lines[q] = line(g[p + q].weight) + begin;
-                x[q] = g[p + q].value;
-            }
-            add_eight(lines.data(), x.data(), out + begin, end - begin);
-        }
-        for (; p < g.size(); ++p) {
-            add(line(g[p].weight) + begin, g[p].value, out + begin, end - begin);
-        }
-    }
-
-    SURELEARN_WIDEN static void subtract(T* line, const double* factor, double own,
-                                         std::size_t n) noexcept {
-#pragma GCC ivdep
-        for (std::size_t j = 0; j < n; ++j) line[j] = static_cast<T>(line[j] - factor[j] * own);
+        const auto line_of = [&](std::size_t p) { return line(g[p].weight) + begin; };
+        const auto factor_of = [&](std::size_t p) { return g[p].value; };
+        add_lines(g.size(), line_of, factor_of, std::span(out + begin, end - begin));
     }
 
     /// Subtracts sum_f f_i f from line i, rounding once; if few positions are `touched`, only
@@ -381,11 +344,13 @@ private:
                 line(i)[j] = static_cast<T>(line(i)[j] - s);
             }
         } else if (factors.size() == 1) {
-            subtract(line(i), factors[0].data(), factors[0][i], size_);
+            subtract_line(factors[0].data(), factors[0][i], line(i), size_);
         } else {
             sum.assign(size_, 0.0);
-            for (const auto& factor : factors) add(factor.data(), factor[i], sum.data(), size_);
-            subtract(line(i), sum.data(), 1.0, size_);
+            for (const auto& factor : factors) {
+                add_line(factor.data(), factor[i], sum.data(), size_);
+            }
+            subtract_line(sum.data(), 1.0, line(i), size_);
         }
     }
 

@@ -14,6 +14,7 @@
 #include "surelearn/column_updates.hpp"
 #include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"
+#include "surelearn/lookahead.hpp"
 #include "surelearn/round.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
@@ -42,10 +43,19 @@ struct Targets {
 
 namespace detail {
 
+/// Working memory for weights that hold classes.
+template <Weights W>
+struct TransactionOf {};
+template <Weights W>
+    requires W::holds_classes
+struct TransactionOf<W> {
+    Transaction<W> transaction;
+};
+
 /// Working memory of a pass, not part of the model.
-template <Weights W, class Index, class Value>
-struct Scratch {
-    RowBuffer<Index, Value> row;
+template <Weights W, class M>
+struct Scratch : TransactionOf<W> {
+    typename M::Buffer row;
     typename W::Work work;
     std::vector<double> shares;
     std::vector<double> scores;
@@ -53,7 +63,6 @@ struct Scratch {
     std::vector<std::size_t> rivals;
     std::vector<Side> sides;
     std::vector<double> start;
-    Transaction<W> transaction;
     exact::Problem problem;
     ColumnSteps steps;
     Problems problems;
@@ -68,87 +77,40 @@ struct ColumnUpdatesOf<W> {
     ColumnUpdates<typename W::Number> updates;
 };
 
-/// Prefetches coming rows, and once these are in the cache, the weights they touch: early enough
-/// for memory to answer, late enough to be still in the cache when needed.
-template <Weights W, class Index, class Value>
-class Lookahead {
-public:
-    Lookahead(const W& weights, const Matrix<Index, Value>& rows, const Targets& targets,
-              std::size_t begin, std::size_t end)
-        : weights_(weights),
-          rows_(rows),
-          targets_(targets),
-          next_row_(begin),
-          next_weights_(begin),
-          end_(end),
-          idle_(!W::fetches_ahead || rows.dense() || weights.bytes() <= near) {}
-
-    /// Call it before learning row `i` of the order. It returns the row whose weights should be
-    /// prefetched while row `i` is read: spread requests cost less than a burst.
-    [[nodiscard]] Row<Index, Value> advance(std::size_t i) noexcept {
-        constexpr std::size_t rows_ahead = 16;
-        constexpr std::size_t features_ahead = 128;
-        if (idle_) return {};
-        for (; next_row_ < std::min(end_, i + rows_ahead); ++next_row_) {
-            if (!targets_.rows.order.empty()) rows_.prefetch(targets_.rows.at(next_row_));
-        }
-        // A burst happens only at the start, and when rows become longer.
-        while (next_weights_ < end_ && (next_weights_ <= i || ahead_ < features_ahead)) {
-            const auto row = take();
-            if constexpr (W::fetches_ahead) weights_.prefetch(row, 0, row.size());
-        }
-        const bool room = next_weights_ < end_ && ahead_ < 2 * features_ahead;
-        const auto row = room ? take() : Row<Index, Value>{};
-        ahead_ -= rows_.stored(targets_.rows.at(i)).size();
-        return row;
-    }
-
-private:
-    Row<Index, Value> take() noexcept {
-        const auto row = rows_.stored(targets_.rows.at(next_weights_++));
-        ahead_ += row.size();
-        return row;
-    }
-
-    const W& weights_;
-    const Matrix<Index, Value>& rows_;
-    const Targets& targets_;
-    std::size_t next_row_;
-    std::size_t next_weights_;
-    std::size_t end_;
-    std::size_t ahead_ = 0;  ///< features of rows from i on whose weights were prefetched
-    /// The processor prefetches dense rows, which are contiguous. Few weights stay in the cache
-    /// anyway.
-    static constexpr std::size_t near = std::size_t{1} << 19;
-    bool idle_;
-};
-
 /// One round: compute g, ask the rule for a step, update the weights.
-template <Weights W, class Index, class Value>
+template <Weights W, class M>
 class Round {
 public:
-    Round(W& weights, const Method& method, const Targets& targets,
-          Scratch<W, Index, Value>& scratch)
+    using RowView = typename M::RowView;
+
+    Round(W& weights, const Method& method, const Targets& targets, Scratch<W, M>& scratch)
         : weights_(weights), method_(method), targets_(targets), scratch_(scratch) {}
 
     /// Two classes, one vector: g = y x with y = -1 or +1.
-    [[nodiscard]] bool binary(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
-                              std::int32_t label, double weight, Tally& tally) {
+    [[nodiscard]] bool binary(const RowView& row, const RowView& ahead, std::int32_t label,
+                              double weight, Tally& tally) {
         const std::array g{Side{0, label == 1 ? 1.0 : -1.0}};
         const std::size_t y = label == 1 ? 1 : 0;
+        const double cost = targets_.cost_of(y, 1 - y);
+        if constexpr (W::bounds_variance) {
+            const Moments bound = weights_.bound(row, g, scratch_.work);
+            if (!finite(bound)) return false;
+            if (stays(row, g, bound, cost, weight)) return close(Outcome::unmoved, bound.m, tally);
+        }
         const Moments margin = weights_.moments(row, g, ahead, scratch_.work);
         if (!finite(margin)) return false;
-        const bool on_paper =
-            method_.scheme.kind == Scheme::Kind::exact && !W::meets_one_constraint && projects();
-        scratch_.rivals.assign(1, 1 - y);
-        return close(on_paper ? many(row, g, y, weight)
-                              : one(row, g, margin, targets_.cost_of(y, 1 - y), weight),
-                     margin.m, tally);
+        if constexpr (!W::meets_one_constraint) {
+            if (method_.scheme.kind == Scheme::Kind::exact && projects()) {
+                scratch_.rivals.assign(1, 1 - y);
+                return close(many(row, g, y, weight), margin.m, tally);
+            }
+        }
+        return close(one(row, g, margin, cost, weight), margin.m, tally);
     }
 
     /// One block per class: g = f(x, y) - f(x, rival) for the best wrong label, or for several.
-    [[nodiscard]] bool joint(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
-                             std::size_t y, double weight, Tally& tally) {
+    [[nodiscard]] bool joint(const RowView& row, const RowView& ahead, std::size_t y, double weight,
+                             Tally& tally) {
         const bool arrived = targets_.known[y] == 0;
         if (arrived) {
             targets_.known[y] = 1;
@@ -169,8 +131,8 @@ public:
 
     /// Each column is a binary problem: the code says whether a class is +1, -1 or absent in it. A
     /// problem is learnt once it has a known class on each side.
-    [[nodiscard]] bool coded(const Row<Index, Value>& row, const Row<Index, Value>& ahead,
-                             std::size_t y, double weight, Tally& tally) {
+    [[nodiscard]] bool coded(const RowView& row, const RowView& ahead, std::size_t y, double weight,
+                             Tally& tally) {
         if constexpr (!W::holds_coded_problems) {
             return false;
         } else {
@@ -192,7 +154,7 @@ public:
     }
 
     /// The lead of the right label under the averaged means, which predictions use.
-    [[nodiscard]] double averaged_lead(const Row<Index, Value>& row, std::size_t y) {
+    [[nodiscard]] double averaged_lead(const RowView& row, std::size_t y) {
         auto& s = scratch_.averaged;
         s.resize(weights_.shape().n_columns);
         weights_.averaged_scores(row, s);
@@ -209,13 +171,23 @@ public:
     }
 
 private:
+    /// Whether no variance up to the bound makes the rule move: all named rules that need not move
+    /// at some variance need not move at a smaller one.
+    template <std::size_t N>
+    [[nodiscard]] bool stays(const RowView& row, const std::array<Side, N>& g, const Moments& bound,
+                             double cost, double weight) {
+        if (std::holds_alternative<rules::Custom>(method_.rule)) return false;
+        const auto gather = [&] { return weights_.shares(row, g, bound.v, scratch_.shares); };
+        return !costed_step(method_.rule, cost, bound, weight, gather).moves();
+    }
+
     void find_problems() {
         if constexpr (W::holds_coded_problems) {
             scratch_.problems.find(targets_.code, targets_.known, weights_.order());
         }
     }
 
-    [[nodiscard]] Outcome take_steps(const Row<Index, Value>& row, std::size_t y, double weight) {
+    [[nodiscard]] Outcome take_steps(const RowView& row, std::size_t y, double weight) {
         auto& steps = scratch_.steps;
         const bool finite = std::visit(
             [&](const auto& rule) { return steps_by(rule, row, y, weight); }, method_.rule);
@@ -227,8 +199,7 @@ private:
 
     /// The steps of all problems that involve class y; false if one is not finite.
     template <class R>
-    [[nodiscard]] bool steps_by(const R& rule, const Row<Index, Value>& row, std::size_t y,
-                                double weight) {
+    [[nodiscard]] bool steps_by(const R& rule, const RowView& row, std::size_t y, double weight) {
         auto& steps = scratch_.steps;
         const auto problems = scratch_.problems.in_place(y);
         steps.moving.clear();
@@ -254,8 +225,7 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool best_only(const Row<Index, Value>& row, std::size_t y, double weight,
-                                 Tally& tally) {
+    [[nodiscard]] bool best_only(const RowView& row, std::size_t y, double weight, Tally& tally) {
         const auto& scores = scratch_.scores;
         const std::size_t rival = best_rival(scores, y);
         const std::array g{Side{y, 1.0}, Side{rival, -1.0}};
@@ -264,8 +234,7 @@ private:
         return close(one(row, g, margin, targets_.cost_of(y, rival), weight), margin.m, tally);
     }
 
-    [[nodiscard]] bool ranked(const Row<Index, Value>& row, std::size_t y, double weight,
-                              Tally& tally) {
+    [[nodiscard]] bool ranked(const RowView& row, std::size_t y, double weight, Tally& tally) {
         const auto& scores = scratch_.scores;
         for (std::size_t k = 0; k < scores.size(); ++k) {
             if (targets_.known[k] != 0 && !std::isfinite(scores[k])) return false;
@@ -279,7 +248,7 @@ private:
 
     /// One constraint: updates the weights directly.
     template <std::size_t N>
-    [[nodiscard]] Outcome one(const Row<Index, Value>& row, const std::array<Side, N>& g,
+    [[nodiscard]] Outcome one(const RowView& row, const std::array<Side, N>& g,
                               const Moments& margin, double cost, double weight) {
         const auto gather = [&] { return weights_.shares(row, g, margin.v, scratch_.shares); };
         const Step step = costed_step(method_.rule, cost, margin, weight, gather);
@@ -291,8 +260,8 @@ private:
     }
 
     /// Several constraints, or one to meet exactly: by a transaction.
-    [[nodiscard]] Outcome many(const Row<Index, Value>& row, std::span<const Side> sides,
-                               std::size_t y, double weight) {
+    [[nodiscard]] Outcome many(const RowView& row, std::span<const Side> sides, std::size_t y,
+                               double weight) {
         auto& transaction = scratch_.transaction;
         transaction.load(weights_, row, sides);
         const auto step_of = [&](std::size_t r, const Moments& margin) {
@@ -385,7 +354,7 @@ private:
     W& weights_;
     const Method& method_;
     const Targets& targets_;
-    Scratch<W, Index, Value>& scratch_;
+    Scratch<W, M>& scratch_;
     ColumnUpdatesOf<W> column_updates_;
 };
 
@@ -393,15 +362,15 @@ private:
 
 /// Learns the rows of an order up to `end`, in as many pieces as the caller likes, one round per
 /// row. Prefetching continues across pieces.
-template <Weights W, class Index, class Value>
+template <Weights W, class M>
 class Pass {
 public:
-    Pass(W& weights, const Method& method, const Matrix<Index, Value>& rows, const Targets& targets,
-         std::size_t begin, std::size_t end)
+    Pass(W& weights, const Method& method, const M& rows, const Targets& targets, std::size_t begin,
+         std::size_t end)
         : weights_(weights),
           rows_(rows),
           targets_(targets),
-          lookahead_(weights, rows, targets, begin, end),
+          lookahead_(weights, rows, targets.rows, begin, end),
           round_(weights, method, targets, scratch_),
           next_(begin) {}
 
@@ -410,8 +379,8 @@ public:
 
     /// Learns the rows from the end of the last piece up to `end`.
     [[nodiscard]] Tally run(std::size_t end) {
-        const bool coded = !targets_.code.empty();
-        const bool binary = weights_.shape().n_columns == 1;
+        [[maybe_unused]] const bool coded = !targets_.code.empty();
+        [[maybe_unused]] const bool binary = weights_.shape().n_columns == 1;
         const bool judged = !targets_.missed.empty();
         const bool by_average = judged && weights_.shape().averaged;
         Tally tally{.end = next_};
@@ -422,11 +391,17 @@ public:
             const double weight = targets_.rows.weight_of(i);
             const std::int32_t y = targets_.y[i];
             const auto label = static_cast<std::size_t>(y);
-            const double lead = by_average ? round_.averaged_lead(row, label) : 0.0;
             const std::uint64_t mistakes = tally.mistakes;
-            const bool learnt = coded    ? round_.coded(row, ahead, label, weight, tally)
-                                : binary ? round_.binary(row, ahead, y, weight, tally)
-                                         : round_.joint(row, ahead, label, weight, tally);
+            double lead = 0.0;
+            bool learnt = false;
+            if constexpr (W::holds_classes) {
+                if (by_average) lead = round_.averaged_lead(row, label);
+                learnt = coded    ? round_.coded(row, ahead, label, weight, tally)
+                         : binary ? round_.binary(row, ahead, y, weight, tally)
+                                  : round_.joint(row, ahead, label, weight, tally);
+            } else {
+                learnt = round_.binary(row, ahead, y, weight, tally);
+            }
             if (learnt) {
                 const bool missed = by_average ? !(lead > 0.0) : tally.mistakes > mistakes;
                 if (judged) targets_.missed[i] = missed ? 1 : 0;
@@ -440,19 +415,19 @@ public:
 
 private:
     W& weights_;
-    const Matrix<Index, Value>& rows_;
+    const M& rows_;
     const Targets& targets_;
-    detail::Scratch<W, Index, Value> scratch_;
-    detail::Lookahead<W, Index, Value> lookahead_;
-    detail::Round<W, Index, Value> round_;
+    detail::Scratch<W, M> scratch_;
+    detail::Lookahead<W, M> lookahead_;
+    detail::Round<W, M> round_;
     std::size_t next_;
 };
 
 /// Learns rows [begin, end) of the order in one piece.
-template <Weights W, class Index, class Value>
-[[nodiscard]] Tally learn(W& weights, const Method& method, const Matrix<Index, Value>& rows,
-                          const Targets& targets, std::size_t begin, std::size_t end) {
-    return Pass<W, Index, Value>(weights, method, rows, targets, begin, end).run(end);
+template <Weights W, class M>
+[[nodiscard]] Tally learn(W& weights, const Method& method, const M& rows, const Targets& targets,
+                          std::size_t begin, std::size_t end) {
+    return Pass<W, M>(weights, method, rows, targets, begin, end).run(end);
 }
 
 }  // namespace surelearn

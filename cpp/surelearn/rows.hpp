@@ -40,6 +40,9 @@ struct RowBuffer {
 template <class Index, class Value>
 class Matrix {
 public:
+    using RowView = Row<Index, Value>;
+    using Buffer = RowBuffer<Index, Value>;
+
     Matrix(std::span<const Index> start, std::span<const Index> index, std::span<const Value> value,
            std::size_t n_features)
         : start_(start), index_(index), value_(value), n_features_(n_features) {}

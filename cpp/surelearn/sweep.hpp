@@ -18,6 +18,7 @@
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
 #include "surelearn/learn.hpp"
+#include "surelearn/lookahead.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/simd.hpp"
@@ -76,7 +77,7 @@ public:
           rows_(rows),
           targets_(targets),
           tallies_(tallies),
-          lookahead_(weights, rows, targets, begin, end),
+          lookahead_(weights, rows, targets.rows, begin, end),
           next_(begin) {
         for (std::size_t b = 0; b < learners.size(); ++b) {
             const bool covariance = learners[b].projection == Projection::covariance;
@@ -287,7 +288,7 @@ private:
     const Matrix<Index, Value>& rows_;
     const Targets& targets_;
     std::span<LearnerTally> tallies_;
-    detail::Lookahead<Diagonal<T>, Index, Value> lookahead_;
+    detail::Lookahead<Diagonal<T>, Matrix<Index, Value>> lookahead_;
     RowBuffer<Index, Value> buffer_;
     std::vector<double> shares_;
     std::vector<T> old_;

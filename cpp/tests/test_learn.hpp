@@ -135,7 +135,7 @@ template <class T, class Index, class Value>
     std::vector<std::size_t> ends(cuts.begin(), cuts.end());
     ends.push_back(problem.size());
     const Method method = setting.method();
-    Pass<Diagonal<T>, Index, Value> pass(weights, method, rows, targets, 0, problem.size());
+    Pass<Diagonal<T>, Matrix<Index, Value>> pass(weights, method, rows, targets, 0, problem.size());
     Tally tally;
     for (const std::size_t end : ends) {
         if (tally.refused) break;

@@ -1,0 +1,318 @@
+// Rooms 3 and 6, dual weights: the Gaussian of full weights over the features of a kernel, as sums
+// over support points. Knows kernel values and steps; knows neither kernels nor rules.
+//
+// With phi(x) the features of the kernel (Crammer, Dredze & Pereira 2008, theorem 2):
+//
+//     mu = sum_p nu_p phi(x_p),    sigma = a I + sum_pq Pi_pq phi(x_p) phi(x_q)'.
+//
+// Pi is negative semidefinite: sigma^-1 = I / a + sum_p gain_p phi(x_p) phi(x_p)', where gain_p is
+// the sum of all gains of point p, and -Pi = a^2 (diag(gain)^-1 + a K)^-1 with K the kernel of the
+// points. A point's part of the Gaussian is a factor of its own, exp(c_p w.phi - gain_p
+// (w.phi)^2 / 2), and can be taken out again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "surelearn/gaussian.hpp"
+#include "surelearn/lines.hpp"
+#include "surelearn/parallel_for.hpp"
+#include "surelearn/table.hpp"
+#include "surelearn/types.hpp"
+#include "surelearn/weights.hpp"
+
+namespace surelearn {
+
+/// A row x by its kernel values.
+struct KernelRow {
+    std::span<const double> values{};         ///< k(x, candidate), for the candidates of a block
+    std::span<const std::int64_t> columns{};  ///< for each point, its place among the candidates
+    double norm = 0.0;                        ///< k(x, x)
+    std::int64_t own = 0;                     ///< the point that x is
+
+    [[nodiscard]] double with(std::int64_t point) const noexcept {
+        return values[static_cast<std::size_t>(columns[static_cast<std::size_t>(point)])];
+    }
+};
+
+/// Rows with their kernel values: all rows of a block have the same candidates.
+struct KernelBlock {
+    using RowView = KernelRow;
+    struct Buffer {};
+
+    std::span<const double> values;  ///< [row, candidate]
+    std::span<const double> norms;
+    std::span<const std::int64_t> own;
+    std::span<const std::int64_t> columns;
+
+    [[nodiscard]] std::size_t size() const noexcept { return own.size(); }
+    [[nodiscard]] KernelRow row(std::size_t i, Buffer&) const noexcept {
+        const std::size_t n = values.size() / size();
+        return {values.subspan(i * n, n), columns, norms[i], own[i]};
+    }
+};
+
+class Dual {
+public:
+    using Number = double;
+    using SomeRow = KernelRow;
+    struct Work {
+        std::vector<double> k;  ///< kernel values of the row with the support points
+        std::vector<double> s;  ///< Pi k
+        double m = 0.0;         ///< mu.phi(x)
+        double v = 0.0;         ///< variance as summed; rounding may make it negative
+    };
+    static constexpr bool fetches_ahead = false;
+    static constexpr bool holds_classes = false;
+    static constexpr bool holds_coded_problems = false;
+    static constexpr bool touches_all_weights = true;
+    static constexpr bool meets_one_constraint = true;
+    static constexpr bool bounds_variance = true;
+
+    /// `budget`: the most support points; 0: any number.
+    explicit Dual(const Shape& shape, std::size_t budget = 0) : shape_(shape), budget_(budget) {}
+
+    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    [[nodiscard]] double prior() const noexcept { return shape_.prior; }
+    [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+    void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
+    void set_threads(std::size_t threads) noexcept { threads_ = threads; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return pi_.size() * sizeof(double); }
+    [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
+
+    /// Number of support points.
+    [[nodiscard]] std::size_t size() const noexcept { return points_.size(); }
+    [[nodiscard]] std::span<const std::int64_t> points() const noexcept { return points_; }
+    [[nodiscard]] std::span<const double> nu() const noexcept { return nu_; }
+    /// Pi has lines of so many numbers.
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] std::span<const double> line(std::size_t p) const noexcept {
+        return {pi_.data() + p * capacity_, size()};
+    }
+
+    /// Gives every support point the number that `numbers` has for its old one.
+    void renumber(std::span<const std::int64_t> numbers) noexcept {
+        for (std::int64_t& p : points_) p = numbers[static_cast<std::size_t>(p)];
+    }
+
+    /// Adds a support point with these numbers, `line` being its line of Pi up to itself.
+    void restore(std::int64_t point, double nu, std::span<const double> line) {
+        const std::size_t p = append(point);
+        nu_[p] = nu;
+        for (std::size_t q = 0; q < line.size(); ++q) at(p, q) = at(q, p) = line[q];
+    }
+
+    [[nodiscard]] Dual copy() const {
+        Dual other(shape_, budget_);
+        other.set_rounds(rounds_);
+        other.set_threads(threads_);
+        other.capacity_ = size();
+        other.pi_ = Table<double>(product(size(), size()));
+        for (std::size_t p = 0; p < size(); ++p)
+            other.restore(points_[p], nu_[p], line(p).first(p + 1));
+        return other;
+    }
+
+    /// mu.phi(x).
+    [[nodiscard]] double score(const KernelRow& row) const noexcept {
+        double m = 0.0;
+        for (std::size_t p = 0; p < size(); ++p) m += nu_[p] * row.with(points_[p]);
+        return m;
+    }
+
+    /// The mean of the margin of g = sign phi(x), and the variance of an untouched row, which
+    /// learning only lowers. `work` keeps the kernel values for `moments`.
+    [[nodiscard]] Moments bound(const KernelRow& row, const std::array<Side, 1>& g,
+                                Work& work) const {
+        work.k.resize(size());
+        work.m = 0.0;
+        for (std::size_t p = 0; p < size(); ++p) {
+            work.k[p] = row.with(points_[p]);
+            work.m += nu_[p] * work.k[p];
+        }
+        return {g[0].sign * work.m, prior() * row.norm};
+    }
+
+    /// Mean and variance of the margin, after `bound` for the same row: v = a k(x, x) + k' Pi k,
+    /// but not below its rounding error.
+    [[nodiscard]] Moments moments(const KernelRow& row, const std::array<Side, 1>& g,
+                                  const KernelRow&, Work& work) const {
+        work.v = prior() * row.norm;
+        if (shape_.second_order) {
+            multiply(work.k, work.s);
+            for (std::size_t p = 0; p < size(); ++p) work.v += work.k[p] * work.s[p];
+        }
+        return {g[0].sign * work.m, std::max(work.v, floor(row))};
+    }
+
+    /// The contributions to v that a rule may ask for; nothing is dropped, so there is only one.
+    [[nodiscard]] std::span<const double> shares(const KernelRow&, const std::array<Side, 1>&,
+                                                 double v, std::vector<double>& out) const {
+        out.assign(1, v);
+        return out;
+    }
+
+    /// With t = Pi k + a e_x, the coordinates of sigma phi(x): nu += alpha sign t and
+    /// Pi -= beta t t'. Then x is a support point; beyond the budget one is removed. If a number
+    /// would not be finite, or if v is lost in rounding, nothing changes and it returns false.
+    [[nodiscard]] bool update(const KernelRow& row, const std::array<Side, 1>& g, const Step& step,
+                              double v, Projection, Work& work) {
+        if (!(work.v > floor(row))) return false;
+        auto& t = work.s;
+        if (!shape_.second_order) t.assign(size(), 0.0);
+        const std::size_t own = place_of(row.own);
+        if (own == t.size()) t.push_back(0.0);
+        t[own] += prior();
+        const double root = std::sqrt(beta_of(step.gain, v));
+        if (!is_valid(t, g[0].sign * step.alpha, root)) return false;
+        if (own == size()) (void)append(row.own);
+        for (std::size_t p = 0; p < size(); ++p) nu_[p] += g[0].sign * step.alpha * t[p];
+        if (root > 0.0) subtract(t, root);
+        if (budget_ > 0 && size() > budget_) remove(weakest());
+        return true;
+    }
+
+    /// Scale-free rules shrink sigma without end, but v = a k(x, x) + k' Pi k is lost in rounding
+    /// long before its scale matters.
+    void keep_in_range(std::span<const std::uint8_t> = {}) noexcept {}
+    void look_again() noexcept {}
+    void end_round() noexcept { ++rounds_; }
+
+    /// Takes the factor of point p out of the Gaussian: Pi and nu become their Schur complements,
+    ///
+    ///     Pi_qr - Pi_qp Pi_pr / Pi_pp,    nu_q - Pi_qp nu_p / Pi_pp.
+    ///
+    /// The precision loses gain_p phi(x_p) phi(x_p)' and nothing else, so sigma stays positive
+    /// definite and no variance falls.
+    void remove(std::size_t p) {
+        const double own = at(p, p);
+        if (own < 0.0) {
+            const std::vector<double> column(line(p).begin(), line(p).end());
+            const double root = std::sqrt(-1.0 / own);
+            for (std::size_t q = 0; q < size(); ++q) nu_[q] -= column[q] * nu_[p] / own;
+            subtract(column, root, -1.0);
+        }
+        drop(p);
+    }
+
+private:
+    [[nodiscard]] double& at(std::size_t p, std::size_t q) noexcept {
+        return pi_.data()[p * capacity_ + q];
+    }
+
+    [[nodiscard]] std::size_t place_of(std::int64_t point) const noexcept {
+        return static_cast<std::size_t>(std::ranges::find(points_, point) - points_.begin());
+    }
+
+    /// The rounding error of v: a smaller value says nothing about the variance.
+    [[nodiscard]] double floor(const KernelRow& row) const noexcept {
+        return std::numeric_limits<double>::epsilon() * prior() * row.norm;
+    }
+
+    [[nodiscard]] std::size_t threads_for() const noexcept {
+        constexpr std::size_t worth_a_thread = std::size_t{1} << 20;
+        return std::clamp<std::size_t>(size() * size() * sizeof(double) / worth_a_thread, 1,
+                                       threads_);
+    }
+
+    /// s = Pi k.
+    void multiply(std::span<const double> k, std::vector<double>& s) const {
+        s.assign(size(), 0.0);
+        parallel_for(size(), threads_for(), [&](std::size_t begin, std::size_t end) {
+            const auto line_of = [&](std::size_t p) { return pi_.data() + p * capacity_ + begin; };
+            const auto factor_of = [&](std::size_t p) { return k[p]; };
+            add_lines(size(), line_of, factor_of, std::span(s).subspan(begin, end - begin));
+        });
+    }
+
+    /// Pi -= sign (root t)(root t)', which keeps it symmetric to the bit.
+    void subtract(std::span<const double> t, double root, double sign = 1.0) {
+        std::vector<double> c(t.begin(), t.end());
+        for (double& x : c) x *= root;
+        parallel_for(size(), threads_for(), [&](std::size_t p, std::size_t end) {
+            for (; p < end; ++p) subtract_line(c.data(), sign * c[p], &at(p, 0), size());
+        });
+    }
+
+    [[nodiscard]] bool is_valid(std::span<const double> t, double alpha, double root) const {
+        const double most = std::sqrt(std::numeric_limits<double>::max());
+        bool sound = true;
+        for (std::size_t p = 0; p < t.size(); ++p) {
+            const double before = p < size() ? nu_[p] : 0.0;
+            check_mean<double>(before + alpha * t[p], sound);
+            sound &= std::fabs(root * t[p]) < most;
+        }
+        return sound;
+    }
+
+    /// A new support point without any part in the Gaussian.
+    std::size_t append(std::int64_t point) {
+        const std::size_t p = size();
+        if (p == capacity_) grow();
+        points_.push_back(point);
+        nu_.push_back(0.0);
+        for (std::size_t q = 0; q <= p; ++q) at(p, q) = at(q, p) = 0.0;
+        return p;
+    }
+
+    void grow() {
+        const std::size_t wanted = std::max<std::size_t>(16, capacity_ + capacity_ / 2);
+        const std::size_t most = budget_ > 0 ? budget_ + 1 : wanted;
+        const std::size_t capacity = std::max(std::min(wanted, most), capacity_ + 1);
+        Table<double> larger(product(capacity, capacity));
+        for (std::size_t p = 0; p < size(); ++p) {
+            std::ranges::copy(line(p), larger.data() + p * capacity);
+        }
+        pi_ = std::move(larger);
+        capacity_ = capacity;
+    }
+
+    /// The point that the others predict best: the squared residual of its factor without it, in
+    /// units of its variance, is nu_p^2 / -Pi_pp. Without a covariance: the smallest |nu_p|.
+    [[nodiscard]] std::size_t weakest() const noexcept {
+        constexpr double tiny = std::numeric_limits<double>::min();
+        std::size_t found = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t p = 0; p < size(); ++p) {
+            const double own = shape_.second_order ? std::max(-line(p)[p], tiny) : 1.0;
+            const double strength = nu_[p] * nu_[p] / own;
+            if (!(strength < least)) continue;
+            least = strength;
+            found = p;
+        }
+        return found;
+    }
+
+    /// Forgets point p; the last point takes its place.
+    void drop(std::size_t p) noexcept {
+        const std::size_t last = size() - 1;
+        for (std::size_t q = 0; q < last && p != last; ++q) {
+            const double x = q == p ? at(last, last) : at(last, q);
+            at(p, q) = at(q, p) = x;
+        }
+        points_[p] = points_[last];
+        nu_[p] = nu_[last];
+        points_.pop_back();
+        nu_.pop_back();
+    }
+
+    Shape shape_;
+    std::size_t budget_;
+    std::vector<std::int64_t> points_;
+    std::vector<double> nu_;
+    Table<double> pi_;  ///< lines of `capacity_` numbers; both halves, so that lines are contiguous
+    std::size_t capacity_ = 0;
+    std::uint64_t rounds_ = 0;
+    std::size_t threads_ = 1;
+};
+
+static_assert(Weights<Dual>);
+
+}  // namespace surelearn
