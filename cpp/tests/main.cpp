@@ -9,9 +9,11 @@
 
 #include "check.hpp"
 #include "test_batch.hpp"
+#include "test_candidates.hpp"
 #include "test_chain.hpp"
 #include "test_custom.hpp"
 #include "test_diagonal.hpp"
+#include "test_dual.hpp"
 #include "test_forms.hpp"
 #include "test_full.hpp"
 #include "test_gaussian.hpp"
@@ -88,6 +90,7 @@ int main() {
     run(forms_tests, count);
     run(growth_tests, count);
     run(full_tests, count);
+    run(dual_tests, count);
     run(learn_tests, count);
     run(top_two_tests, count);
     run(custom_tests, count);
@@ -95,6 +98,7 @@ int main() {
     run(merge_tests, count);
     run(templates_tests, count);
     run(structured_tests, count);
+    run(candidates_tests, count);
     run(chain_tests, count);
     run(batch_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
