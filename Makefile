@@ -47,7 +47,7 @@ properties: .venv/test.stamp    ## the property tests with three times the examp
 fuzz: .venv/slow.stamp          ## new examples for the property tests, damaged files for every reader, five minutes each
 	SURELEARN_HYPOTHESIS=fuzz $(PROPERTIES)
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
-	printf '%s\n' jsonl csv conll conllu parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
+	printf '%s\n' jsonl csv conll conllu groups parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 
 bench: .venv/bench.stamp        ## every claim, measured; rewrites the tables of both READMEs
 	for script in $(BENCHMARKS); do $(PY) $$script || exit 1; done

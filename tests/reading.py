@@ -57,9 +57,29 @@ def content(batch):
     """Everything in a batch, to be compared."""
     if isinstance(batch, read.Sentences):
         return batch.X, batch.y, batch.n_bad
+    if isinstance(batch, read.Groups):
+        return grouped(batch), batch.n_bad
     X = batch.X.tolist() if isinstance(batch.X, np.ndarray) else batch.X.to_pylist()
     weight = None if batch.weight is None else batch.weight.tolist()
     return X, None if batch.labels is None else batch.y.tolist(), weight, batch.n_bad
+
+
+def grouped(batch):
+    """The groups of a batch: (id, [(label, name, {feature: value}), ...])."""
+    found = []
+    labels = batch.cost if batch.relevance is None else batch.relevance
+    for g in range(len(batch)):
+        rows = []
+        for i in range(batch.bounds[g], batch.bounds[g + 1]):
+            row = batch.X[[i]].tocoo()
+            label = None if labels is None else float(labels[i])
+            name = None if batch.names is None else int(batch.names[i])
+            entries: dict[int, float] = {}
+            for j, x in zip(row.coords[1].tolist(), row.data.tolist(), strict=True):
+                entries[j] = entries.get(j, 0.0) + x
+            rows.append((label, name, {j: x for j, x in entries.items() if x != 0}))
+        found.append((None if batch.ids is None else int(batch.ids[g]), rows))
+    return found
 
 
 def check_going_on(source):

@@ -11,7 +11,7 @@ from scipy import sparse
 import strategies
 from driver import Learnt, learn, make, method
 from reference.rules import FIRST_ORDER
-from surelearn.rows import in_order, rows_of, rows_of_dict
+from surelearn.rows import crossed, in_order, rows_of, rows_of_dict
 from surelearn.weights import Targets
 
 
@@ -188,3 +188,16 @@ def test_arrays_in_order_are_not_copied_and_others_are_put_in_order():
         assert found.flags.c_contiguous
         assert found.flags.aligned
         np.testing.assert_array_equal(found, other)
+
+
+@given(seed=st.integers(0, 99), m=st.integers(0, 6))
+def test_crossed_rows_are_outer_products(seed, m):
+    random = np.random.default_rng(seed)
+    A, B = (sparse.random_array((4, d), density=0.5, rng=random, format="csr") for d in (3, 5))
+    of_a, of_b = random.integers(4, size=m), random.integers(4, size=m)
+    outer = np.einsum("pi,pj->pij", A.toarray()[of_a], B.toarray()[of_b]).reshape(m, 15)
+    exact = crossed(A, B, (of_a, of_b), 15, hashed=False)
+    np.testing.assert_array_equal(exact.toarray(), outer.astype(np.float32))
+    hashed = crossed(A, B, (of_a, of_b), 7, hashed=True)
+    assert hashed.shape == (m, 7)
+    np.testing.assert_allclose(hashed.sum(axis=1), outer.sum(axis=1), rtol=1e-5)

@@ -39,17 +39,20 @@ using Bad = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::
 }
 
 template <class T>
-[[nodiscard]] auto svmlight(const Vector<std::uint8_t>& block, bool zero_based, bool skip_bad) {
+[[nodiscard]] auto svmlight(const Vector<std::uint8_t>& block, bool zero_based, bool grouped,
+                            bool skip_bad) {
     const std::string_view text = text_of(block);
     std::int64_t n_features = 0;
     auto rows = [&] {
         const nb::gil_scoped_release release;
-        return parse_svmlight<T>(text, zero_based, skip_bad, n_features);
+        return parse_svmlight<T>(text, zero_based, grouped, skip_bad, n_features);
     }();
+    std::optional<Array<std::int64_t>> queries;
+    if (grouped) queries = give(std::move(rows.queries), rows.n_rows);
     return std::tuple(give(std::move(rows.starts), rows.n_rows + 1),
                       give(std::move(rows.features), rows.n_entries),
                       give(std::move(rows.values), rows.n_entries), n_features,
-                      give(std::move(rows.labels), rows.n_rows), bad_lines(rows.bad));
+                      give(std::move(rows.labels), rows.n_rows), queries, bad_lines(rows.bad));
 }
 
 template <class T>
@@ -58,7 +61,7 @@ template <class T>
     const std::string_view text = text_of(block);
     auto rows = [&] {
         const nb::gil_scoped_release release;
-        return parse_vw<T>(text, n_features, alternate_sign, skip_bad);
+        return parse_vw<WeightedRows<T>>(text, n_features, alternate_sign, skip_bad);
     }();
     std::optional<Array<double>> weights;
     if (rows.weighted) weights = give(std::move(rows.weights), rows.n_rows);
@@ -68,22 +71,43 @@ template <class T>
                       give(std::move(rows.labels), rows.n_rows), weights, bad_lines(rows.bad));
 }
 
+[[nodiscard]] auto candidates(const Vector<std::uint8_t>& block, std::uint32_t n_features,
+                              bool skip_bad) {
+    const std::string_view text = text_of(block);
+    auto rows = [&] {
+        const nb::gil_scoped_release release;
+        return parse_vw<CandidateRows<float>>(text, n_features, false, skip_bad);
+    }();
+    const std::size_t n = rows.n_rows;
+    return std::tuple(give(std::move(rows.starts), n + 1),
+                      give(std::move(rows.features), rows.n_entries),
+                      give(std::move(rows.values), rows.n_entries), give(std::move(rows.labels), n),
+                      give(std::move(rows.names), n), give(std::move(rows.groups), n),
+                      give(std::move(rows.shared), n), bad_lines(rows.bad));
+}
+
 constexpr const char* svmlight_doc =
-    "(starts, features, values, n_features, labels, bad lines); the arrays are the caller's.";
+    "(starts, features, values, n_features, labels, queries or None, bad lines); the arrays are "
+    "the caller's.";
 constexpr const char* vw_doc =
     "(starts, features, values, labels, weights, bad lines); the arrays are the caller's.";
+constexpr const char* candidates_doc =
+    "(starts, features, values, costs, labels, groups, which are shared, bad lines); the arrays "
+    "are the caller's.";
 
 }  // namespace
 
 void bind_read(nb::module_& m) {
     m.def("parse_svmlight32", &svmlight<float>, nb::arg("block"), nb::kw_only(),
-          nb::arg("zero_based"), nb::arg("skip_bad"), svmlight_doc);
+          nb::arg("zero_based"), nb::arg("grouped"), nb::arg("skip_bad"), svmlight_doc);
     m.def("parse_svmlight64", &svmlight<double>, nb::arg("block"), nb::kw_only(),
-          nb::arg("zero_based"), nb::arg("skip_bad"), svmlight_doc);
+          nb::arg("zero_based"), nb::arg("grouped"), nb::arg("skip_bad"), svmlight_doc);
     m.def("parse_vw32", &vw<float>, nb::arg("block"), nb::kw_only(), nb::arg("n_features"),
           nb::arg("alternate_sign"), nb::arg("skip_bad"), vw_doc);
     m.def("parse_vw64", &vw<double>, nb::arg("block"), nb::kw_only(), nb::arg("n_features"),
           nb::arg("alternate_sign"), nb::arg("skip_bad"), vw_doc);
+    m.def("parse_candidates", &candidates, nb::arg("block"), nb::kw_only(), nb::arg("n_features"),
+          nb::arg("skip_bad"), candidates_doc);
 }
 
 }  // namespace surelearn::bind

@@ -6,18 +6,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "surelearn/parse.hpp"
 
 namespace surelearn {
 
+/// Rows, with the query of each if they are to be grouped.
+template <class T>
+struct QueryRows : ParsedRows<T> {
+    std::unique_ptr<std::int64_t[]> queries;  ///< nullptr if rows are not grouped
+
+    QueryRows(std::size_t most_rows, std::size_t most_entries, bool grouped)
+        : ParsedRows<T>(most_rows, most_entries) {
+        if (grouped) queries = std::make_unique_for_overwrite<std::int64_t[]>(most_rows);
+    }
+};
+
 /// Reads one line after the other. Drops zeros; other entries keep the order of the file.
 template <class T>
 class SvmlightReader {
 public:
-    SvmlightReader(ParsedRows<T>& rows, bool zero_based)
-        : rows_(rows), first_(zero_based ? 0 : 1) {}
+    SvmlightReader(QueryRows<T>& rows, bool zero_based) : rows_(rows), first_(zero_based ? 0 : 1) {}
 
     /// One more than the largest feature, including features of value zero.
     [[nodiscard]] std::int64_t n_features() const noexcept { return n_features_; }
@@ -29,17 +40,17 @@ public:
         const char* after = read_number(p, end, label);
         if (after == nullptr || !closes(*after) || !std::isfinite(label)) return bad_label(p, why);
         after = skip_blanks(after);
-        if (*after == 'q') {
-            p = after;
-            after = read_qid(p);
-            if (after == nullptr) return misread(p, "qid:number", why);
-            after = skip_blanks(after);
+        if (rows_.queries != nullptr && ends(*after)) return misread(p, with_query, why);
+        if (rows_.queries != nullptr || *after == 'q') {
+            after = read_query(after, why);
+            if (after == nullptr) return nullptr;
         }
         return read_entries(after, end, label, why);
     }
 
 private:
     static constexpr std::uint64_t index_limit = std::uint64_t{1} << 31;
+    static constexpr std::string_view with_query = "qid:number after the label";
 
     [[nodiscard]] static bool ends(char c) noexcept { return c == '\n' || c == '#'; }
     [[nodiscard]] static bool closes(char c) noexcept { return is_space(c) || c == '#'; }
@@ -55,13 +66,21 @@ private:
                1;
     }
 
-    [[nodiscard]] static const char* read_qid(const char* p) noexcept {
-        for (const char c : std::string_view("qid:")) {
-            if (*p++ != c) return nullptr;
+    /// Reads `qid:n`. A number that no row keeps may have any size.
+    [[nodiscard]] const char* read_query(const char* p, Misread& why) noexcept {
+        constexpr std::string_view name = "qid:";
+        const char* digits = p;
+        for (const char c : name) {
+            if (*digits++ != c) return misread(p, "qid:number", why);
         }
-        const char* const digits = p;
-        while (is_digit(*p)) ++p;
-        return p != digits && closes(*p) ? p : nullptr;
+        std::uint64_t number = 0;
+        const char* const after = parse::read_digits(digits, number);
+        if (after == digits || !closes(*after)) return misread(p, "qid:number", why);
+        if (rows_.queries != nullptr) {
+            if (after - digits > 18) return misread(p, "a qid of at most 18 digits", why);
+            rows_.queries[rows_.n_rows] = static_cast<std::int64_t>(number);
+        }
+        return skip_blanks(after);
     }
 
     [[nodiscard]] const char* read_entries(const char* p, const char* end, double label,
@@ -143,17 +162,17 @@ private:
         return index;
     }
 
-    ParsedRows<T>& rows_;
+    QueryRows<T>& rows_;
     std::uint64_t first_;
     std::int64_t n_features_ = 0;
 };
 
-/// The rows of a block, and one more than the largest feature.
+/// The rows of a block, and one more than the largest feature. Grouped rows must have a query.
 template <class T>
-[[nodiscard]] ParsedRows<T> parse_svmlight(std::string_view block, bool zero_based, bool skip_bad,
-                                           std::int64_t& n_features) {
+[[nodiscard]] QueryRows<T> parse_svmlight(std::string_view block, bool zero_based, bool grouped,
+                                          bool skip_bad, std::int64_t& n_features) {
     const std::size_t most = count_of(block, [](char c) { return c == ':'; });
-    ParsedRows<T> rows(most_rows(block), most);
+    QueryRows<T> rows(most_rows(block), most, grouped);
     SvmlightReader<T> reader(rows, zero_based);
     read_lines(block, skip_bad, rows.bad, reader);
     n_features = reader.n_features();

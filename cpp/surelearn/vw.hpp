@@ -1,5 +1,6 @@
 // Room 1, Vowpal Wabbit text: `[label [importance [base]]] ['tag]|namespace[:scale] feature[:value]
-// ... |namespace ...` to hashed rows. Knows no file.
+// ... |namespace ...` to hashed rows, and `[label[:cost]] ['tag]|...` to groups of candidates.
+// Knows no file.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +22,136 @@
 
 namespace surelearn {
 
-/// Rows with an importance each.
+// ------------------------------------------------------------------ before the first bar
+
+namespace vw {
+
+/// Whether the word is a number from end to end.
+[[nodiscard]] inline bool read_whole(std::string_view word, double& value) noexcept {
+    return read_number(word.data(), word.data(), value) == word.end();
+}
+
+inline bool is_label(bool sound, std::string_view word, std::string_view expected,
+                     Misread& why) noexcept {
+    if (!sound) why = {expected, word.begin(), word.end()};
+    return sound;
+}
+
+}  // namespace vw
+
+/// Rows of lines `[label [importance [base]]] |...`.
 template <class T>
 struct WeightedRows : ParsedRows<T> {
+    static constexpr std::size_t most_words = 3;
+    static constexpr std::string_view too_many = "'|' after label, importance and base";
+
     std::unique_ptr<double[]> weights;
     bool weighted = false;  ///< whether any row states its importance
 
     WeightedRows(std::size_t most_rows, std::size_t most_entries)
         : ParsedRows<T>(most_rows, most_entries),
           weights(std::make_unique_for_overwrite<double[]>(most_rows)) {}
+
+    void blank_line() noexcept {}
+
+    /// Reads the words of the next row; no number where a line has no label.
+    [[nodiscard]] bool read_label(std::span<const std::string_view> words, Misread& why) {
+        label_ = std::numeric_limits<double>::quiet_NaN();
+        weights[this->n_rows] = 1.0;
+        states_weight_ = words.size() > 1;
+        if (words.empty()) return true;
+        const std::size_t more = words[0].find_first_of(":,");
+        const bool several = more != std::string_view::npos && is_digit(words[0].front());
+        if (several) return vw::is_label(false, words[0], "one label", why);
+        const bool number = says_infinite(words[0]) || vw::read_whole(words[0], label_);
+        return vw::is_label(number, words[0], "a label", why) &&
+               vw::is_label(std::isfinite(label_), words[0], "a finite label", why) &&
+               read_importance(words.subspan(1), why);
+    }
+
+    void end_line(std::size_t n) noexcept {
+        weighted |= states_weight_;
+        this->end_row(n, label_);
+    }
+
+private:
+    [[nodiscard]] bool read_importance(std::span<const std::string_view> words, Misread& why) {
+        if (words.empty()) return true;
+        double& weight = weights[this->n_rows];
+        const bool sound =
+            vw::read_whole(words[0], weight) && std::isfinite(weight) && weight >= 0.0;
+        if (!vw::is_label(sound, words[0], "an importance of at least 0", why)) return false;
+        double base = 0.0;
+        return words.size() == 1 ||
+               vw::is_label(vw::read_whole(words[1], base) && std::isfinite(base), words[1],
+                            "a number as base", why);
+    }
+
+    double label_ = 0.0;
+    bool states_weight_ = false;
 };
+
+/// Rows of lines `[label[:cost]] |...` in groups, with a blank line between two groups. A row is a
+/// candidate, or holds what all candidates share: `shared |...`, the first line of its group.
+template <class T>
+struct CandidateRows : ParsedRows<T> {
+    static constexpr std::size_t most_words = 1;
+    static constexpr std::string_view too_many = "'|' after label:cost";
+
+    std::unique_ptr<std::int64_t[]> names;   ///< label of each candidate, -1 where it has none
+    std::unique_ptr<std::int64_t[]> groups;  ///< number of the row's group, from 0
+    std::unique_ptr<bool[]> shared;
+
+    CandidateRows(std::size_t most_rows, std::size_t most_entries)
+        : ParsedRows<T>(most_rows, most_entries),
+          names(std::make_unique_for_overwrite<std::int64_t[]>(most_rows)),
+          groups(std::make_unique_for_overwrite<std::int64_t[]>(most_rows)),
+          shared(std::make_unique_for_overwrite<bool[]>(most_rows)) {}
+
+    void blank_line() noexcept {
+        if (this->n_rows != group_begin_) ++group_;
+        group_begin_ = this->n_rows;
+    }
+
+    /// Reads the word of the next row; no number where a candidate has no cost.
+    [[nodiscard]] bool read_label(std::span<const std::string_view> words, Misread& why) {
+        const std::size_t row = this->n_rows;
+        cost_ = std::numeric_limits<double>::quiet_NaN();
+        names[row] = -1;
+        groups[row] = group_;
+        shared[row] = !words.empty() && (words[0] == "shared" || words[0] == "***shared***");
+        if (words.empty()) return true;
+        if (!shared[row]) return read_cost(words[0], why);
+        return vw::is_label(row == group_begin_, words[0], "'shared' in the first line of a group",
+                            why);
+    }
+
+    void end_line(std::size_t n) noexcept { this->end_row(n, cost_); }
+
+private:
+    [[nodiscard]] bool read_cost(std::string_view word, Misread& why) {
+        const std::string_view name = word.substr(0, word.find(':'));
+        std::uint64_t number = 0;
+        const bool whole = !name.empty() && name.size() <= 18 &&
+                           parse::read_digits(name.data(), number) == name.end();
+        if (!vw::is_label(whole, word, "label:cost with a whole number as label", why)) {
+            return false;
+        }
+        names[this->n_rows] = static_cast<std::int64_t>(number);
+        if (name.size() == word.size()) return true;
+        const std::string_view cost = word.substr(name.size() + 1);
+        const bool is_number =
+            says_infinite(cost) || (!cost.empty() && vw::read_whole(cost, cost_));
+        return vw::is_label(is_number, word, "label:cost", why) &&
+               vw::is_label(std::isfinite(cost_), word, "a finite cost", why);
+    }
+
+    double cost_ = 0.0;
+    std::int64_t group_ = 0;
+    std::size_t group_begin_ = 0;  ///< first row of the group
+};
+
+// ------------------------------------------------------------------ lines
 
 /// Features of one line before they are a row: names, and what they are worth.
 class VwFeatures {
@@ -119,20 +240,22 @@ private:
 };
 
 /// Reads one line after the other.
-template <class T>
+template <class Rows>
 class VwReader {
 public:
-    VwReader(WeightedRows<T>& rows, std::uint32_t n_features, bool signs)
+    VwReader(Rows& rows, std::uint32_t n_features, bool signs)
         : rows_(rows), features_(n_features, signs) {}
 
     [[nodiscard]] const char* operator()(const char* p, const char* end, Misread& why) {
         end_ = end;
         const char* const begin = p = skip_blanks(p);
-        if (*p == '\n') return p + 1;
+        if (*p == '\n') {
+            rows_.blank_line();
+            return p + 1;
+        }
         while (*p != '|' && *p != '\n') ++p;
         if (*p == '\n') return misread(begin, p, "'|' before the features", why);
-        Label label;
-        if (!read_label({begin, p}, label, why)) return nullptr;
+        if (!read_label({begin, p}, why)) return nullptr;
         const char* const bar = p;
         features_.clear();
         while (*p == '|') {
@@ -142,20 +265,11 @@ public:
         const std::size_t n =
             features_.write(rows_.features.get(), rows_.values.get(), rows_.n_entries);
         if (n == features_.refused) return misread(bar, p, "features of finite sums", why);
-        rows_.weights[rows_.n_rows] = label.importance;
-        rows_.weighted |= label.weighted;
-        rows_.end_row(n, label.value);
+        rows_.end_line(n);
         return p + 1;
     }
 
 private:
-    /// No number where a line has none.
-    struct Label {
-        double value = std::numeric_limits<double>::quiet_NaN();
-        double importance = 1.0;
-        bool weighted = false;
-    };
-
     /// What ends a name: blanks, the next namespace, a value, the line.
     static constexpr auto stops = [] {
         std::array<bool, 256> table{};
@@ -184,8 +298,8 @@ private:
     // ---------------------------------------------------------------- before the bar
 
     /// Words between spaces; the last is a tag if it touches the bar or opens with a quote.
-    [[nodiscard]] static bool read_label(std::string_view text, Label& label, Misread& why) {
-        std::array<std::string_view, 4> words;
+    [[nodiscard]] bool read_label(std::string_view text, Misread& why) {
+        std::array<std::string_view, Rows::most_words + 1> words;
         std::size_t n = 0;
         for (const char* p = text.data(); p != text.end();) {
             const char* const end = std::find(p, text.end(), ' ');
@@ -193,46 +307,18 @@ private:
                 ++p;
                 continue;
             }
-            if (n == words.size()) return is_label(false, words[3], too_many, why);
+            if (n == words.size()) return too_many(words.back(), why);
             words[n++] = {p, end};
             p = end;
         }
         if (n > 0 && (words[n - 1].end() == text.end() || words[n - 1].front() == '\'')) --n;
-        if (n > 3) return is_label(false, words[3], too_many, why);
-        return read_words({words.data(), n}, label, why);
+        if (n == words.size()) return too_many(words.back(), why);
+        return rows_.read_label({words.data(), n}, why);
     }
 
-    [[nodiscard]] static bool read_words(std::span<const std::string_view> words, Label& label,
-                                         Misread& why) {
-        if (words.empty()) return true;
-        const std::size_t more = words[0].find_first_of(":,");
-        const bool several = more != std::string_view::npos && is_digit(words[0].front());
-        if (several) return is_label(false, words[0], "one label", why);
-        const bool number = says_infinite(words[0]) || read_whole(words[0], label.value);
-        if (!is_label(number, words[0], "a label", why)) return false;
-        if (!is_label(std::isfinite(label.value), words[0], "a finite label", why)) return false;
-        if (words.size() == 1) return true;
-        label.weighted = true;
-        const bool sound = read_whole(words[1], label.importance) &&
-                           std::isfinite(label.importance) && label.importance >= 0.0;
-        if (!is_label(sound, words[1], "an importance of at least 0", why)) return false;
-        double base = 0.0;
-        return words.size() == 2 || is_label(read_whole(words[2], base) && std::isfinite(base),
-                                             words[2], "a number as base", why);
+    static bool too_many(std::string_view word, Misread& why) noexcept {
+        return vw::is_label(false, word, Rows::too_many, why);
     }
-
-    /// Whether the word is a number from end to end.
-    [[nodiscard]] static bool read_whole(std::string_view word, double& value) noexcept {
-        return read_number(word.data(), word.data(), value) == word.end();
-    }
-
-    static bool is_label(bool sound, std::string_view word, std::string_view expected,
-                         Misread& why) noexcept {
-        if (!sound) why = {expected, word.begin(), word.end()};
-        return sound;
-    }
-
-    static constexpr std::string_view too_many = "'|' after label, importance and base";
 
     // ---------------------------------------------------------------- behind a bar
 
@@ -277,7 +363,7 @@ private:
         const bool number = word.find_first_of("+-.0123456789") == 0;
         const bool alone = !word.empty() && *word.end() != ':';
         double value = 0.0;
-        if (alone && (says_infinite(word) || (number && read_whole(word, value)))) {
+        if (alone && (says_infinite(word) || (number && vw::read_whole(word, value)))) {
             return bad_word(p, "a finite value", why);
         }
         if (!alone || number) return bad_word(p, named_feature, why);
@@ -303,20 +389,20 @@ private:
         return misread(p, end, expected, why);
     }
 
-    WeightedRows<T>& rows_;
+    Rows& rows_;
     VwFeatures features_;
     const char* end_ = nullptr;  ///< bytes are there up to it
 };
 
-/// The rows of a block; a label that is missing is not a number.
-template <class T>
-[[nodiscard]] WeightedRows<T> parse_vw(std::string_view block, std::uint32_t n_features, bool signs,
-                                       bool skip_bad) {
+/// The rows of a block: `WeightedRows`, or `CandidateRows` of the label-dependent format.
+template <class Rows>
+[[nodiscard]] Rows parse_vw(std::string_view block, std::uint32_t n_features, bool signs,
+                            bool skip_bad) {
     // A feature stands behind a blank, of which none is larger than a space.
     const auto small = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
     const std::size_t most = count_of(block, small);
-    WeightedRows<T> rows(most_rows(block), most);
-    VwReader<T> reader(rows, n_features, signs);
+    Rows rows(most_rows(block), most);
+    VwReader<Rows> reader(rows, n_features, signs);
     read_lines(block, skip_bad, rows.bad, reader);
     return rows;
 }

@@ -78,7 +78,8 @@ void law(bool holds, const char* what) {
 /// How a block is read.
 struct Options {
     bool svmlight = true;
-    bool single = true;  ///< float32
+    bool grouped = false;  ///< svmlight with queries, or label-dependent text
+    bool single = true;    ///< float32
     bool zero_based = false;
     bool signs = true;
     std::uint32_t n_features = 1;
@@ -91,6 +92,9 @@ struct Told {
     std::vector<std::uint64_t> values;
     std::vector<std::uint64_t> labels;
     std::vector<std::uint64_t> weights;
+    std::vector<std::int64_t> groups;  ///< queries, or numbers of groups from 0
+    std::vector<std::int64_t> names;
+    std::vector<bool> shared;
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::string>> bad;
     std::int64_t n_features = 0;
 
@@ -106,6 +110,11 @@ struct Told {
         add(values, next.values);
         add(labels, next.labels);
         add(weights, next.weights);
+        add(names, next.names);
+        add(shared, next.shared);
+        // Groups of candidates are counted from 0 in each block; queries have no names.
+        const std::int64_t before = next.names.empty() || groups.empty() ? 0 : groups.back() + 1;
+        for (const std::int64_t group : next.groups) groups.push_back(group + before);
         for (const auto& [at, column, begin, size, expected] : next.bad) {
             bad.emplace_back(at + line, column, begin + byte, size, expected);
         }
@@ -137,9 +146,15 @@ void tell(const ParsedRows<T>& rows, Told& told) {
 template <class T>
 [[nodiscard]] Told read_svmlight(std::string_view block, const Options& how, bool skip_bad) {
     Told told;
-    const auto rows = parse_svmlight<T>(block, how.zero_based, skip_bad, told.n_features);
+    const auto rows =
+        parse_svmlight<T>(block, how.zero_based, how.grouped, skip_bad, told.n_features);
     tell(rows, told);
-    for (std::size_t i = 0; i < rows.n_rows; ++i) law(std::isfinite(rows.labels[i]), "labels");
+    for (std::size_t i = 0; i < rows.n_rows; ++i) {
+        law(std::isfinite(rows.labels[i]), "labels");
+        if (!how.grouped) continue;
+        law(rows.queries[i] >= 0, "queries are not negative");
+        told.groups.push_back(rows.queries[i]);
+    }
     return told;
 }
 
@@ -147,7 +162,7 @@ template <class T>
 [[nodiscard]] Told read_vw(std::string_view block, const Options& how, bool skip_bad) {
     Told told;
     told.n_features = how.n_features;
-    const auto rows = parse_vw<T>(block, how.n_features, how.signs, skip_bad);
+    const auto rows = parse_vw<WeightedRows<T>>(block, how.n_features, how.signs, skip_bad);
     tell(rows, told);
     for (std::size_t i = 0; i < rows.n_rows; ++i) {
         law(!std::isinf(rows.labels[i]), "labels are not infinite");
@@ -161,12 +176,35 @@ template <class T>
     return told;
 }
 
+template <class T>
+[[nodiscard]] Told read_candidates(std::string_view block, const Options& how, bool skip_bad) {
+    Told told;
+    told.n_features = how.n_features;
+    const auto rows = parse_vw<CandidateRows<T>>(block, how.n_features, how.signs, skip_bad);
+    tell(rows, told);
+    for (std::size_t i = 0; i < rows.n_rows; ++i) {
+        law(!std::isinf(rows.labels[i]), "costs are not infinite");
+        law(rows.names[i] >= -1, "names are not negative");
+        const std::int64_t step = rows.groups[i] - (i == 0 ? -1 : rows.groups[i - 1]);
+        law(step == 1 || (i > 0 && step == 0), "groups are counted");
+        law(!rows.shared[i] || step == 1, "shared features come first");
+        told.groups.push_back(rows.groups[i]);
+        told.names.push_back(rows.names[i]);
+        told.shared.push_back(rows.shared[i]);
+    }
+    return told;
+}
+
 [[nodiscard]] Told read(std::string_view block, const Options& how, bool skip_bad) {
     const Bytes own(block.begin(), block.end());
     const std::string_view text(own.data(), own.size());
     if (how.svmlight) {
         return how.single ? read_svmlight<float>(text, how, skip_bad)
                           : read_svmlight<double>(text, how, skip_bad);
+    }
+    if (how.grouped) {
+        return how.single ? read_candidates<float>(text, how, skip_bad)
+                          : read_candidates<double>(text, how, skip_bad);
     }
     return how.single ? read_vw<float>(text, how, skip_bad) : read_vw<double>(text, how, skip_bad);
 }
@@ -200,6 +238,14 @@ void check_stop(std::string_view block, const Options& how, const Told& all) {
     law(stopped == before, "the rows before a bad line are told");
 }
 
+/// Whether a text may be cut: groups of candidates behind a blank line only.
+[[nodiscard]] bool may_cut(std::string_view text, const Options& how) {
+    if (how.svmlight || !how.grouped) return true;
+    text.remove_suffix(1);
+    const std::string_view line = text.substr(text.rfind('\n') + 1);
+    return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
 /// Any cut behind a newline gives the same rows.
 void check_cuts(std::string_view block, const Options& how, const Told& all, Random& random) {
     Told told;
@@ -209,7 +255,7 @@ void check_cuts(std::string_view block, const Options& how, const Told& all, Ran
         std::size_t end = begin;
         do {
             end = std::min(block.find('\n', end), block.size() - 1) + 1;
-        } while (end < block.size() && random() % 2 == 0);
+        } while (end < block.size() && (!may_cut(block.substr(0, end), how) || random() % 2 == 0));
         const std::string_view piece = block.substr(begin, end - begin);
         told.append(read(piece, how, true), line, begin);
         line += count_of(piece, [](char c) { return c == '\n'; });
@@ -235,7 +281,7 @@ void check_cuts(std::string_view block, const Options& how, const Told& all, Ran
 
 // ------------------------------------------------------------------ inputs
 
-constexpr std::array<std::string_view, 44> words{"\n",
+constexpr std::array<std::string_view, 47> words{"\n",
                                                  "\r\n",
                                                  " ",
                                                  "\t",
@@ -278,7 +324,10 @@ constexpr std::array<std::string_view, 44> words{"\n",
                                                  "|f:2",
                                                  " a:b",
                                                  "\xef\xbb\xbf",
-                                                 "1 |f a b:2\n"};
+                                                 "1 |f a b:2\n",
+                                                 "shared ",
+                                                 "1:0 |",
+                                                 "\n\n"};
 
 [[nodiscard]] std::size_t below(std::size_t n, Random& random) { return random() % n; }
 
@@ -319,7 +368,8 @@ void change(Bytes& bytes, const std::vector<Bytes>& corpus, Random& random) {
 [[nodiscard]] Options any_options(bool svmlight, Random& random) {
     constexpr std::array<std::uint32_t, 5> sizes{1, 2, 7, 1U << 20, 0x7fffffff};
     const std::uint64_t bits = random();
-    return {svmlight, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, sizes[(bits >> 8) % 5]};
+    return {svmlight,        (bits & 8) != 0, (bits & 1) != 0,
+            (bits & 2) != 0, (bits & 4) != 0, sizes[(bits >> 8) % 5]};
 }
 
 [[nodiscard]] std::vector<Bytes> kept() {

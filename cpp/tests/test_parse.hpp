@@ -105,6 +105,8 @@ inline void what_is_no_number_is_refused() {
 
 inline constexpr std::string_view svmlight_text =
     "+1 1:0.5 7:1 # words\n\n-1 qid:2 3:1e-3 4:12345678901234567890 3:1\r\n2 9:0.25";
+inline constexpr std::string_view candidates_text =
+    "shared |s red\n1:0.5 |f a b:2\n2:1 'tag|f c\n\n\n3 |f d\nshared |s late\r\n \n|f e";
 inline constexpr std::string_view vw_text =
     "1 2 'tag|f a b:2 city:paris\n\n|g:0.5 a_name_longer_than_sixteen_bytes c:1e-3 |f b:2\r\n-1 | "
     "x";
@@ -124,12 +126,16 @@ inline void no_byte_beyond_the_block_is_read() {
     std::size_t rows = 0;
     read_pieces(svmlight_text, [&](std::string_view text) {
         std::int64_t n_features = 0;
-        rows += parse_svmlight<float>(text, false, true, n_features).n_rows;
+        rows += parse_svmlight<float>(text, false, false, true, n_features).n_rows;
+        rows += parse_svmlight<float>(text, false, true, true, n_features).n_rows;
     });
     read_pieces(vw_text, [&](std::string_view text) {
-        rows += parse_vw<float>(text, 1U << 20, true, true).n_rows;
+        rows += parse_vw<WeightedRows<float>>(text, 1U << 20, true, true).n_rows;
     });
-    CHECK(rows > 300);
+    read_pieces(candidates_text, [&](std::string_view text) {
+        rows += parse_vw<CandidateRows<float>>(text, 1U << 20, true, true).n_rows;
+    });
+    CHECK(rows > 600);
 }
 
 [[nodiscard]] inline std::string repeated(std::string_view text, std::size_t n) {
@@ -143,7 +149,7 @@ inline void no_byte_beyond_the_block_is_read() {
     const std::string block = repeated(svmlight_text, n);
     std::int64_t n_features = 0;
     const std::size_t before = allocations();
-    const auto rows = parse_svmlight<double>(block, false, false, n_features);
+    const auto rows = parse_svmlight<double>(block, false, false, false, n_features);
     CHECK(rows.n_rows == 3 * n && rows.n_entries == 6 * n && n_features == 9);
     return allocations() - before;
 }
@@ -151,14 +157,23 @@ inline void no_byte_beyond_the_block_is_read() {
 [[nodiscard]] inline std::size_t taken_by_vw(std::size_t n) {
     const std::string block = repeated(vw_text, n);
     const std::size_t before = allocations();
-    const auto rows = parse_vw<double>(block, 1U << 20, true, false);
+    const auto rows = parse_vw<WeightedRows<double>>(block, 1U << 20, true, false);
     CHECK(rows.n_rows == 3 * n && rows.n_entries == 7 * n && rows.weighted);
+    return allocations() - before;
+}
+
+[[nodiscard]] inline std::size_t taken_by_candidates(std::size_t n) {
+    const std::string block = repeated("shared |s red\n1:0 |f a b:2\n\n", n);
+    const std::size_t before = allocations();
+    const auto rows = parse_vw<CandidateRows<float>>(block, 1U << 20, true, false);
+    CHECK(rows.n_rows == 2 * n && rows.groups[2 * n - 1] == static_cast<std::int64_t>(n) - 1);
     return allocations() - before;
 }
 
 inline void no_memory_is_taken_for_a_line() {
     CHECK(taken_by_svmlight(2) == taken_by_svmlight(2000));
     CHECK(taken_by_vw(2) == taken_by_vw(2000));
+    CHECK(taken_by_candidates(2) == taken_by_candidates(2000));
 }
 
 inline void bytes_are_counted() {

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from surelearn import _core
 
-__all__ = ["in_order", "rows_of", "rows_of_dict"]
+__all__ = ["crossed", "in_order", "rows_of", "rows_of_dict"]
 
 
 def rows_of(X: Any) -> _core.Rows:
@@ -32,6 +33,43 @@ def in_order(array: NDArray[Any]) -> NDArray[Any]:
     if flags.c_contiguous and flags.aligned:
         return array
     return np.require(array, requirements=["C", "A"])
+
+
+def crossed(
+    left: csr_array,
+    right: csr_array,
+    pairs: tuple[NDArray[Any], NDArray[Any]],
+    n_features: int,
+    *,
+    hashed: bool,
+) -> csr_array:
+    """The products of all features of two rows, for each pair of a row of `left` and of `right`.
+
+    Parameters
+    ----------
+    left, right : csr_array of float32 or float64
+    pairs : two ndarrays of int of shape (n_pairs,)
+        The rows of `left` and of `right`.
+    n_features : int
+        The product of the two numbers of features, or any number if `hashed`.
+    hashed : bool
+        Whether products are hashed, and summed where they meet.
+
+    Returns
+    -------
+    csr_array of float32 of shape (n_pairs, n_features)
+
+    Examples
+    --------
+    >>> x, z = csr_array([[2.0, 1.0]]), csr_array([[0.0, 3.0]])
+    >>> crossed(x, z, ([0], [0]), 4, hashed=False).toarray()
+    array([[0., 6., 0., 3.]], dtype=float32)
+    """
+    of_left, of_right = (np.asarray(rows, np.int64) for rows in pairs)
+    starts, features, values = _core.cross_rows(
+        rows_of(left), rows_of(right), of_left, of_right, n_features, hashed
+    )
+    return csr_array((values, features, starts), shape=(len(of_left), n_features))
 
 
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:

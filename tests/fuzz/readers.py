@@ -2,9 +2,9 @@
 
     python tests/fuzz/readers.py READER SECONDS [SEED]
 
-READER is jsonl, csv, conll, conllu or parquet (and Arrow files). Files of tests/corpus/READER are
-damaged at random; what comes out of all but parquet is compared with a slow reader. Bytes that do
-harm are written to the same folder, where the next run looks at them first.
+READER is jsonl, csv, conll, conllu, groups (svmlight and vw) or parquet (and Arrow files). Files of
+tests/corpus/READER are damaged at random; what comes out of all but parquet is compared with a slow
+reader. Bytes that do harm are written to the same folder, where the next run looks at them first.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from reading import grouped  # noqa: E402
+from reference import groups, sentences  # noqa: E402
 from reference import readers as slow  # noqa: E402
-from reference import sentences  # noqa: E402
 from surelearn import read  # noqa: E402
 from surelearn.read import _lines, _stores  # noqa: E402
 from surelearn.text import HashingVectorizer  # noqa: E402
@@ -36,6 +37,7 @@ TOKENS = {
     "csv": rb""", " "" ," ", a,1 0 -0 007 9223372036854775808 text,label""",
     "conll": rb"""-DOCSTART- a NN B-NP # O \xa0 """ + "\xa0 \u2003 é".encode(),
     "conllu": rb"""# 1 2-3 1.1 _ -1 NOUN form""",
+    "groups": rb"""1 -1 0 qid: qid:1 qid:2 # | |f shared 1:0 2:1.5 1: :1 3:1 61:1 0:1 a b:2 3e38""",
     "parquet": b"\x7f \xff\xff\xff\xff \x00\x00\x00\x80 PAR1 ARROW1",
 }
 MARKS = [b"\n", b"\n\n", b"\r", b"\r\n", b"\t", b" ", b"\xef\xbb\xbf", b"\xff", b"\x00"]
@@ -70,6 +72,8 @@ def outcome(path: Path, *, skip_bad: bool) -> tuple[list[str], list, int] | str:
     """What comes out of a file: texts, labels and how many were left out, or an error."""
     if path.suffix in SLOW_SENTENCES:
         return of_sentences(path, skip_bad=skip_bad)
+    if path.suffix in SLOW_GROUPS:
+        return of_groups(path, skip_bad=skip_bad)
     texts, labels, n_bad = [], [], 0
     columns = (
         {"text": "text", "label": "label"} if path.suffix not in (".parquet", ".arrow") else {}
@@ -101,6 +105,32 @@ def of_sentences(path: Path, *, skip_bad: bool) -> tuple[list, list, int] | str:
     return X, y, n_bad
 
 
+def of_groups(path: Path, *, skip_bad: bool) -> tuple[list, list, int] | str:
+    found, n_bad = [], 0
+    try:
+        for batch in read.groups(path, n_features=N_FEATURES, skip_bad=skip_bad):
+            assert np.isfinite(batch.X.data).all()
+            found, n_bad = found + grouped(batch), n_bad + batch.n_bad
+    except read.BadInput as error:
+        return str(error)
+    return found, [], n_bad
+
+
+def slow_groups(path: Path) -> tuple[list, list, range]:
+    data = path.read_bytes()
+    text = data.removeprefix(b"\xef\xbb\xbf")
+    if slow.is_wide(data) or not text.strip():
+        raise slow.NoColumns
+    found, n_bad = SLOW_GROUPS[path.suffix](text, N_FEATURES)
+    nonzero = [
+        (key, [(y, name, {j: x for j, x in row.items() if x}) for y, name, row in rows])
+        for key, rows in found
+    ]
+    return nonzero, [], range(n_bad)
+
+
+SLOW_GROUPS = {".svm": groups.svmlight, ".vw": groups.candidates}
+N_FEATURES = 60
 SLOW_SENTENCES = {".conll": sentences.conll, ".conllu": sentences.conllu}
 VECTORIZER = HashingVectorizer(n_features=2**10, ngram_range=(1, 2))
 
@@ -117,6 +147,8 @@ def check(path: Path) -> None:
         compare(found, lambda: slow.table(data, "," if path.suffix == ".csv" else "\t"))
     elif path.suffix in SLOW_SENTENCES:
         compare(found, lambda: SLOW_SENTENCES[path.suffix](data))
+    elif path.suffix in SLOW_GROUPS:
+        compare(found, lambda: slow_groups(path))
 
 
 def compare(found: dict, judge) -> None:

@@ -9,7 +9,7 @@ import pytest
 from fuzz.readers import check
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-READERS = ("conll", "conllu", "csv", "jsonl", "parquet")
+READERS = ("conll", "conllu", "csv", "groups", "jsonl", "parquet")
 FILES = [path for reader in READERS for path in (CORPUS / reader).iterdir()]
 
 

@@ -15,7 +15,7 @@ from conll import TEXT, X, Y
 from reading import blocks_of, dumped, joined
 from surelearn import read
 from surelearn.read import _lines
-from surelearn.read._batch import Batch, Labels
+from surelearn.read._batch import Batch, Groups, Labels, joined_groups
 from surelearn.read._batch import joined as joined_batches
 
 
@@ -109,3 +109,32 @@ def test_records_without_labels_stay_without_them():
     batch = Batch(np.eye(3))
     assert (batch.y, batch[:2].y, joined_batches([batch, batch]).y) == (None, None, None)
     assert not joined_batches([batch, batch]).is_labelled
+
+
+def ranked():
+    X = sparse.csr_array(np.arange(12.0).reshape(6, 2))
+    relevance = np.array([1.0, 0, 2, 0, 0, 1])
+    return Groups(X, bounds=np.array([0, 2, 2, 6]), relevance=relevance, ids=np.array([5, 6, 7]))
+
+
+def test_a_part_of_a_batch_of_groups():
+    batch = ranked()
+    assert len(batch) == 3
+    assert batch.is_labelled
+    chosen = batch[[2, 0]]
+    assert chosen.sizes.tolist() == [4, 2]
+    assert chosen.ids.tolist() == [7, 5]
+    assert chosen.y.tolist() == [2, 0, 0, 1, 1, 0]
+    assert chosen.X.toarray()[:, 0].tolist() == [4, 6, 8, 10, 0, 2]
+    assert batch[:2].bounds.tolist() == [0, 2, 2]
+    assert len(batch[:0]) == 0
+    assert batch[:0].X.shape == (0, 2)
+
+
+def test_batches_of_groups_are_joined():
+    batch = ranked()
+    again = joined_groups([batch[:1], batch[:0], batch[1:]])
+    for name in ("bounds", "relevance", "ids"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(batch, name))
+    np.testing.assert_array_equal(again.X.toarray(), batch.X.toarray())
+    assert again.cost is None

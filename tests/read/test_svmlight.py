@@ -208,3 +208,17 @@ def test_zero_is_an_index_where_it_is_said_so():
     assert rows.features.tolist() == [0, 2**31 - 1]
     with pytest.raises(BadInput, match="line 1: expected an index below 2147483648, got"):
         _svmlight.parse(b"1 2147483648:1", zero_based=True)
+
+
+def test_queries_are_kept_if_rows_are_grouped():
+    found = _svmlight.parse(
+        b"1 qid:7 1:1\n# x\n0 qid:007 2:1\n2 qid:999999999999999999#\n", grouped=True
+    )
+    assert found.queries.tolist() == [7, 7, 999999999999999999]
+    assert _svmlight.parse(b"1 qid:7 1:1\n").queries is None
+    long = b"1 qid:1234567890123456789 1:1\n"
+    assert _svmlight.parse(long).n_rows == 1
+    with pytest.raises(BadInput, match="expected a qid of at most 18 digits, got 'qid:12345678901"):
+        _svmlight.parse(long, grouped=True)
+    with pytest.raises(BadInput, match="line 1: expected qid:number, got '1:1'"):
+        _svmlight.parse(b"1 1:1\n", grouped=True)

@@ -229,3 +229,28 @@ def test_a_bad_line_is_named(line, reason):
     assert [(bad.line, bad.column) for bad in rows.bad][1:] == [(18, 5)]
     assert (rows.bad[0].line, rows.bad[0].reason) == (17, reason)
     assert rows.labels.tolist() == [1.0]
+
+
+def test_candidates_are_told_from_shared_lines():
+    text = b"\n\nshared |s a\n1:0.5 |f b\n07 'x|f\n\t\r\n\n|f c\n2 tag|f d\n***shared*** |s\n"
+    found = _vw.parse_candidates(text, n_features=100, first_line=10)
+    assert found.groups.tolist() == [0, 0, 0, 1, 1]
+    assert found.shared.tolist() == [True, False, False, False, False]
+    assert found.names.tolist() == [-1, 1, 7, -1, 2]
+    np.testing.assert_array_equal(found.costs, [np.nan, 0.5, np.nan, np.nan, np.nan])
+    assert np.diff(found.X.indptr).tolist() == [1, 1, 0, 1, 1]
+    assert [bad.line for bad in found.bad] == [19]
+
+
+@given(st.lists(lines(), max_size=6))
+def test_features_of_candidates_are_those_of_rows(rows):
+    """Whatever is behind the first bar is parsed as in other lines."""
+    text = "".join("1:0 |" + row.partition("|")[2] + "\n" for row in rows).encode()
+    ours = _vw.parse_candidates(text, n_features=1000)
+    theirs = _vw.parse(
+        text.replace(b"1:0 |", b"1 |"), n_features=1000, alternate_sign=False, skip_bad=True
+    )
+    assert [bad.line for bad in ours.bad] == [bad.line for bad in theirs.bad]
+    assert ours.X.indptr.tolist() == theirs.starts.tolist()
+    assert ours.X.indices.tolist() == theirs.features.tolist()
+    assert ours.X.data.tolist() == theirs.values.tolist()

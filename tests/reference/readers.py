@@ -21,7 +21,7 @@ class NoColumns(Exception):
 
 def jsonl(data: bytes) -> tuple[list[str], list, list[int]]:
     """Texts and labels of the good lines, and the numbers of the bad ones."""
-    if _is_wide(data) or _is_no_lines(data.removeprefix(b"\xef\xbb\xbf")):
+    if is_wide(data) or _is_no_lines(data.removeprefix(b"\xef\xbb\xbf")):
         raise NoColumns
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     records = {i: _object(line) for i, line in enumerate(lines, start=1) if line.strip()}
@@ -61,7 +61,7 @@ def table(data: bytes, delimiter: str) -> tuple[list[str], list, list[int]]:
     # Every byte is a letter in Latin-1, so that columns are found before they are looked into.
     letters = io.StringIO(data.removeprefix(b"\xef\xbb\xbf").decode("latin-1"), newline="")
     names, *rows = [row for row in csv.reader(letters, delimiter=delimiter) if row] or [[]]
-    if _is_wide(data) or [_utf8(name) for name in names].count(None):
+    if is_wide(data) or [_utf8(name) for name in names].count(None):
         raise NoColumns
     names = [_utf8(name) for name in names]
     if names.count("text") != 1 or names.count("label") != 1 or not rows:
@@ -88,7 +88,7 @@ def _is_names(row: list[str], names: list[str]) -> bool:
     return len(row) > 1 and [(found[0] or "").removeprefix("\ufeff"), *found[1:]] == names
 
 
-def _is_wide(data: bytes) -> bool:
+def is_wide(data: bytes) -> bool:
     """Letters of two or four bytes, by a mark or by the first letters."""
     begin = data[:64]
     if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or begin[:4] == b"\0\0\xfe\xff":

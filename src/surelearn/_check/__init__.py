@@ -12,6 +12,7 @@ from surelearn._check._columns import (
     label_type,
     no_labels,
     odd_label,
+    reads_labels,
     text_and_features,
     too_wide,
     width_unknown,
@@ -64,12 +65,18 @@ from surelearn._check._labels import (
     weighted_kind,
 )
 from surelearn._check._lines import (
+    INFINITE_SUMS,
+    NO_CANDIDATES,
+    NO_COST,
     BadInput,
     NoRecords,
     bad_line,
     bad_record,
     is_utf8,
     learnt_before_bad,
+    negative_relevance,
+    query_again,
+    too_many_entries,
     unlike,
 )
 from surelearn._check._memory import WeightsMemory, enough_memory, file_too_large, sums_too_large
@@ -176,6 +183,9 @@ from surelearn._check._values import (
 )
 
 __all__ = [
+    "INFINITE_SUMS",
+    "NO_CANDIDATES",
+    "NO_COST",
     "BadInput",
     "FormatError",
     "Keyword",
@@ -255,6 +265,7 @@ __all__ = [
     "names",
     "narrow",
     "need",
+    "negative_relevance",
     "new_kernel_name",
     "ngram_range",
     "no_labels",
@@ -286,7 +297,9 @@ __all__ = [
     "positive_variances",
     "prior",
     "probabilities",
+    "query_again",
     "quote",
+    "reads_labels",
     "refuse_token",
     "row_of_numbers",
     "rows_or_source",
@@ -324,6 +337,7 @@ __all__ = [
     "texts",
     "threads",
     "token_kind",
+    "too_many_entries",
     "too_wide",
     "top",
     "trained",

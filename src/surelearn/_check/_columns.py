@@ -96,6 +96,13 @@ def column(who: str, value: Any) -> str | None:
     return name
 
 
+def reads_labels(label: object) -> bool:
+    """Whether labels are read, from a `label` that may be None or False."""
+    if label is not None and label is not False:
+        raise TypeError(f"label must be None or False, got {label!r}.")
+    return label is None
+
+
 def as_names(names: Any) -> Any:
     """The names with whole numbers as texts: columns of a frame without names are numbered."""
     if not isinstance(names, list | tuple):

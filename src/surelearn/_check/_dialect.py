@@ -13,6 +13,8 @@ from surelearn._check._said import Keyword, Said, must
 _FOR = {
     "delimiter": ("csv and tsv", ("csv", "tsv")),
     "quote": ("csv and tsv", ("csv", "tsv")),
+    "cross": ("vw", ("vw",)),
+    "zero_based": ("svmlight", ("svmlight",)),
     "encoding": ("lines of text", ("csv", "tsv", "jsonl", "svmlight", "vw")),
 }
 
@@ -30,12 +32,15 @@ _LOOKED = 64
 _DELIMITERS = (";", "\t", "|", ",")
 
 
-def format_unknown(name: str, ending: str, formats: Sequence[str]) -> BadInput:
+def format_unknown(
+    name: str, ending: str, formats: Sequence[str], such: str = ".jsonl"
+) -> BadInput:
     return BadInput(
         Said(
-            "{name} must have an extension that shows its format, such as .jsonl, got {ending!r}. "
+            "{name} must have an extension that shows its format, such as {such}, got {ending!r}. "
             "Name the {format}: {formats}.",
             name=name,
+            such=such,
             ending=ending,
             format=Keyword("format"),
             formats=", ".join(formats),
@@ -43,7 +48,7 @@ def format_unknown(name: str, ending: str, formats: Sequence[str]) -> BadInput:
     )
 
 
-def only_for(kind: str, **given: str | None) -> None:
+def only_for(kind: str, **given: str | bool | None) -> None:
     """Refuse keywords that do not apply to a format."""
     for name, value in given.items():
         what, kinds = _FOR[name]

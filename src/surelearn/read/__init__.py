@@ -1,12 +1,13 @@
 """Room 1, files: reads files, streams and frames in batches; must not know estimators.
 
 `batches` returns a `Source` of labelled records; `sentences` returns one of tagged sentences, from
-files with one token a line.
+files with one token a line; `groups` returns one of candidates to be ranked.
 """
 
 from surelearn._check import BadInput
-from surelearn.read._batch import Batch, Labels, Place, Sentences, Source
+from surelearn.read._batch import Batch, Groups, Labels, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME
+from surelearn.read._groups import groups
 from surelearn.read._sentences import is_known, sentences
 from surelearn.read._source import batches, told_formats
 
@@ -14,11 +15,13 @@ __all__ = [
     "STDIN_NAME",
     "BadInput",
     "Batch",
+    "Groups",
     "Labels",
     "Place",
     "Sentences",
     "Source",
     "batches",
+    "groups",
     "is_known",
     "sentences",
     "told_formats",

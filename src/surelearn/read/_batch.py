@@ -174,6 +174,72 @@ class Sentences(Batch):
         return "\n".join(line for line in lines if line is not None)
 
 
+@dataclass(frozen=True, eq=False)
+class Groups(Batch):
+    """A batch of groups of candidates, in order; its length is the number of groups.
+
+    Parameters
+    ----------
+    X : scipy.sparse.csr_array of shape (n_candidates, n_features)
+    bounds : ndarray of int64 of shape (n_groups + 1,)
+        The candidates of group g are the rows ``bounds[g]`` to ``bounds[g + 1]``.
+    relevance : ndarray of float64 of shape (n_candidates,) or None
+        Larger is better. None if the candidates have costs or no labels.
+    cost : ndarray of float64 of shape (n_candidates,) or None
+        Smaller is better.
+    ids : ndarray of int64 of shape (n_groups,) or None
+        The ``qid`` of each group. None if the format has none.
+    names : ndarray of int64 of shape (n_candidates,) or None
+        The label of each candidate, -1 for a missing one. None if the format has none.
+    n_bad : int
+        Number of groups skipped because they could not be parsed.
+    """
+
+    bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    relevance: NDArray[np.float64] | None = None
+    cost: NDArray[np.float64] | None = None
+    ids: NDArray[np.int64] | None = None
+    names: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __getitem__(self, groups: Any) -> Groups:
+        """The batch of these groups."""
+        chosen = np.arange(len(self))[groups]
+        sizes = self.sizes[chosen]
+        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.repeat(self.bounds[chosen] - bounds[:-1], sizes) + np.arange(bounds[-1])
+        of_rows: dict[str, Any] = {
+            name: _taken(getattr(self, name), rows) for name in _OF_CANDIDATES
+        }
+        ids = _taken(self.ids, chosen)
+        return Groups(self.X[rows], n_bad=self.n_bad, bounds=bounds, ids=ids, **of_rows)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of candidates of each group, as `group` of `SureRanker.fit`."""
+        return np.diff(self.bounds)
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether relevances or costs were read."""
+        return self.relevance is not None or self.cost is not None
+
+    @cached_property
+    def y(self) -> NDArray[np.float64] | None:
+        """The relevance of each candidate."""
+        return self.relevance
+
+
+#: What a batch of groups has for each candidate.
+_OF_CANDIDATES = ("relevance", "cost", "names")
+
+
+def _taken(values: NDArray[Any] | None, places: NDArray[Any]) -> NDArray[Any] | None:
+    return None if values is None else values[places]
+
+
 class Block(Protocol):
     """Records that have been read but not parsed."""
 
@@ -300,7 +366,10 @@ class Source(ABC):
                 break
         if not parts:
             raise NoRecords(self.name)
-        return joined(parts)[:n]
+        return self._joined(parts)[:n]
+
+    def _joined(self, parts: Sequence[Batch]) -> Batch:
+        return joined(parts)
 
     def some_blocks(self) -> Iterator[Block]:
         """All blocks; none, and no error, if the source is empty."""
@@ -320,6 +389,23 @@ def joined(parts: Sequence[Batch]) -> Batch:
         np.concatenate(weights) if weighted else None,
         sum(part.n_bad for part in parts),
         joined_kept([part.kept for part in filled]),
+    )
+
+
+def joined_groups(parts: Sequence[Groups]) -> Groups:
+    """Several batches of groups as one."""
+    filled = [part for part in parts if len(part)] or parts[:1]
+
+    def all_of(name: str) -> Any:
+        values = [getattr(part, name) for part in filled]
+        return None if any(value is None for value in values) else np.concatenate(values)
+
+    sizes = np.concatenate([part.sizes for part in filled])
+    return Groups(
+        _stacked([part.X for part in filled]),
+        n_bad=sum(part.n_bad for part in parts),
+        bounds=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        **{name: all_of(name) for name in (*_OF_CANDIDATES, "ids")},
     )
 
 

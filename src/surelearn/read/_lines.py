@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ _LOOKED = 4096
 #: The byte order mark of UTF-8, which some editors write at the start of a file.
 BOM = b"\xef\xbb\xbf"
 
+_BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
 
 #: Parses whole lines: (lines, name of the file, number of the first line) to a batch.
 Reader = Callable[[bytes, str, int], Batch]
@@ -136,6 +138,50 @@ def whole_lines(stream: Stream) -> Iterator[bytes]:
             )
     if size:
         yield b"".join(rest)
+
+
+def whole_records(
+    stream: Stream, last_end: Callable[[bytes], int], *, made_of: str, parts: int = 1
+) -> Iterator[bytes]:
+    """Blocks of whole records of several lines.
+
+    Parameters
+    ----------
+    stream : Stream
+    last_end : function
+        Returns the end of the last whole record of some bytes; 0 if there is none.
+    made_of : str
+        What the file must be made of, for the error if a record is too long.
+    parts : int
+        The number of blocks that have the usual size together.
+    """
+    block = max(BLOCK // parts, 1)
+    rest = b""
+    wanted = block
+    while part := stream.read(wanted):
+        ended = stream.is_patient and len(part) < wanted
+        rest += part
+        cut = len(rest) if ended else last_end(rest)
+        if cut:
+            yield rest[:cut]
+            rest = rest[cut:]
+        # Fill up to a whole block counted from its start, so that its end depends on that alone.
+        wanted = block - len(rest) if len(rest) < block else block
+        if len(rest) > LONGEST:
+            raise BadInput(
+                f"{stream.name} must be made of {made_of}, got one of more than "
+                f"{LONGEST >> 20} MiB."
+            )
+    if rest:
+        yield rest
+
+
+def last_blank_line(data: bytes) -> int:
+    """The end of the last blank line but a first one; 0 if there is none."""
+    plain = data.rfind(b"\n\n") + 2
+    if plain > 1:
+        return plain
+    return max((found.end() for found in _BLANK_LINE.finditer(data)), default=0)
 
 
 def _mark(data: bytes) -> int:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
 from surelearn import _check
 from surelearn._check import BadInput
-from surelearn.read import _lines
 from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
 from surelearn.read._files import File, Stream, files_of, is_visible, one_format
-from surelearn.read._lines import LONGEST, LineSource
+from surelearn.read._lines import LineSource, last_blank_line, whole_records
 from surelearn.read._source import FORMATS as ROW_FORMATS
 
 #: Extensions of files of rows, without tsv: a tsv file may hold tokens and their tags.
@@ -25,8 +23,6 @@ ENDINGS = {
     "conll": (".conll", ".txt", ".tsv", ".tab", ".iob", ".iob2", ".bio"),
     "conllu": (".conllu",),
 }
-
-_BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
 
 
 def sentences(
@@ -137,34 +133,12 @@ class SentenceSource(LineSource):
 
 def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
     """Blocks of whole sentences of a stream; every block but the last has a token."""
-    rest = b""
-    while part := stream.read(_wanted(len(rest))):
-        ended = stream.is_patient and len(part) < _wanted(len(rest))
-        rest += part
-        cut = len(rest) if ended else _last_end(rest)
-        if cut and (ended or format.has_word.search(rest, 0, cut)):
-            yield rest[:cut]
-            rest = rest[cut:]
-        if len(rest) > LONGEST:
-            raise BadInput(
-                f"{stream.name} must be made of sentences with a blank line after each, got one of "
-                f"more than {LONGEST >> 20} MiB."
-            )
-    if rest:
-        yield rest
 
+    def last_end(data: bytes) -> int:
+        cut = last_blank_line(data)
+        return cut if format.has_word.search(data, 0, cut) else 0
 
-def _wanted(size: int) -> int:
-    """Bytes to read if `size` bytes are left over; then a block depends only on its start."""
-    return _lines.BLOCK - size if size < _lines.BLOCK else _lines.BLOCK
-
-
-def _last_end(data: bytes) -> int:
-    """The end of the last whole sentence; 0 if there is none."""
-    plain = data.rfind(b"\n\n") + 2
-    if plain > 1:
-        return plain
-    return max((found.end() for found in _BLANK_LINE.finditer(data)), default=0)
+    return whole_records(stream, last_end, made_of="sentences with a blank line after each")
 
 
 def _names(columns: Any) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ def batches(
     else:
         store = parquet if kind == "parquet" else arrow
         made = TableSource([store(file) for file in files], wanted, skip_bad=skip_bad)
-    made.settings = _settings(kind, format, zero_based=zero_based or None, **written)
+    made.settings = settings_of(kind, format, zero_based=zero_based or None, **written)
     return made
 
 
@@ -169,7 +169,7 @@ def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> di
     }  # fmt: skip
 
 
-def _settings(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
+def settings_of(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
     """The settings that the user gave, and the format they belong to."""
     settings = {name: value for name, value in given.items() if value is not None}
     return {**settings, "format": kind} if settings or format is not None else {}

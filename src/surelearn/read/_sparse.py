@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from surelearn import _check
 from surelearn._check import bad_record
@@ -38,7 +37,7 @@ def svmlight(
     parse = partial(_svmlight.parse, zero_based=zero_based, skip_bad=skip_bad)
 
     def make_reader(head: Lines) -> Sparse:
-        known = _widest(files, zero_based=zero_based) if n_features is None else n_features
+        known = widest(files, zero_based=zero_based) if n_features is None else n_features
         return Sparse(parse, known, head, labelled=labelled, keep=keep, skip_bad=skip_bad)
 
     return LineSource(files, make_reader)
@@ -59,7 +58,7 @@ def vowpal_wabbit(
     return LineSource(files, make_reader)
 
 
-def _widest(files: Sequence[File], *, zero_based: bool) -> int:
+def widest(files: Sequence[File], *, zero_based: bool) -> int:
     """The number of features of all files."""
     widest = 1
     for file in files:
@@ -112,7 +111,7 @@ class Sparse:
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
         found = self._parse(lines, first_line=first, name=name)
         labelled = self._labelled and bool(np.isfinite(found.labels).any() or not found.n_rows)
-        bad = self._too_wide(found)
+        bad = found.too_wide(self._n_features)
         if labelled:
             bad |= ~np.isfinite(found.labels)
             bad |= self._whole & (
@@ -125,7 +124,7 @@ class Sparse:
     def _batch(self, found: Parsed, kept: Any, *, labelled: bool) -> Batch:
         labels = _labels(found.labels, kept, whole=self._whole) if labelled else None
         carried = {name: self._carried(found.labels) for name in self._keep}
-        whole = Batch(self._matrix(found), labels, found.weights, found.n_bad, carried)
+        whole = Batch(found.matrix(self._n_features), labels, found.weights, found.n_bad, carried)
         if kept.all():
             return whole
         rows = whole[np.flatnonzero(kept)]
@@ -140,20 +139,6 @@ class Sparse:
             for x, whole in zip(labels.tolist(), as_whole.tolist(), strict=True)
         ]
         return values_of(values)
-
-    def _matrix(self, found: Parsed) -> csr_array:
-        width = max(self._n_features, found.n_features)
-        shape = (found.n_rows, width)
-        matrix = csr_array((found.values, found.features, found.starts), shape=shape)
-        return matrix if width == self._n_features else matrix[:, : self._n_features]
-
-    def _too_wide(self, found: Parsed) -> Any:
-        """Which rows have a feature beyond the last column."""
-        if found.n_features <= self._n_features:
-            return np.zeros(found.n_rows, bool)
-        wide = found.features >= self._n_features
-        rows = np.repeat(np.arange(found.n_rows), np.diff(found.starts))[wide]
-        return np.bincount(rows, minlength=found.n_rows) > 0
 
     def _name_first(self, lines: bytes, name: str, first: int, *, labelled: bool) -> None:
         """Raise an error for the first bad line."""
@@ -174,7 +159,7 @@ class Sparse:
             return f"expected a whole number as label, got {label}."
         if self._whole and _too_large(label):
             return f"expected a label of 53 bits at most, got {label}."
-        if self._too_wide(found).any():
+        if found.too_wide(self._n_features).any():
             return _check.too_wide(self._n_features, int(found.features.max()) + 1)
         return None
 

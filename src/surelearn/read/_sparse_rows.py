@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from surelearn import _check
 
@@ -27,7 +28,7 @@ class BadLine(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """The rows of a block in CSR form, with labels, weights and bad lines."""
+    """The rows of a block in CSR form, with labels, weights, bad lines and queries."""
 
     starts: NDArray[np.int64]
     features: NDArray[np.int32]
@@ -36,6 +37,7 @@ class Parsed(NamedTuple):
     labels: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     bad: list[BadLine]
+    queries: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -44,6 +46,21 @@ class Parsed(NamedTuple):
     @property
     def n_bad(self) -> int:
         return len(self.bad)
+
+    def matrix(self, n_features: int) -> csr_array:
+        """The rows, without features beyond the last column."""
+        width = max(n_features, self.n_features)
+        shape = (self.n_rows, width)
+        matrix = csr_array((self.values, self.features, self.starts), shape=shape)
+        return matrix if width == n_features else matrix[:, :n_features]
+
+    def too_wide(self, n_features: int) -> NDArray[np.bool_]:
+        """Which rows have a feature beyond the last column."""
+        if self.n_features <= n_features:
+            return np.zeros(self.n_rows, bool)
+        wide = self.features >= n_features
+        rows = np.repeat(np.arange(self.n_rows), np.diff(self.starts))[wide]
+        return np.bincount(rows, minlength=self.n_rows) > 0
 
 
 def bytes_of(block: BytesLike) -> NDArray[np.uint8]:

@@ -16,14 +16,16 @@ def parse(
     name: str = "<block>",
     dtype: DTypeLike = np.float32,
     zero_based: bool = False,
+    grouped: bool = False,
     skip_bad: bool = False,
 ) -> Parsed:
     r"""Parse a block of whole lines into rows, without holding the GIL.
 
     Blank lines and comments are no rows. A label is one finite number; ``qid:n`` after it is
-    ignored. Entries keep the order of the line, repeated ones included; zeros are dropped. Numbers
-    are written as for Python's ``float``, without ``inf``, ``nan`` and underscores, and rounded
-    once to `dtype`. `n_features` is one more than the largest index, even if its value is zero.
+    ignored unless `grouped`. Entries keep the order of the line, repeated ones included; zeros are
+    dropped. Numbers are written as for Python's ``float``, without ``inf``, ``nan`` and
+    underscores, and rounded once to `dtype`. `n_features` is one more than the largest index, even
+    if its value is zero.
 
     Parameters
     ----------
@@ -36,6 +38,8 @@ def parse(
     dtype : float32 or float64
     zero_based : bool
         Whether indices start at 0. Otherwise an index of 0 is refused.
+    grouped : bool
+        Whether every row must have a ``qid:n``, which is returned in `queries`.
     skip_bad : bool
         Whether to skip lines that cannot be parsed, and list them in `bad`.
 
@@ -51,8 +55,8 @@ def parse(
     """
     data = bytes_of(block)
     core = _core.parse_svmlight32 if np.dtype(dtype) == np.float32 else _core.parse_svmlight64
-    starts, features, values, n_features, labels, found = core(
-        data, zero_based=zero_based, skip_bad=skip_bad
+    starts, features, values, n_features, labels, queries, found = core(
+        data, zero_based=zero_based, grouped=grouped, skip_bad=skip_bad
     )
     bad = bad_lines(found, data, first_line=first_line, name=name, skip_bad=skip_bad)
-    return Parsed(starts, features, values, n_features, labels, None, bad)
+    return Parsed(starts, features, values, n_features, labels, None, bad, queries)

@@ -1,12 +1,19 @@
-"""Parses Vowpal Wabbit text, ``label importance 'tag|namespace feature:value ...``, into rows."""
+"""Parses Vowpal Wabbit text, ``label importance 'tag|namespace feature:value ...``, into rows.
+
+Lines of the label-dependent format, ``label:cost 'tag|namespace feature:value ...``, become
+candidates.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_array
 
 from surelearn import _core
-from surelearn.read._sparse_rows import BytesLike, Parsed, bad_lines, bytes_of
+from surelearn.read._sparse_rows import BadLine, BytesLike, Parsed, bad_lines, bytes_of
 
 
 def parse(
@@ -58,3 +65,38 @@ def parse(
     )
     bad = bad_lines(found, data, first_line=first_line, name=name, skip_bad=skip_bad)
     return Parsed(starts, features, values, n_features, labels, weights, bad)
+
+
+class ParsedCandidates(NamedTuple):
+    """Lines of a block as rows: candidates, and the features that those of a group share."""
+
+    X: csr_array
+    costs: NDArray[np.float64]  # NaN for a missing one
+    names: NDArray[np.int64]  # labels, -1 for a missing one
+    groups: NDArray[np.int64]  # number of the group of each row, from 0
+    shared: NDArray[np.bool_]  # whether a row is shared by the candidates of its group
+    bad: list[BadLine]
+
+
+def parse_candidates(
+    block: BytesLike, *, first_line: int = 1, n_features: int = 2**20
+) -> ParsedCandidates:
+    r"""Parse a block of whole groups of the label-dependent format, without holding the GIL.
+
+    A line is ``[label[:cost]] ['tag]|namespace[:scale] feature[:value] ...`` with a whole number as
+    label; a blank line ends a group. The first line of a group may be ``shared |...``. Features are
+    hashed as by `parse`, without signs. Lines that cannot be parsed are listed in `bad`.
+
+    Examples
+    --------
+    >>> rows = parse_candidates(b"shared |t red\n1:0 |l hot\n2:1.5 |l cold\n")
+    >>> rows.costs.tolist(), rows.names.tolist(), rows.shared.tolist()
+    ([nan, 0.0, 1.5], [-1, 1, 2], [True, False, False])
+    """
+    data = bytes_of(block)
+    starts, features, values, costs, names, groups, shared, found = _core.parse_candidates(
+        data, n_features=n_features, skip_bad=True
+    )
+    X = csr_array((values, features, starts), shape=(len(costs), n_features))
+    bad = bad_lines(found, data, first_line=first_line, name="", skip_bad=True)
+    return ParsedCandidates(X, costs, names, groups, shared, bad)
