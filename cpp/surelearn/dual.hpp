@@ -196,7 +196,8 @@ public:
         if (own < 0.0) {
             const std::vector<double> column(line(p).begin(), line(p).end());
             const double root = std::sqrt(-1.0 / own);
-            for (std::size_t q = 0; q < size(); ++q) nu_[q] -= column[q] * nu_[p] / own;
+            const double share = nu_[p] / own;
+            for (std::size_t q = 0; q < size(); ++q) nu_[q] -= column[q] * share;
             subtract(column, root, -1.0);
         }
         drop(p);

@@ -98,6 +98,21 @@ struct Problem {
     return weights.moments(row, g, row, work);
 }
 
+/// phi(x_i)' sigma phi(x_j), without a floor.
+[[nodiscard]] inline double covariance(const Dual& weights, const Problem& problem, std::size_t i,
+                                       std::size_t j) {
+    double sum = problem.inner(i, j);
+    for (std::size_t p = 0; p < weights.size(); ++p) {
+        for (std::size_t q = 0; q < weights.size(); ++q) {
+            const auto at = [&](std::size_t r) {
+                return static_cast<std::size_t>(weights.points()[r]);
+            };
+            sum += problem.inner(i, at(p)) * weights.line(p)[q] * problem.inner(j, at(q));
+        }
+    }
+    return sum;
+}
+
 }  // namespace dual
 
 inline void a_linear_kernel_gives_full_weights() {
@@ -147,16 +162,21 @@ inline void removed_points_raise_variances() {
     for (const Method& method : dual::methods()) {
         Dual weights = dual::taught(problem, method, 2);
         while (weights.size() > 0) {
-            std::vector<double> before;
+            std::vector<Moments> before;
             for (std::size_t i = 0; i < problem.size(); ++i) {
-                before.push_back(dual::judged(weights, problem, i).v);
+                before.push_back(dual::judged(weights, problem, i));
             }
-            weights.remove(weights.size() / 2);
+            const std::size_t p = weights.size() / 2;
+            const auto point = static_cast<std::size_t>(weights.points()[p]);
+            const double nu = weights.nu()[p];
+            weights.remove(p);
             for (std::size_t i = 0; i < problem.size(); ++i) {
-                const double v = dual::judged(weights, problem, i).v;
+                const auto [m, v] = dual::judged(weights, problem, i);
                 CHECK(v > 0.0);
-                CHECK_AT_MOST(before[i] - v, 1e-9 * before[i]);
+                CHECK_AT_MOST(before[i].v - v, 1e-9 * before[i].v);
                 CHECK_AT_MOST(v, problem.norms[i] * (1.0 + 1e-9));
+                const double moved = nu * dual::covariance(weights, problem, i, point);
+                CHECK_AT_MOST(std::fabs(m - (before[i].m - moved)), 1e-9);
             }
         }
         CHECK(dual::judged(weights, problem, 0).m == 0.0);
