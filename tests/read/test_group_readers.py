@@ -105,6 +105,14 @@ def test_what_follows_does_not_move_a_border(data, more):
             assert not (data + more)[cut:following].strip()
 
 
+@given(texts(QUERY_LINES), texts(QUERY_LINES))
+def test_what_was_seen_before_need_not_be_looked_at_again(data, more):
+    for reader in readers(skip_bad=True):
+        if not reader.last_end(data):
+            both = data + more
+            assert reader.last_end(both, len(data)) == reader.last_end(both)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -106,8 +106,11 @@ class GroupReader(ABC):
 
     @staticmethod
     @abstractmethod
-    def last_end(data: bytes) -> int:
-        """The end of the last whole group of some bytes of a file; 0 if there is none."""
+    def last_end(data: bytes, seen: int = 0) -> int:
+        """The end of the last whole group of some bytes of a file; 0 if there is none.
+
+        There is none within the first `seen` bytes.
+        """
 
     @abstractmethod
     def _parse(self, data: bytes) -> Any:
@@ -152,7 +155,7 @@ class QueryReader(GroupReader):
         yield GroupText(begin, at, query)
 
     @staticmethod
-    def last_end(data: bytes) -> int:
+    def last_end(data: bytes, seen: int = 0) -> int:
         end = data.rfind(b"\n") + 1
         last: int | None = None
         start = 0
@@ -163,6 +166,8 @@ class QueryReader(GroupReader):
                 return start
             if query is not None:
                 last, start = query, begin
+                if end < seen:
+                    return 0  # all lines before have this query
             end = begin
         return 0
 
@@ -218,7 +223,7 @@ class CandidateReader(GroupReader):
             yield GroupText(begin, end)
 
     @staticmethod
-    def last_end(data: bytes) -> int:
+    def last_end(data: bytes, seen: int = 0) -> int:
         cut = last_blank_line(data)
         return cut if data[:cut].strip() else 0
 

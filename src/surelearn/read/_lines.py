@@ -141,7 +141,7 @@ def whole_lines(stream: Stream) -> Iterator[bytes]:
 
 
 def whole_records(
-    stream: Stream, last_end: Callable[[bytes], int], *, made_of: str, parts: int = 1
+    stream: Stream, last_end: Callable[[bytes, int], int], *, made_of: str, parts: int = 1
 ) -> Iterator[bytes]:
     """Blocks of whole records of several lines.
 
@@ -149,7 +149,8 @@ def whole_records(
     ----------
     stream : Stream
     last_end : function
-        Returns the end of the last whole record of some bytes; 0 if there is none.
+        Returns the end of the last whole record of some bytes; 0 if there is none. It is also told
+        how many of the bytes it has seen before, without an end among them.
     made_of : str
         What the file must be made of, for the error if a record is too long.
     parts : int
@@ -157,14 +158,16 @@ def whole_records(
     """
     block = max(BLOCK // parts, 1)
     rest = b""
+    seen = 0
     wanted = block
     while part := stream.read(wanted):
         ended = stream.is_patient and len(part) < wanted
         rest += part
-        cut = len(rest) if ended else last_end(rest)
+        cut = len(rest) if ended else last_end(rest, seen)
         if cut:
             yield rest[:cut]
             rest = rest[cut:]
+        seen = 0 if cut else len(rest)
         # Fill up to a whole block counted from its start, so that its end depends on that alone.
         wanted = block - len(rest) if len(rest) < block else block
         if len(rest) > LONGEST:

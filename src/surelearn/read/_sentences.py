@@ -134,7 +134,7 @@ class SentenceSource(LineSource):
 def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
     """Blocks of whole sentences of a stream; every block but the last has a token."""
 
-    def last_end(data: bytes) -> int:
+    def last_end(data: bytes, seen: int) -> int:
         cut = last_blank_line(data)
         return cut if format.has_word.search(data, 0, cut) else 0
 
