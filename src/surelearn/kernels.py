@@ -24,6 +24,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "check",
     "check_positive",
     "get",
     "register",
@@ -52,8 +53,11 @@ class Kernel:
         """The kernel of each row with itself."""
         raise NotImplementedError
 
-    def of_training(self, X: Any) -> tuple[Any, Array]:
-        """What support points are taken from, and the diagonal, of rows to learn."""
+    def of_training(self, X: Any, numbers: NDArray[np.int64] | None = None) -> tuple[Any, Array]:
+        """What support points are taken from, and the diagonal, of rows to learn.
+
+        `numbers` are their row numbers in the user's matrix, if some of its rows were dropped.
+        """
         return X, self.diagonal(X)
 
     def params(self) -> dict[str, Any]:
@@ -188,11 +192,14 @@ class Precomputed(Kernel):
     own: float | None
 
     @classmethod
-    def of(cls, X: Array) -> Precomputed:
-        """The kernel of a square matrix of training rows."""
-        _check.square_gram(X.shape)
-        diagonal = np.diagonal(X)
-        return cls(len(X), float(diagonal[0]) if np.ptp(diagonal) == 0 else None)
+    def of(cls, X: Array, numbers: NDArray[np.int64] | None = None) -> Precomputed:
+        """The kernel of the matrix of training rows."""
+        if numbers is None:
+            _check.square_gram(X.shape)
+        kernel = cls(X.shape[1], None)
+        _, own = kernel.of_training(X, numbers)
+        is_same = len(own) > 0 and np.ptp(own) == 0
+        return cls(kernel.n_rows, float(own[0])) if is_same else kernel
 
     def gram(self, X: Any, Z: Any) -> Array:
         """The columns of X of the training rows with numbers Z."""
@@ -204,15 +211,24 @@ class Precomputed(Kernel):
             return np.ascontiguousarray(X[:, self.n_rows])
         return _check.gram_diagonal(None if self.own is None else np.full(len(X), self.own))
 
-    def of_training(self, X: Any) -> tuple[Any, Array]:
+    def of_training(self, X: Any, numbers: NDArray[np.int64] | None = None) -> tuple[Any, Array]:
         """The numbers of the training rows, and their kernel with themselves."""
-        return np.arange(self.n_rows), np.diagonal(X).copy()
+        own = np.arange(self.n_rows) if numbers is None else numbers
+        return own, np.asarray(X[np.arange(len(X)), own])
 
 
 #: Names of the built-in kernels.
 KERNELS = ["linear", "poly", "rbf", "cosine", "precomputed"]
 
 _registered: dict[str, Callable[[Any, Any], Any]] = {}
+
+
+def check(kernel: Any) -> str | Callable[[Any, Any], Any]:
+    """Check `kernel`: the name of a kernel, or a function."""
+    known = [*KERNELS, *_registered]
+    if isinstance(kernel, str):
+        return _check.choice("kernel", kernel, known)
+    return _check.kernel_function(kernel, known)
 
 
 def get(
@@ -222,26 +238,26 @@ def get(
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 1.0,
+    numbers: NDArray[np.int64] | None = None,
 ) -> Kernel:
     """The kernel of a name or a function, for the rows X that it learns first.
+
+    `numbers` are their row numbers in the user's matrix, if some of its rows were dropped.
 
     >>> get("rbf", np.eye(2), gamma="auto")
     RBF(gamma=0.5)
     """
-    if not isinstance(kernel, str):
-        return Custom(_check.kernel_function(kernel, [*KERNELS, *_registered]))
-    name = _check.choice("kernel", kernel, [*KERNELS, *_registered])
-    if name in _registered:
-        return Custom(_registered[name])
-    simple: dict[str, type[Kernel]] = {"linear": Linear, "cosine": Cosine}
-    if name in simple:
-        return simple[name]()
-    if name == "precomputed":
-        return Precomputed.of(X)
-    factor = _factor(_check.gamma(gamma), X)
-    if name == "rbf":
-        return RBF(factor)
-    return Polynomial(factor, coef0, degree)
+    given = check(kernel)
+    if not isinstance(given, str) or given in _registered:
+        return Custom(_registered[given] if isinstance(given, str) else given)
+    made: dict[str, Callable[[], Kernel]] = {
+        "linear": Linear,
+        "poly": lambda: Polynomial(_factor(_check.gamma(gamma), X), coef0, degree),
+        "rbf": lambda: RBF(_factor(_check.gamma(gamma), X)),
+        "cosine": Cosine,
+        "precomputed": lambda: Precomputed.of(X, numbers),
+    }
+    return made[given]()
 
 
 def register(
@@ -287,13 +303,16 @@ def register(
     return function
 
 
-def check_positive(kernel: Kernel, X: Any) -> None:
+def check_positive(kernel: Kernel, X: Any, numbers: NDArray[np.int64] | None = None) -> None:
     """Raise if a user's kernel is not symmetric and positive on up to 100 rows of X."""
     if not isinstance(kernel, Custom | Precomputed):
         return
     n = X.shape[0]
     sample = np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64))
-    points = X[sample] if isinstance(kernel, Custom) else sample
+    if isinstance(kernel, Custom):
+        points = X[sample]
+    else:
+        points = sample if numbers is None else numbers[sample]
     _check.positive_kernel(kernel.name, kernel.gram(X[sample], points))
 
 
@@ -306,7 +325,7 @@ def _factor(gamma: float | str, X: Any) -> float:
         mean = X.mean()
         # As scikit-learn computes it, also for sparse rows; rounding must not make it negative.
         variance = X.multiply(X).mean() - mean**2 if sparse.issparse(X) else X.var()
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
 
 def _products(X: Any, Z: Any) -> Array:

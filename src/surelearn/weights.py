@@ -31,6 +31,7 @@ __all__ = [
     "Weights",
     "fits",
     "in_order",
+    "raise_error_of",
     "rows_of",
     "rows_of_dict",
     "weights_of",
@@ -206,14 +207,14 @@ class Weights:
         unchanged.
         """
         refused: bool = self._core.learn(*method, rows, *targets, *span, done)
-        return refused and _by_itself(method.rule)
+        return refused and raise_error_of(method.rule)
 
     def learn_row(
         self, method: Method, row: _core.Rows, y: int, weight: float
     ) -> tuple[Tally, bool]:
         """Learn one row of a known class, quickly; also returns whether it was refused."""
         mistakes, updates, refused = self._core.learn_row(*method, row, y, weight)
-        return Tally(1 - refused, mistakes, updates), refused and _by_itself(method.rule)
+        return Tally(1 - refused, mistakes, updates), refused and raise_error_of(method.rule)
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
         """Index of the class with the largest mean score of every row; the first of equals."""
@@ -264,7 +265,7 @@ class Weights:
         would leave no variance changes nothing.
         """
         if not self._core.suppose(rule, covariance, rows, number, columns):
-            _by_itself(rule)
+            raise_error_of(rule)
 
     def split(self) -> Self:
         """The one column of two classes as two: mean -mu/2 and +mu/2, sigma/2 each."""
@@ -428,7 +429,7 @@ class Diagonal(Weights):
             self._core, *method, batch.tokens, batch.pairs, batch.bounds, batch.y, batch.weight,
             order, *span, done,
         )  # fmt: skip
-        return refused and _by_itself(method[0])
+        return refused and raise_error_of(method[0])
 
     def with_features(self, features: NDArray[np.int64]) -> Diagonal:
         """The same weights with features rearranged; -1 means a new feature at the prior."""
@@ -489,7 +490,7 @@ def weights_of(layout: Layout, n_columns: int, prior: float) -> Diagonal | Full:
     return kind(layout, n_columns, prior)
 
 
-def _by_itself(rule: _core.Rule) -> bool:
+def raise_error_of(rule: _core.Rule) -> bool:
     """Raise the exception of a custom rule's function, if there is one; else return True."""
     error = rule.take_error()
     if error is not None:

@@ -18,9 +18,13 @@ def test_a_budget_is_at_least_two_or_none():
 
 
 def test_covariances_that_do_not_fit_say_how_large_they_are():
-    _check.support_memory(1000, 1, needed=8_000_000, limit=10**9)
+    _check.support_memory([1000], 8_000_000, more=8_000_000, limit=10**9)
     with pytest.raises(MemoryError, match=r"up to 50,000 points in each of 10 problems.*200.0 GB"):
-        _check.support_memory(50_000, 10, needed=200 * 10**9, limit=10**9)
+        _check.support_memory([50_000] * 10, 200 * 10**9, more=10**6, limit=10**9)
+    with pytest.raises(
+        MemoryError, match=r"GB available\), got up to 500,000 points, which need 2"
+    ):
+        _check.support_memory([500_000], 2 * 10**12, more=2 * 10**12, limit=None)
 
 
 def test_an_empty_sample_is_a_kernel():

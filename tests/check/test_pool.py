@@ -93,3 +93,9 @@ def test_labels_of_a_start_are_for_models_that_know_nothing():
         _check.not_learnt(3)
     with pytest.raises(ValueError, match="for a model that has learnt rows, which may be these"):
         _check.not_learnt(None)
+
+
+def test_batches_need_a_linear_model():
+    _check.linear_batch("model", is_linear=True)
+    with pytest.raises(ValueError, match="batch must be False for str, got True"):
+        _check.linear_batch("model", is_linear=False)

@@ -45,6 +45,15 @@ def kernel_values(name: str, values: object, shape: tuple[int, int]) -> Array:
     return found
 
 
+def finite_kernel(values: Array) -> None:
+    """Refuse rows whose kernel overflows."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "X must have values whose kernel is finite, got an overflow in double precision. Scale "
+            "the features."
+        )
+
+
 def positive_kernel(name: str, gram: Array) -> None:
     """Refuse a kernel whose matrix on a sample of rows is not symmetric or not positive."""
     largest = float(np.abs(gram).max(initial=0.0))
@@ -93,12 +102,20 @@ def gram_diagonal(diagonal: Array | None) -> Array:
     return diagonal
 
 
-def not_precomputed(name: str) -> None:
+def not_precomputed(kernel: object) -> None:
     """Refuse to go on learning where the kernel with the known points is not given."""
-    if name == "precomputed":
+    if kernel == "precomputed":
         raise ValueError(
             "kernel must be a name or a function for partial_fit, got 'precomputed'. Pass all rows "
             "to fit."
+        )
+
+
+def no_joint(multiclass: object) -> None:
+    """Refuse to learn classes together: kernels learn problems of two classes."""
+    if multiclass == "joint":
+        raise ValueError(
+            "multiclass must be 'ovr', 'ovo', 'ecoc' or a coding matrix for kernels, got 'joint'."
         )
 
 
@@ -109,16 +126,28 @@ def budget(value: object) -> int | None:
     return count("budget", value, least=2)
 
 
-def support_memory(n_points: int, n_problems: int, *, needed: int, limit: int | None) -> None:
-    """Refuse support points whose covariances do not fit in memory."""
-    problems = "" if n_problems == 1 else f" in each of {n_problems:,} problems"
+def support_memory(sizes: list[int], total: int, *, more: int, limit: int | None) -> None:
+    """Refuse support points whose covariances do not fit in memory.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Support points of each problem.
+    total : int
+        Bytes of all covariances.
+    more : int
+        Bytes that are still to be allocated.
+    limit : int or None
+        The most bytes in total; None means the memory available now.
+    """
+    problems = "" if len(sizes) == 1 else f" in each of {len(sizes):,} problems"
     enough_memory(
-        needed,
+        more if limit is None else total,
         limit,
         lambda room: (
             f"covariances of support points must fit in memory ({size(room)} available), got up "
-            f"to {n_points:,} points{problems}, which need {size(needed)}. Use a smaller budget, "
-            "or a rule that updates on fewer rows."
+            f"to {max(sizes):,} points{problems}, which need {size(total)}. Use a smaller budget, "
+            "or a rule that learns from fewer rows."
         ),
     )
 

@@ -102,3 +102,12 @@ def learnt_before(expected: int | None, n_answers: int, got: int | None) -> None
         f"model must have learnt {wanted}, as before the first answer of history{left}, got one "
         f"that has learnt {has}. Pass the model that the pool was made with."
     )
+
+
+def linear_batch(model: object, is_linear: bool) -> None:
+    """Refuse to choose several rows together by a model whose variances cannot be lowered."""
+    if not is_linear:
+        raise ValueError(
+            f"batch must be False for {type(model).__name__}, got True. Only linear models can "
+            "tell what learning a row would change."
+        )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.active._view import Own, unsure_first
+from surelearn.estimators.linear import Linear
 
 #: How many rows the first call of the core scores again; later calls score twice as many.
 _TOGETHER = 64
@@ -19,6 +20,7 @@ class Shrinking:
 
     def __init__(self, rows: Own) -> None:
         rows.check_certain("variances")
+        _check.linear_batch(rows.model, isinstance(rows.model, Linear))
         self._rows = rows.rows
         self._model = rows.scorer.model.copy()
         self._scorer = replace(rows.scorer, model=self._model)

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from surelearn import _check, _core
+from surelearn.dual import KernelRows
 from surelearn.estimators.margins import why_unsure
 from surelearn.estimators.probabilistic import Probabilistic, scored_rows, scorer
 from surelearn.models.scoring import Scorer, TopTwoMargin
 
 Array = NDArray[np.float64]
+
+#: Rows that need not be read again.
+_READ = (_core.Rows, KernelRows)
 
 
 class Missing(Exception):
@@ -34,17 +38,17 @@ def view(model: Any, X: Any) -> Own | Foreign:
 
 @dataclass(frozen=True)
 class Own:
-    """One of our classifiers, scored by the core; core rows in `X` are not read again."""
+    """One of our classifiers; rows in `X` that one has read are not read again."""
 
     model: Any
     X: Any
 
     def __len__(self) -> int:
-        return len(self.X) if isinstance(self.X, _core.Rows) else int(_num_samples(self.X))
+        return len(self.X) if isinstance(self.X, _READ) else int(_num_samples(self.X))
 
     @cached_property
     def rows(self) -> Any:
-        if isinstance(self.X, _core.Rows):
+        if isinstance(self.X, _READ):
             return self.X
         return scored_rows(self.model, self.X)
 

@@ -5,6 +5,7 @@ from surelearn.estimators.crf_tagger import CRFTagger
 from surelearn.estimators.explanation import Explanation
 from surelearn.estimators.file import load
 from surelearn.estimators.highlight import TextExplanation
+from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.merge_models import merge
 from surelearn.estimators.multiclass_svm import MulticlassSVM
 from surelearn.estimators.softmax import SoftmaxClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "StreamPosition",
     "StreamProgress",
     "SureClassifier",
+    "SureKernelClassifier",
     "SureTagger",
     "SureTextClassifier",
     "Tagger",

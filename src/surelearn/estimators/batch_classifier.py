@@ -17,6 +17,7 @@ from surelearn.estimators.batch import BatchEstimator, SolverSettings
 from surelearn.estimators.row_input import (
     RowInput,
     classifier_settings,
+    known_classes,
     put_rows_model,
     whole_batch,
     words_of,
@@ -221,7 +222,8 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
         if not is_new:
             settings.check_fits(self._model)
             model = self._model
-        known = joined(self._known(settings, model, batch, classes), batch.y)
+        known = known_classes(model.classes, batch.y, classes, settings.class_weight)
+        known = joined(known, batch.y)
         settings.check_classes(known, model)
         if not len(batch.y) and classes is None:
             return self

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from surelearn import rules
 from surelearn.estimators.row_estimator import RowEstimator
+from surelearn.estimators.row_input import known_classes
 from surelearn.models import reductions
 from surelearn.models.rows import joined
 
@@ -219,7 +220,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         is_new, settings = self._fresh, self._settings_for()
         shell, batch = self._read(X, y, sample_weight)
         model = self._present(settings, shell.n_features_in_, is_sparse=batch.is_sparse)
-        known = self._known(settings, model, batch, classes)
+        known = known_classes(model.classes, batch.y, classes, settings.class_weight)
         every = joined(known, batch.y)
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)

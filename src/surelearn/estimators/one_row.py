@@ -8,31 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from surelearn import _check, _core, rules
+from surelearn import _check, _core
 from surelearn.estimators.feature_names import FeatureNames
 from surelearn.estimators.labels import as_labels
+from surelearn.estimators.probabilistic import RuleScored
 from surelearn.estimators.row_input import RowInput
 from surelearn.estimators.streamed import Streamed
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.row_training import RowTrainable
 from surelearn.models.rows import RowBatch, RowModel, joined
-from surelearn.models.scoring import Scorer
 from surelearn.weights import Method
 
 
-class RowByRow(RowInput, Streamed[RowModel]):
+class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
     """An online classifier that learns single rows."""
-
-    decoding: str
-
-    def _scorer(self) -> Scorer:
-        return Scorer(
-            self._fitted(),
-            rules.get(self.rule),
-            self.decoding,
-            self.__dict__.get("temperature_", 1.0),
-            _check.threads("n_jobs", self.n_jobs),
-        )
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
         """Learn one row.

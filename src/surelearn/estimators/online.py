@@ -14,7 +14,6 @@ from surelearn.estimators.base import Estimator, Fitted
 class LearntByRule(Fitted, Protocol):
     """The attributes that every model learnt by a rule has."""
 
-    projection: str
     mistakes: list[int]
     updates: int
 
@@ -26,10 +25,6 @@ class OnlineEstimator(Estimator[M]):
     """An estimator that learns by a rule."""
 
     rule: Any
-
-    @property
-    def projection_(self) -> str:
-        return self._attribute("projection_").projection
 
     @property
     def n_updates_(self) -> int:

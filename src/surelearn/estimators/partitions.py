@@ -22,7 +22,7 @@ from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.estimators.row_input import merged_into
 from surelearn.estimators.streamed import rounds_of, settings_of
 from surelearn.merging import MergeState
-from surelearn.models.row_settings import RowSettings, check_weighted, given_weight
+from surelearn.models.row_settings import RowSettings, check_declared, check_weighted, given_weight
 from surelearn.models.rows import RowModel, joined
 from surelearn.training.shards import learn_round, named
 
@@ -253,7 +253,7 @@ def _classes(
         check_weighted(settings.class_weight, tally.classes)
         return tally.classes[tally.counts > 0], tally.counts[tally.counts > 0]
     known = np.unique(as_labels(classes, "classes"))
-    settings.check_declared(known)
+    check_declared(settings.class_weight, known)
     if settings.class_weight != "balanced":
         return known, None
     tally = _tally(engine, job)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from surelearn import _check, probability
+from surelearn import _check, probability, rules
 from surelearn.estimators.base import Estimator, second_order
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.linear import Linear
@@ -174,6 +174,22 @@ n_problems)
     def _scorer(self) -> Scorer:
         """The current model with the settings of prediction; one model for the whole call, even if
         another thread adds classes."""
+
+
+class RuleScored(Probabilistic[M]):
+    """A classifier learnt by a rule: its label noise and its decoding are those of the scores."""
+
+    rule: Any
+    decoding: str
+
+    def _scorer(self) -> Scorer:
+        return Scorer(
+            self._fitted(),
+            rules.get(self.rule),
+            self.decoding,
+            self.__dict__.get("temperature_", 1.0),
+            _check.threads("n_jobs", self.n_jobs),
+        )
 
 
 class ProbabilisticLinear(Linear, Probabilistic[RowModel]):

@@ -18,6 +18,7 @@ from surelearn.merging import MergeState, Way, Words
 from surelearn.models.row_settings import (
     ClassifierSettings,
     balanced,
+    check_declared,
     check_weighted,
     given_weight,
     times,
@@ -46,46 +47,15 @@ class RowInput(ProbabilisticLinear):
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
         rows = self._validated(X, reset=reset, learning=True)
-        y = as_labels(y)
-        _check.one_label_a_row(len(y), rows.shape[0])
-        weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
-        batch = RowBatch(rows_of(rows), rows, y, weight)
-        _check.sound_rows(batch.rows.fault)
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            batch = RowBatch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
+        batch = labelled_batch(rows, y, class_weight, sample_weight)
         if reset:
             self._meet_names(X, batch.numbers)
         return batch
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
         """All rows that there are, and their classes."""
-        self._check_class_weight(y)
-        batch = self._batch(X, y, sample_weight, reset=True)
-        _check.some_weight(len(batch.y))
-        classes = np.unique(batch.y)
-        _check.two_classes(classes, who)
-        if isinstance(self.class_weight, str):
-            batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-        return batch, classes
-
-    def _check_class_weight(self, y: Any) -> None:
-        """Refuse weights of what is no class; `y` has all labels."""
-        if isinstance(self.class_weight, Mapping):
-            check_weighted(_check.class_weight(self.class_weight), np.unique(as_labels(y)))
-
-    def _known(
-        self, settings: ClassifierSettings, model: RowModel, batch: RowBatch, classes: Any
-    ) -> NDArray[Any]:
-        """The classes of a model, and those that are declared for a batch to go on with."""
-        known = model.classes
-        if classes is not None:
-            declared = as_labels(classes, "classes")
-            _check.one_kind(known, declared)
-            known = joined(known, declared)
-            settings.check_declared(known)
-        _check.one_kind(known, batch.y)
-        return known
+        check_class_weight(self.class_weight, y)
+        return balanced_batch(self._batch(X, y, sample_weight, reset=True), self.class_weight, who)
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
@@ -141,6 +111,50 @@ class RowInput(ProbabilisticLinear):
             self.feature_names_in_ = np.array(reader.names, dtype=object)
         if reader.hashed is not None:
             self._names = reader.hashed
+
+
+def labelled_batch(
+    rows: Any, y: Any, class_weight: dict[Any, float] | str | None, sample_weight: Any
+) -> RowBatch:
+    """Validated rows with their checked labels and weights; rows of weight 0 are dropped."""
+    y = as_labels(y)
+    _check.one_label_a_row(len(y), rows.shape[0])
+    weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
+    batch = RowBatch(rows_of(rows), rows, y, weight)
+    _check.sound_rows(batch.rows.fault)
+    if weight is None or weight.all():
+        return batch
+    kept = np.flatnonzero(weight)
+    return RowBatch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
+
+
+def check_class_weight(class_weight: Any, y: Any) -> None:
+    """Refuse weights of what is no class; `y` has all labels."""
+    if isinstance(class_weight, Mapping):
+        check_weighted(_check.class_weight(class_weight), np.unique(as_labels(y)))
+
+
+def balanced_batch(batch: RowBatch, class_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
+    """All rows that `who` was given, with balanced weights if asked for, and their classes."""
+    _check.some_weight(len(batch.y))
+    classes = np.unique(batch.y)
+    _check.two_classes(classes, who)
+    if isinstance(class_weight, str):
+        batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
+    return batch, classes
+
+
+def known_classes(
+    known: NDArray[Any], y: NDArray[Any], classes: Any, class_weight: Any
+) -> NDArray[Any]:
+    """The classes of a model, and those that are declared for labels to go on with."""
+    if classes is not None:
+        declared = as_labels(classes, "classes")
+        _check.one_kind(known, declared)
+        known = joined(known, declared)
+        check_declared(class_weight, known)
+    _check.one_kind(known, y)
+    return known
 
 
 def words_of(estimator: RowInput) -> Words | None:

@@ -17,6 +17,7 @@ from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.readers import TextReader
 from surelearn.estimators.row_estimator import ShardRows, shard_of
+from surelearn.estimators.row_input import check_class_weight
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.rows import RowBatch
 from surelearn.text import HashingVectorizer
@@ -246,7 +247,7 @@ temperature_
         self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
     ) -> tuple[list[Shard], NDArray[Any], bool]:
         """Shards that have each met the words of their own texts, as they would anywhere else."""
-        self._check_class_weight(y)
+        check_class_weight(self.class_weight, y)
         texts, labels, weight, kept = self._weighty(X, y, sample_weight)
         _check.some_rows(len(labels))
         classes, counts = np.unique(labels, return_counts=True)

@@ -46,16 +46,6 @@ class ClassifierSettings:
         layout, projection = self.layout(n_features), self.resolved(is_sparse)
         return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
 
-    def check_declared(self, classes: NDArray[Any]) -> None:
-        """Raise if `class_weight` names a label that is not declared for a stream.
-
-        Rows of weight 0 are left out, so their labels need not be declared.
-        """
-        if isinstance(self.class_weight, dict):
-            weights = {label: weight for label, weight in self.class_weight.items() if weight}
-            remedy = "Declare those that come later as well."
-            _check.weighted_classes(weights, classes.tolist(), remedy)
-
     def resolved(self, is_sparse: bool) -> str:
         """The projection for sparse or dense input.
 
@@ -263,6 +253,17 @@ def check_weighted(class_weight: dict[Any, float] | str | None, classes: NDArray
     """Raise if `class_weight` names a label that is not among all `classes`."""
     if isinstance(class_weight, dict):
         _check.weighted_classes(class_weight, classes.tolist(), "Classes without a key weigh 1.")
+
+
+def check_declared(class_weight: dict[Any, float] | str | None, classes: NDArray[Any]) -> None:
+    """Raise if `class_weight` names a label that is not declared for a stream.
+
+    Rows of weight 0 are left out, so their labels need not be declared.
+    """
+    if isinstance(class_weight, dict):
+        weights = {label: weight for label, weight in class_weight.items() if weight}
+        remedy = "Declare those that come later as well."
+        _check.weighted_classes(weights, classes.tolist(), remedy)
 
 
 def times(weight: NDArray[np.float64], other: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -17,10 +17,11 @@ from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.row_settings import (
     RowSettings,
     balanced_stream,
+    check_declared,
     given_weight,
     times,
 )
-from surelearn.models.rows import RowBatch, RowModel, joined
+from surelearn.models.rows import ClassModel, RowBatch, RowModel, joined
 from surelearn.models.scoring import Scorer
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
@@ -248,7 +249,7 @@ class RowTrainable:
     def absorb(self, model: RowModel, batch: RowBatch) -> None:
         """Continue from `model` with rows that may have new classes."""
         if self.settings.class_weight == "balanced":
-            batch = batch._replace(weight=_stream_weight(model, batch))
+            batch = batch._replace(weight=stream_weight(model, batch))
         model.absorb(self.settings.method, batch, publish=self._publish)
 
     def _publish(self, model: RowModel) -> None:
@@ -265,7 +266,7 @@ class RowTrainable:
             return model
         _check.one_kind(model.classes, self._declared)
         every = joined(model.classes, self._declared)
-        self.settings.check_declared(every)
+        check_declared(self.settings.class_weight, every)
         self.settings.check_classes(every, model)
         return model.with_classes(every)
 
@@ -322,7 +323,7 @@ def _balanced(
     return times(of_class[codes], weight)
 
 
-def _stream_weight(model: RowModel, batch: RowBatch) -> NDArray[np.float64]:
+def stream_weight(model: ClassModel, batch: RowBatch) -> NDArray[np.float64]:
     """The balanced weight of each row, from the counts up to it."""
     every = joined(model.classes, batch.y)
     counts = np.zeros(len(every), dtype=np.int64)

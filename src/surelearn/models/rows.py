@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,8 +93,56 @@ def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "ro
     return Refused(message, place, "record" if unit == "row" else unit)
 
 
+class ClassModel:
+    """A model of known classes, counted as they come; the base of dataclasses with these fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    classes: NDArray[Any]
+    counts: NDArray[np.int64]
+    mistakes: list[int]
+    updates: int
+    multiclass: reductions.Multiclass
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The position of each label among the classes."""
+        return {label: k for k, label in enumerate(self.classes.tolist())}
+
+    def with_classes(self, classes: NDArray[Any]) -> Self:
+        """The same model with these known classes (sorted); new classes start at the prior.
+
+        Both models may share memory, so this one must not learn any more.
+        """
+        if len(classes) == len(self.classes) and np.array_equal(classes, self.classes):
+            return self
+        places = [self.places.get(label, -1) for label in classes.tolist()]
+        counts = np.array([0 if k < 0 else self.counts[k] for k in places], dtype=np.int64)
+        code = reductions.code_of(self.multiclass, len(classes))
+        known = {"classes": classes, "counts": counts, "code": code}
+        return replace(self, weights=self._weights_for(places, code), **known)
+
+    def _weights_for(self, places: list[int], code: Code | None) -> Any:
+        """Weights for classes that were at these places; -1 is a new class."""
+        raise NotImplementedError
+
+    def meet(self, codes: NDArray[Any]) -> None:
+        """Count rows of these classes."""
+        self.counts += np.bincount(codes, minlength=len(self.classes))
+
+    def add(self, tally: Tally) -> None:
+        """Count mistakes and updates."""
+        if not self.mistakes:
+            self.mistakes.append(0)
+        self.mistakes[-1] += tally.mistakes
+        self.updates += tally.updates
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out cached properties, which another thread may add at any time."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
 @dataclass
-class RowModel:
+class RowModel(ClassModel):
     """Classes, weights and counters of training so far.
 
     Parameters
@@ -129,30 +177,12 @@ class RowModel:
     code: Code | None = None
 
     @cached_property
-    def places(self) -> dict[Any, int]:
-        """The position of each label among the classes."""
-        return {label: k for k, label in enumerate(self.classes.tolist())}
-
-    @cached_property
     def _all_known(self) -> NDArray[np.uint8]:
         return np.ones(len(self.classes), np.uint8)
 
     @cached_property
     def _entries(self) -> NDArray[np.int8] | None:
         return None if self.code is None else self.code.matrix.ravel()
-
-    def with_classes(self, classes: NDArray[Any]) -> RowModel:
-        """The same model with these known classes (sorted); new classes start at the prior.
-
-        Both models may share memory, so this one must not learn any more.
-        """
-        if len(classes) == len(self.classes) and np.array_equal(classes, self.classes):
-            return self
-        places = [self.places.get(label, -1) for label in classes.tolist()]
-        counts = np.array([0 if k < 0 else self.counts[k] for k in places], dtype=np.int64)
-        code = reductions.code_of(self.multiclass, len(classes))
-        weights = self._weights_for(places, code)
-        return replace(self, classes=classes, weights=weights, counts=counts, code=code)
 
     def merge_state(
         self, how: Way, *, words: Words | None = None, start: RowModel | None = None
@@ -207,10 +237,6 @@ class RowModel:
         if before["prior"] != start.weights.prior:  # rescaled since
             return None
         return _beginning(start, self.weights.moved(before))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out cached properties, which another thread may add at any time."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
         if len(places) < 2:
@@ -339,7 +365,7 @@ class RowModel:
             tally, stopped = self._learn_coded_row(method, row, place, weight)
         if stopped:
             raise refused(self, 0, 0, exact=method.scheme.exact)
-        self._add(tally)
+        self.add(tally)
         self.counts[place] += 1
 
     def _learn_coded_row(
@@ -355,14 +381,8 @@ class RowModel:
     def _count(self, learnt: Tally, targets: Targets, begin: int) -> None:
         rows = slice(begin, begin + learnt.rows)
         codes = targets.y[rows] if targets.order is None else targets.y[targets.order[rows]]
-        self.counts += np.bincount(codes, minlength=len(self.classes))
-        self._add(learnt)
-
-    def _add(self, tally: Tally) -> None:
-        if not self.mistakes:
-            self.mistakes.append(0)
-        self.mistakes[-1] += tally.mistakes
-        self.updates += tally.updates
+        self.meet(codes)
+        self.add(learnt)
 
     def absorb(
         self, method: UpdateMethod, batch: RowBatch, publish: Callable[[RowModel], None]
@@ -373,7 +393,7 @@ class RowModel:
         """
         method = method._replace(classes=joined(self.classes, batch.y))
         model = self
-        for stage in _stages(self.classes, batch.y):
+        for stage in stages(self.classes, batch.y):
             before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
             rows = int(model.counts.sum())
@@ -400,7 +420,7 @@ def n_columns_of(n_classes: int, code: Code | None) -> int:
     return n_classes if code is None else code.n_problems
 
 
-class _Stage(NamedTuple):
+class Stage(NamedTuple):
     """A span of rows during which the weights keep their shape."""
 
     span: tuple[int, int]
@@ -408,25 +428,26 @@ class _Stage(NamedTuple):
     classes: NDArray[Any]  # after the last row
 
 
-def _stages(known: NDArray[Any], y: NDArray[Any]) -> Iterator[_Stage]:
+def stages(known: NDArray[Any], y: NDArray[Any], *, n_shapes: int = 3) -> Iterator[Stage]:
     """Split a batch where the second and the third class appear.
 
     There the shape of the weights changes: one class has no weights, two classes share a vector,
     three or more have a column each. Later classes all get their columns at once; the core makes
-    each one a rival from its first row on.
+    each one a rival from its first row on. `n_shapes` is the number of classes from which on the
+    shape of the weights stays the same.
     """
     labels, firsts = np.unique(y, return_index=True)
     new = ~np.isin(labels, known)
     order = np.argsort(firsts[new])
     arrivals = list(zip(firsts[new][order].tolist(), labels[new][order], strict=True))
     begin = 0
-    while len(known) < 3 and arrivals:
+    while len(known) < n_shapes and arrivals:
         position, label = arrivals.pop(0)
-        yield _Stage((begin, position), known, known)
+        yield Stage((begin, position), known, known)
         known = joined(known, labels[labels == label])
         begin = position
     rest = labels[np.isin(labels, [label for _, label in arrivals])]
-    yield _Stage((begin, len(y)), known, joined(known, rest))
+    yield Stage((begin, len(y)), known, joined(known, rest))
 
 
 def joined(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
