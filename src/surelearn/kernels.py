@@ -28,6 +28,7 @@ __all__ = [
     "check_positive",
     "get",
     "register",
+    "restored",
 ]
 
 Array = NDArray[np.float64]
@@ -217,8 +218,12 @@ class Precomputed(Kernel):
         return own, np.asarray(X[np.arange(len(X)), own])
 
 
+_KINDS: dict[str, type[Kernel]] = {
+    kind.name: kind for kind in (Linear, Polynomial, RBF, Cosine, Precomputed)
+}
+
 #: Names of the built-in kernels.
-KERNELS = ["linear", "poly", "rbf", "cosine", "precomputed"]
+KERNELS = list(_KINDS)
 
 _registered: dict[str, Callable[[Any, Any], Any]] = {}
 
@@ -258,6 +263,11 @@ def get(
         "precomputed": lambda: Precomputed.of(X, numbers),
     }
     return made[given]()
+
+
+def restored(name: str, params: dict[str, Any]) -> Kernel:
+    """The kernel of this name with these parameters."""
+    return Custom(_registered[name]) if name in _registered else _KINDS[name](**params)
 
 
 def register(

@@ -17,6 +17,7 @@ from surelearn import (
     MulticlassSVM,
     SoftmaxClassifier,
     SureClassifier,
+    SureKernelClassifier,
     SureTagger,
     SureTextClassifier,
     SVMTagger,
@@ -48,6 +49,8 @@ def models():
     clf = SureClassifier(rules.Stdev(phi=0.5), random_state=0).fit(X, np.array(list("abc"))[y])
     yield "three-classes", X, clf.calibrate(X, np.array(list("abc"))[y])
     yield "full", X, SureClassifier("scw1", covariance="full", random_state=0).fit(X, y)
+    kernel = SureKernelClassifier("stdev", multiclass="ovo", budget=20, random_state=0)
+    yield "kernel", X, kernel.fit(X, np.array(list("abc"))[y])
     X, y = numbers(4)
     yield "ecoc", X, SureClassifier("pa1", multiclass="ecoc", random_state=0).fit(X, y)
     text = SureTextClassifier(ngram_range=(1, 2), n_features=2**10, random_state=0)

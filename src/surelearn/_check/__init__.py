@@ -41,6 +41,7 @@ from surelearn._check._kernels import (
     gram_diagonal,
     gram_width,
     kernel_function,
+    kernel_to_save,
     kernel_values,
     new_kernel_name,
     no_joint,
@@ -48,6 +49,7 @@ from surelearn._check._kernels import (
     positive_kernel,
     square_gram,
     support_memory,
+    unknown_kernel,
 )
 from surelearn._check._labels import (
     class_weight,
@@ -247,6 +249,7 @@ __all__ = [
     "is_open_file",
     "is_utf8",
     "kernel_function",
+    "kernel_to_save",
     "kernel_values",
     "kind_of",
     "known_labels",
@@ -348,6 +351,7 @@ __all__ = [
     "top",
     "trained",
     "two_classes",
+    "unknown_kernel",
     "unlike",
     "utf8_already",
     "verbosity",

@@ -161,6 +161,25 @@ def new_kernel_name(name: object, builtin: list[str]) -> str:
     return name
 
 
+def kernel_to_save(name: str | None, function: object) -> str:
+    """The name of a function that a file can hold."""
+    if name is None:
+        raise ValueError(
+            f"kernel must have a name to be saved, got {function!r}. Call "
+            "surelearn.kernels.register(name, function) first."
+        )
+    return name
+
+
+def unknown_kernel(where: str, name: object) -> str:
+    """The message for a file whose kernel is not known here."""
+    short = str(name)[:60]
+    return (
+        f"{where} must have a kernel that is known here, got {short!r}. If it is a function of "
+        f"yours, call surelearn.kernels.register({short!r}, function) first."
+    )
+
+
 def dual_collapse(row: int) -> str:
     """The message for a row whose update would leave no usable model."""
     return (

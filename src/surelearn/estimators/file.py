@@ -21,11 +21,13 @@ from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.crf_tagger import CRFTagger
 from surelearn.estimators.feature_names import SIZE
 from surelearn.estimators.file_parts import (
-    code_in,
+    class_code_in,
     code_out,
     labels_in,
     labels_out,
     layout_in,
+    names_in,
+    names_out,
     params_in,
     plain,
     rule_must_be_known,
@@ -35,6 +37,8 @@ from surelearn.estimators.file_parts import (
     whole,
     within,
 )
+from surelearn.estimators.kernel_classifier import SureKernelClassifier
+from surelearn.estimators.kernel_file import kernel_packed, kernel_unpacked
 from surelearn.estimators.linear import check_settings
 from surelearn.estimators.multiclass_svm import MulticlassSVM
 from surelearn.estimators.row_input import (
@@ -96,7 +100,7 @@ def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDAr
     if model.weights is not None:
         settings["weights"], tensors = weights_out(model.weights)
     if hasattr(estimator, "feature_names_in_"):
-        tensors |= _names_out(estimator.feature_names_in_)
+        tensors |= names_out(estimator.feature_names_in_)
     return settings, tensors | _words_out(estimator)
 
 
@@ -163,6 +167,7 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
 _CLASSIFIERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier)
 for _cls in (*_CLASSIFIERS, CRFTagger, SureTagger, SVMTagger):
     files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
+files.register(SureKernelClassifier.__name__, files.Codec(kernel_packed, kernel_unpacked))
 
 
 def _take_classifier(
@@ -172,7 +177,7 @@ def _take_classifier(
     settings = classifier_settings(estimator)
     model = _model(fields, tensors, budget, multiclass=settings.multiclass)
     settings.check_fits(model)
-    names = _names_in(tensors, model.layout.n_features)
+    names = names_in(tensors, model.layout.n_features)
     put_rows_model(estimator, model, _words_in(estimator, model, tensors))
     if names is not None:
         estimator.feature_names_in_ = names
@@ -193,23 +198,11 @@ def _model(
         mistakes=fields.naturals("mistakes"),
         updates=fields.integer("updates"),
         multiclass=multiclass,
-        code=_code(fields, multiclass, len(classes)),
+        code=class_code_in(fields, multiclass, len(classes)),
     )
     if len(classes) >= 2:
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
     return model
-
-
-def _code(fields: files.Fields, multiclass: reductions.Multiclass, n_classes: int) -> Code | None:
-    """The code of the classes; it is stored, since another version may build another code."""
-    code = code_in(fields.object("code")) if fields.has("code") else None
-    expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
-    if (expected == "joint") != (code is None):
-        raise FormatError(f"{fields.where}: code must be there for three classes of a reduction.")
-    fits = code is None or (code.kind == expected and code.n_classes == n_classes)
-    if not fits or (code is not None and isinstance(multiclass, Code) and code != multiclass):
-        raise FormatError(f"{fields.where}: code must fit multiclass and the classes.")
-    return code
 
 
 def _weights(
@@ -254,25 +247,3 @@ def _words_in(estimator: RowInput, model: RowModel, tensors: files.Tensors) -> W
         if has_words:
             _check.n_features(SIZE, model.layout.n_features, "names")
     return Words.of(*(tensors[name] for name in _WORDS)) if has_words else None
-
-
-def _names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    encoded = [str(name).encode("utf-8", "surrogatepass") for name in names]
-    ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
-    return {"names": np.frombuffer(b"".join(encoded), dtype=np.uint8), "name_ends": ends}
-
-
-def _names_in(tensors: files.Tensors, n_features: int) -> NDArray[Any] | None:
-    if "names" not in tensors:
-        return None
-    text, ends = tensors["names"], tensors["name_ends"]
-    if ends.shape != (n_features,) or text.ndim != 1 or text.dtype != np.uint8:
-        raise ValueError("names must be bytes, with an end for each feature.")
-    starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
-    if not np.all(starts[1:] >= starts[:-1]) or starts[-1] != len(text):
-        raise ValueError("name_ends must ascend to the end of names.")
-    whole = text.tobytes()
-    names = [
-        whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)
-    ]
-    return np.asarray(names, dtype=object)

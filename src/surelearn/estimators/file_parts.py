@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surelearn import _check, constraints, files, rules
 from surelearn._check import FormatError
 from surelearn.decode import Code
+from surelearn.models import reductions
 from surelearn.weights import Diagonal, Full, Layout
 
 #: Types of labels that a file can hold.
@@ -81,6 +82,20 @@ def code_in(plain: dict[str, Any]) -> Code:
     if plain.keys() != {"kind", "matrix"}:
         raise ValueError("a code must have a kind and a matrix.")
     return Code(plain["matrix"], plain["kind"])
+
+
+def class_code_in(
+    fields: files.Fields, multiclass: reductions.Multiclass, n_classes: int
+) -> Code | None:
+    """The code of the classes; it is stored, since another version may build another code."""
+    code = code_in(fields.object("code")) if fields.has("code") else None
+    expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
+    if (expected == "joint") != (code is None):
+        raise FormatError(f"{fields.where}: code must be there for three classes of a reduction.")
+    fits = code is None or (code.kind == expected and code.n_classes == n_classes)
+    if not fits or (code is not None and isinstance(multiclass, Code) and code != multiclass):
+        raise FormatError(f"{fields.where}: code must fit multiclass and the classes.")
+    return code
 
 
 def _rule_out(rule: rules.Rule) -> dict[str, Any]:
@@ -205,3 +220,27 @@ def touched(
     if not (np.isfinite(cells).all() and (variances > 0).all()):
         raise ValueError("cells must hold finite means and positive variances.")
     return np.ascontiguousarray(features), np.ascontiguousarray(cells)
+
+
+def names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The tensors of feature names."""
+    encoded = [str(name).encode("utf-8", "surrogatepass") for name in names]
+    ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
+    return {"names": np.frombuffer(b"".join(encoded), dtype=np.uint8), "name_ends": ends}
+
+
+def names_in(tensors: files.Tensors, n_features: int) -> NDArray[Any] | None:
+    """The checked feature names, if there are any."""
+    if "names" not in tensors:
+        return None
+    text, ends = tensors["names"], tensors["name_ends"]
+    if ends.shape != (n_features,) or text.ndim != 1 or text.dtype != np.uint8:
+        raise ValueError("names must be bytes, with an end for each feature.")
+    starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
+    if not np.all(starts[1:] >= starts[:-1]) or starts[-1] != len(text):
+        raise ValueError("name_ends must ascend to the end of names.")
+    whole = text.tobytes()
+    names = [
+        whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)
+    ]
+    return np.asarray(names, dtype=object)

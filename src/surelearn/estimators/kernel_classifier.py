@@ -308,6 +308,11 @@ class SureKernelClassifier(
         return _check.trained(self._attribute(name).weights, name)
 
 
+def kernel_settings(estimator: SureKernelClassifier) -> KernelSettings:
+    """The checked parameters of an estimator."""
+    return estimator._settings()
+
+
 def _canonical(X: Any) -> Any:
     """Rows whose entries are in order, each once."""
     if not sparse.issparse(X) or X.has_canonical_format:

@@ -74,7 +74,7 @@ class KernelSettings:
             dtype="float64",
             covariance="full",
         )
-        form, none = self._form(kernel), np.zeros(0, np.int64)
+        form, none = self.form(kernel), np.zeros(0, np.int64)
         return KernelModel(layout, form, none, multiclass=self.multiclass)
 
     def check_fits(self, model: KernelModel) -> None:
@@ -84,12 +84,12 @@ class KernelSettings:
         if model.layout.second_order == self.core.first_order:
             _check.same_order(model.layout.second_order, self.rule)
         _check.same("kernel", known.kernel, self._kernel_like(known.kernel))
-        form = self._form(known.kernel)
+        form = self.form(known.kernel)
         _check.same("fit_intercept", known.intercept, form.intercept)
         _check.same("initial_variance", known.prior, form.prior)
         _check.same("budget", known.budget or None, self.budget)
 
-    def _form(self, kernel: Kernel) -> DualForm:
+    def form(self, kernel: Kernel) -> DualForm:
         """The form of the problems; rules of first order have a fixed variance of 1."""
         second_order = not self.core.first_order
         return DualForm(

@@ -1,0 +1,248 @@
+"""The parts of a model file of a kernel classifier; all of a file is checked before it is used."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, files, kernels
+from surelearn._check import FormatError
+from surelearn.dual import Dual
+from surelearn.estimators.base import put_model
+from surelearn.estimators.file_parts import (
+    class_code_in,
+    code_out,
+    labels_in,
+    labels_out,
+    layout_in,
+    names_in,
+    names_out,
+    params_in,
+    plain,
+    rule_must_be_known,
+    temperature_in,
+    within,
+)
+from surelearn.estimators.kernel_classifier import SureKernelClassifier, kernel_settings
+from surelearn.models.kernel import KernelModel
+from surelearn.models.kernel_settings import KernelSettings
+from surelearn.models.rows import n_columns_of
+from surelearn.rows import rows_of
+
+Tensors = dict[str, NDArray[Any]]
+
+#: Tensors of support points in rows: dense, sparse, or row numbers of a precomputed kernel.
+_CSR = ("point_starts", "point_features", "point_values")
+
+
+def kernel_packed(estimator: SureKernelClassifier) -> tuple[dict[str, Any], Tensors]:
+    """Settings and tensors of a kernel classifier."""
+    model = estimator.model_
+    kernel_settings(estimator).check_fits(model)
+    kernel, params = model.form.kernel, estimator.get_params(deep=False)
+    if isinstance(kernel, kernels.Custom):
+        params["kernel"] = _check.kernel_to_save(kernel.registered_name, kernel.function)
+    settings: dict[str, Any] = {
+        "params": {k: plain(k, v) for k, v in params.items()},
+        "layout": asdict(model.layout),
+        "kernel": {"name": kernel.name, "params": _kernel_params(kernel)},
+        "classes": labels_out(model.classes),
+        "counts": model.counts.tolist(),
+        "mistakes": model.mistakes,
+        "updates": model.updates,
+    }
+    if model.code is not None:
+        settings["code"] = code_out(model.code)
+    if hasattr(estimator, "temperature_"):
+        settings["temperature"] = estimator.temperature_
+    tensors: Tensors = {} if model.support is None else {"support": model.support}
+    if model.weights is not None:
+        settings["problems"], more = _weights_out(model.weights)
+        tensors |= more
+    if hasattr(estimator, "feature_names_in_"):
+        tensors |= names_out(estimator.feature_names_in_)
+    return settings, tensors
+
+
+def kernel_unpacked(fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
+    """The kernel classifier of a file."""
+    params = fields.object("params")
+    rule_must_be_known(fields.where, params.get("rule"))
+    _kernel_must_be_known(fields.where, params.get("kernel"))
+    estimator = SureKernelClassifier(**params_in(params))
+    settings = kernel_settings(estimator)
+    model = _model(fields, tensors, budget, settings)
+    settings.check_fits(model)
+    put_model(estimator, model)
+    estimator.n_features_in_ = model.layout.n_features
+    names, temperature = names_in(tensors, model.layout.n_features), temperature_in(fields)
+    if names is not None:
+        estimator.feature_names_in_ = names
+    if temperature is not None:
+        estimator.temperature_ = temperature
+    return estimator
+
+
+def _kernel_params(kernel: kernels.Kernel) -> dict[str, Any]:
+    return {} if isinstance(kernel, kernels.Custom) else kernel.params()
+
+
+def _kernel_must_be_known(where: str, name: Any) -> None:
+    """Raise for the name of a function that is not registered in this process."""
+    try:
+        kernels.check(name)
+    except (TypeError, ValueError):
+        raise FormatError(_check.unknown_kernel(where, name)) from None
+
+
+# ---------------------------------------------------------------------------------- the model
+
+
+def _model(
+    fields: files.Fields, tensors: files.Tensors, budget: int, settings: KernelSettings
+) -> KernelModel:
+    classes = labels_in(fields.inner("classes"), budget)
+    kernel = _kernel_in(fields.inner("kernel"))
+    model = KernelModel(
+        layout_in(fields.inner("layout")),
+        settings.form(kernel),
+        classes,
+        counts=np.asarray(fields.naturals("counts", len(classes)), dtype=np.int64),
+        mistakes=fields.naturals("mistakes"),
+        updates=fields.integer("updates"),
+        multiclass=settings.multiclass,
+        code=class_code_in(fields, settings.multiclass, len(classes)),
+    )
+    if len(classes) >= 2:
+        model.weights = _weights_in(fields.inner("problems"), model, tensors, budget)
+        if "support" in tensors:
+            (model.support,) = _cut(
+                "support", _numbers(tensors, "support"), [model.weights.n_points]
+            )
+    return model
+
+
+def _kernel_in(fields: files.Fields) -> kernels.Kernel:
+    """The kernel with its parameters, which the constructor's checks have been made for."""
+    params = fields.object("params")
+    kernel = kernels.restored(fields.text("name"), params)
+    numbers = [x for x in params.values() if x is not None]
+    if not all(isinstance(x, int | float) and x >= 0 for x in numbers):
+        raise FormatError(f"{fields.where}: params must be numbers, not negative.")
+    return kernel
+
+
+def _weights_out(weights: Dual) -> tuple[dict[str, Any], Tensors]:
+    """Sizes and rounds of the problems, and their numbers one after the other."""
+    points, nu, pi, rounds = zip(*weights.state(), strict=True)
+    tensors: Tensors = {
+        "point_numbers": np.concatenate(points),
+        "nu": np.concatenate(nu),
+        "pi": np.concatenate([half[np.tril_indices(len(half))] for half in pi]),
+        **_points_out(weights.points),
+    }
+    return {"sizes": [len(own) for own in points], "rounds": list(rounds)}, tensors
+
+
+def _points_out(points: Any) -> Tensors:
+    if points is None:
+        return {}
+    if sparse.issparse(points):
+        arrays = (points.indptr.astype(np.int64), points.indices.astype(np.int64), points.data)
+        return dict(zip(_CSR, arrays, strict=True))
+    return {"points": points}
+
+
+def _weights_in(
+    fields: files.Fields, model: KernelModel, tensors: files.Tensors, budget: int
+) -> Dual:
+    n_problems = n_columns_of(len(model.classes), model.code)
+    sizes, rounds = (fields.naturals(name, n_problems) for name in ("sizes", "rounds"))
+    most = model.form.budget
+    if most and max(sizes) > most:
+        raise FormatError(f"{fields.where}: sizes must be at most budget={most}.")
+    within(8 * sum(size * size for size in sizes), budget, fields.where)
+    points = _points_in(tensors, model)
+    own = _numbers(tensors, "point_numbers")
+    if len(own) and own.max() >= (0 if points is None else points.shape[0]):
+        raise ValueError("point_numbers must be below the number of points.")
+    halves = [size * (size + 1) // 2 for size in sizes]
+    parts = zip(
+        _cut("point_numbers", own, sizes),
+        _cut("nu", _doubles(tensors, "nu"), sizes),
+        map(_square, _cut("pi", _doubles(tensors, "pi"), halves), sizes),
+        rounds,
+        strict=True,
+    )
+    return Dual(model.form, points, tuple(model.form.restored(*_sound(part)) for part in parts))
+
+
+def _cut(name: str, numbers: NDArray[Any], sizes: list[int]) -> list[NDArray[Any]]:
+    """The numbers of each problem."""
+    if len(numbers) != sum(sizes):
+        raise ValueError(f"{name} must have {sum(sizes)} numbers, got {len(numbers)}.")
+    return [np.ascontiguousarray(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
+
+
+def _sound(part: tuple[Any, Any, Any, int]) -> tuple[Any, Any, Any, int]:
+    """Points, nu, Pi and rounds of a problem; they must be possible."""
+    points, _, pi, _ = part
+    if len(np.unique(points)) != len(points):
+        raise ValueError("point_numbers must be distinct in each problem.")
+    if (np.diagonal(pi) > 0).any():
+        raise ValueError("pi must not be positive on the diagonal.")
+    return part
+
+
+def _square(half: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """The symmetric matrix of a lower triangle."""
+    pi = np.zeros((size, size))
+    pi[np.tril_indices(size)] = half
+    return pi + np.tril(pi, -1).T
+
+
+def _points_in(tensors: files.Tensors, model: KernelModel) -> Any:
+    """The checked support points."""
+    n_features = model.layout.n_features
+    if isinstance(model.form.kernel, kernels.Precomputed):
+        points = _numbers(tensors, "points")
+        if len(points) and points.max() >= n_features:
+            raise ValueError("points must be row numbers of the training matrix.")
+        return points
+    if _CSR[0] not in tensors and "points" not in tensors:
+        return None
+    points = _sparse_in(tensors, n_features) if _CSR[0] in tensors else tensors["points"]
+    if points.dtype != np.float64 or points.ndim != 2 or points.shape[1] != n_features:
+        raise ValueError("points must have a number for each feature.")
+    _check.sound_rows(rows_of(points).fault, "points")
+    return points
+
+
+def _sparse_in(tensors: files.Tensors, n_features: int) -> Any:
+    """Sparse points, whose indices are not checked yet."""
+    starts, features = (_numbers(tensors, name) for name in _CSR[:2])
+    values = _doubles(tensors, _CSR[2])
+    if not len(starts) or len(features) != len(values):
+        raise ValueError("points must be a valid CSR matrix.")
+    points = sparse.csr_matrix((len(starts) - 1, n_features))
+    points.indptr, points.indices, points.data = starts, features, values
+    return points
+
+
+def _numbers(tensors: files.Tensors, name: str) -> NDArray[np.int64]:
+    """A checked tensor of counts."""
+    numbers = tensors[name]
+    if numbers.dtype != np.int64 or numbers.ndim != 1 or (numbers < 0).any():
+        raise ValueError(f"{name} must be one row of integers, not negative.")
+    return np.ascontiguousarray(numbers)
+
+
+def _doubles(tensors: files.Tensors, name: str) -> NDArray[np.float64]:
+    numbers = tensors[name]
+    if numbers.dtype != np.float64 or numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be one row of finite numbers.")
+    return np.ascontiguousarray(numbers)
