@@ -179,3 +179,23 @@ def _values() -> st.SearchStrategy[float]:
 def _weights() -> st.SearchStrategy[float]:
     """Sample weights: none, one, and others."""
     return st.one_of(st.just(1.0), st.just(0.0), st.floats(0.0625, 16.0, width=32))
+
+
+@st.composite
+def rankings(
+    draw: st.DrawFn, max_groups: int = 6, max_size: int = 5, max_features: int = 5
+) -> list[tuple[np.ndarray, np.ndarray, float]]:
+    """A few groups of candidates: their rows, their costs, the weight of the group.
+
+    Sizes, costs and weights may be such that there is nothing to learn.
+    """
+    n_features = draw(st.integers(1, max_features))
+    costs = st.sampled_from([0.0, 1.0, 1.0, 2.0, 0.5])
+
+    def group() -> tuple[np.ndarray, np.ndarray, float]:
+        size = draw(st.sampled_from([3, 2, max_size, 1, 0]))
+        X = np.array([draw(rows(n_features)) for _ in range(size)]).reshape(size, n_features)
+        cost = draw(st.lists(costs, min_size=size, max_size=size))
+        return X, np.array(cost, np.float64), draw(_weights())
+
+    return [group() for _ in range(draw(st.integers(1, max_groups)))]

@@ -6,7 +6,7 @@ a class and converted to plain arrays and back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -415,20 +415,17 @@ class Diagonal(Weights):
         other.layout = layout
         return other
 
-    def learn_sequences(
+    def learn_structures(
         self,
+        learn: Callable[..., bool],
         method: tuple[_core.Rule, _core.Scheme, bool],
-        batch: Any,
+        data: tuple[Any, ...],
         *,
-        order: NDArray[np.int64] | None,
         span: tuple[int, int],
         done: NDArray[np.uint64],
     ) -> bool:
-        """As `learn`, for the sequences of a batch."""
-        refused: bool = _core.learn_sequences(
-            self._core, *method, batch.tokens, batch.pairs, batch.bounds, batch.y, batch.weight,
-            order, *span, done,
-        )  # fmt: skip
+        """As `Weights.learn`, for structures: `learn` is a function of the core for such data."""
+        refused = learn(self._core, *method, *data, *span, done)
         return refused and raise_error_of(method[0])
 
     def with_features(self, features: NDArray[np.int64]) -> Diagonal:

@@ -346,7 +346,7 @@ def test_bad_numbers_never_enter_a_model(saved, name, change):
 def test_files_of_every_release_still_load(path):
     want = json.loads(path.with_suffix(".json").read_text())
     model = load(path)
-    assert model.classes_.tolist() == want["classes"]
+    assert getattr(model, "classes_", np.zeros(0)).tolist() == want["classes"]
     assert repr(getattr(model, "rule", None)) == want.get("rule", "None")
     if isinstance(model, Tagger):
         assert model.predict(want["X"]) == want["predicted"]

@@ -15,7 +15,7 @@ from classifiers import fingerprint
 from surelearn import SureClassifier, load, rules, weights
 from surelearn.active import Pool
 from surelearn.constraints import Exact, Parallel, Sequential
-from surelearn.models.rows import Refused
+from surelearn.models.protocol import Refused
 from surelearn.weights import rows_of
 
 WAYS = [

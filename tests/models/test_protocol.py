@@ -75,6 +75,9 @@ class MeansTrainable:
     def met_all(self, *, resumed):
         pass
 
+    def check_learnt(self):
+        assert self.model.sums
+
     def learn(self, block, order=None, *, number=1, starts_pass=False, report=None):
         self.model = self.model or Means()
         if starts_pass or not self.model.mistakes:

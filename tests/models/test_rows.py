@@ -12,7 +12,7 @@ from scipy import sparse
 
 from classifiers import X4, Y4, fingerprint
 from surelearn import SureClassifier, load, rules
-from surelearn.models.rows import Refused
+from surelearn.models.protocol import Refused
 
 
 def collapsing():

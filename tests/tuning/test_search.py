@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from surelearn import SureClassifier, rules, tune
-from surelearn.models.rows import refused
+from surelearn.models.protocol import refused
 from surelearn.tuning import search
 from tuned import bits, problem
 

@@ -182,7 +182,9 @@ def sorted_classes(classes: object, n_classes: int) -> NDArray[Any]:
     return array
 
 
-def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
+def sample_weight(
+    value: object, n_rows: int, *, like: str = "y", unit: str = "row"
+) -> NDArray[np.float64] | None:
     if value is None:
         return None
     weight = doubles("sample_weight", value, "numbers")
@@ -190,12 +192,13 @@ def sample_weight(value: object, n_rows: int) -> NDArray[np.float64] | None:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have shape ({n_rows},) like y, got shape {weight.shape}."
+            f"sample_weight must have shape ({n_rows},) like {like}, got shape {weight.shape}."
         )
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise ValueError(
-            f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}."
+            f"sample_weight must be finite and not negative, got {weight[bad[0]]} at {unit} "
+            f"{bad[0]}."
         )
     return np.require(weight, requirements=["C", "A"])
 

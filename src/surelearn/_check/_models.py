@@ -288,6 +288,13 @@ def tagger(name: str, model: object) -> None:
         raise TypeError(f"{name} must be a tagger, got {model!r}.")
 
 
+def ranker(name: str, model: object) -> None:
+    """Refuse anything but a ranker."""
+    _no_class(name, model, "ranker")
+    if not hasattr(model, "n_skipped_") and not hasattr(type(model), "n_skipped_"):
+        raise TypeError(f"{name} must be a ranker, got {model!r}.")
+
+
 def _no_class(name: str, model: object, kind: str) -> None:
     if isinstance(model, type):
         own = model.__name__

@@ -27,9 +27,9 @@ def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
     raise ValueError(f"{name} must be a valid CSR matrix, got a bad indptr at row {row}.")
 
 
-def n_features(expected: int, got: int, name: str = "x") -> None:
+def n_features(expected: int, got: int, name: str = "x", *, like: str = "fit") -> None:
     if expected != got:
-        raise ValueError(f"{name} must have {expected} features as in fit, got {got}.")
+        raise ValueError(f"{name} must have {expected} features as in {like}, got {got}.")
 
 
 def features_in_order(known: Sequence[str], given: Sequence[str]) -> None:

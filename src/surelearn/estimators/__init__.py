@@ -8,6 +8,7 @@ from surelearn.estimators.highlight import TextExplanation
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.merge_models import merge
 from surelearn.estimators.multiclass_svm import MulticlassSVM
+from surelearn.estimators.ranker import SureRanker
 from surelearn.estimators.softmax import SoftmaxClassifier
 from surelearn.estimators.svm_tagger import SVMTagger
 from surelearn.estimators.tagger import SureTagger
@@ -26,6 +27,7 @@ __all__ = [
     "StreamProgress",
     "SureClassifier",
     "SureKernelClassifier",
+    "SureRanker",
     "SureTagger",
     "SureTextClassifier",
     "Tagger",

@@ -16,10 +16,16 @@ class Fitted(Protocol):
     """The attributes that every kind of model has."""
 
     layout: Layout
+
+
+class FittedClasses(Fitted, Protocol):
+    """The attributes of a model that knows classes."""
+
     classes: NDArray[Any]
 
 
 M = TypeVar("M", bound=Fitted)
+C = TypeVar("C", bound=FittedClasses)
 
 
 def second_order(self: Estimator[Any]) -> bool:
@@ -64,7 +70,7 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return self._attribute("model_")
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self: Estimator[C]) -> NDArray[Any]:
         return self._attribute("classes_").classes
 
     def _check_variances(self) -> None:

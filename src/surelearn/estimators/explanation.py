@@ -72,7 +72,7 @@ class Subject(NamedTuple):
 
     means: NDArray[Any]
     variances: NDArray[Any] | None
-    labels: NDArray[Any]  # the label that each column of the weights supports
+    labels: NDArray[Any] | None  # what each column of the weights supports; None: no label
     n_features: int
     names: NDArray[Any] | None
 
@@ -83,7 +83,8 @@ def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
     if len(subject.means) == 1:
         means = subject.means if places[0] else -subject.means
         return subject._replace(means=means, labels=classes[places])
-    if len(subject.labels) != len(classes) or subject.labels.tolist() != classes.tolist():
+    labels = [] if subject.labels is None else subject.labels.tolist()
+    if labels != classes.tolist():
         raise ValueError(f"label needs weights for each class, got problems, and {label!r}.")
     means, variances = subject.means, subject.variances
     if variances is not None and variances.shape != means.shape:  # full: the block of this label
@@ -134,7 +135,8 @@ def touched(table: Explanation) -> Explanation:
 
 
 def _places(subject: Subject, weights: contributions.SomeWeights) -> dict[str, NDArray[Any]]:
-    return {"feature": _names(subject, weights.feature), "label": subject.labels[weights.column]}
+    named = {"feature": _names(subject, weights.feature)}
+    return named if subject.labels is None else {**named, "label": subject.labels[weights.column]}
 
 
 def _names(subject: Subject, features: NDArray[np.int64]) -> NDArray[Any]:

@@ -5,9 +5,10 @@ A file is untrusted input: all of it is checked before it is used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,8 @@ from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.kernel_file import kernel_packed, kernel_unpacked
 from surelearn.estimators.linear import check_settings
 from surelearn.estimators.multiclass_svm import MulticlassSVM
+from surelearn.estimators.rank_file import ranker_out, ranker_params, take_ranker
+from surelearn.estimators.ranker import SureRanker
 from surelearn.estimators.row_input import (
     RowInput,
     classifier_settings,
@@ -68,16 +71,14 @@ def write(estimator: Any, path: files.File) -> None:
 
 def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors of an estimator."""
-    tagger = isinstance(estimator, Tagger)
-    more, tensors = tagger_out(estimator) if tagger else _classifier_out(estimator)
-    params = tagger_params(estimator) if tagger else _checked(estimator)
-    model = estimator.model_
+    kind = _kind(type(estimator))
+    more, tensors = kind.out(estimator)
+    params, model = kind.params(estimator), estimator.model_
     settings: dict[str, Any] = {
         "params": {k: plain(k, v) for k, v in params.items()},
         "layout": asdict(model.layout),
         "initial_variance": model.initial_variance,
         "projection": model.projection,
-        "classes": labels_out(model.classes),
         "mistakes": model.mistakes,
         "updates": model.updates,
     }
@@ -93,18 +94,19 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The settings and tensors of a classifier that a tagger does not have."""
     model = estimator.model_
-    settings: dict[str, Any] = {"counts": model.counts.tolist()}
+    settings: dict[str, Any] = {
+        "classes": labels_out(model.classes),
+        "counts": model.counts.tolist(),
+    }
     tensors: dict[str, NDArray[Any]] = {}
     if model.code is not None:
         settings["code"] = code_out(model.code)
     if model.weights is not None:
         settings["weights"], tensors = weights_out(model.weights)
-    if hasattr(estimator, "feature_names_in_"):
-        tensors |= names_out(estimator.feature_names_in_)
-    return settings, tensors | _words_out(estimator)
+    return settings, tensors | names_out(estimator) | _words_out(estimator)
 
 
-def _checked(estimator: RowInput) -> dict[str, Any]:
+def _classifier_params(estimator: RowInput) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, as they were when the model was trained."""
     params: dict[str, Any] = estimator.get_params(deep=False)
     classifier_settings(estimator).check_fits(estimator.model_)
@@ -152,8 +154,7 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
     """The estimator of a file."""
     rule_must_be_known(fields.where, fields.object("params").get("rule"))
     estimator = cls(**params_in(fields.object("params")))
-    take = take_tagger if issubclass(cls, Tagger) else _take_classifier
-    take(estimator, fields, tensors, budget)
+    _kind(cls).take(estimator, fields, tensors, budget)
     temperature = temperature_in(fields)
     if temperature is not None:
         estimator.temperature_ = temperature
@@ -165,7 +166,7 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
 
 
 _CLASSIFIERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier)
-for _cls in (*_CLASSIFIERS, CRFTagger, SureTagger, SVMTagger):
+for _cls in (*_CLASSIFIERS, CRFTagger, SureRanker, SureTagger, SVMTagger):
     files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
 files.register(SureKernelClassifier.__name__, files.Codec(kernel_packed, kernel_unpacked))
 
@@ -221,6 +222,25 @@ def _weights(
     return kind.from_state(
         {"layout": asdict(layout), **dict(zip(kind.arrays, arrays, strict=True)), **state}
     )
+
+
+class _Kind(NamedTuple):
+    """What the files of one kind of estimators hold that others do not."""
+
+    out: Callable[[Any], tuple[dict[str, Any], dict[str, NDArray[Any]]]]  # settings, tensors
+    params: Callable[[Any], dict[str, Any]]  # constructor parameters that a reader will accept
+    take: Callable[[Any, files.Fields, files.Tensors, int], None]  # put a file's model in one
+
+
+_KINDS: dict[type[Any], _Kind] = {
+    RowInput: _Kind(_classifier_out, _classifier_params, _take_classifier),
+    SureRanker: _Kind(ranker_out, ranker_params, take_ranker),
+    Tagger: _Kind(tagger_out, tagger_params, take_tagger),
+}
+
+
+def _kind(cls: type[Any]) -> _Kind:
+    return next(kind for base, kind in _KINDS.items() if issubclass(cls, base))
 
 
 #: Tensors of the words of a text classifier, or of the names in dicts.

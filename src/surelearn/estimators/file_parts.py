@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,26 @@ def whole(
     return np.ascontiguousarray(means), np.ascontiguousarray(sigma)
 
 
+def diagonal_in(
+    fields: files.Fields, tensors: files.Tensors, layout: Layout, *, n_columns: int, budget: int
+) -> Diagonal:
+    """The checked weights of a model of structures."""
+    if fields.integer("n_columns") != n_columns:
+        raise FormatError(f"{fields.where}: n_columns must be {n_columns} for this model.")
+    within(layout.nbytes(n_columns), budget, fields.where)
+    features, cells = touched(tensors, layout, n_columns)
+    return Diagonal.from_state(
+        {
+            "layout": asdict(layout),
+            "n_columns": n_columns,
+            "prior": _check.prior(fields.number("prior"), np.dtype(layout.dtype)),
+            "rounds": fields.integer("rounds"),
+            "features": features,
+            "cells": cells,
+        }
+    )
+
+
 def touched(
     tensors: files.Tensors, layout: Layout, n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -222,15 +243,18 @@ def touched(
     return np.ascontiguousarray(features), np.ascontiguousarray(cells)
 
 
-def names_out(names: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The tensors of feature names."""
+def names_out(estimator: Any) -> dict[str, NDArray[Any]]:
+    """The tensors of the names of the columns, where there are any."""
+    if not hasattr(estimator, "feature_names_in_"):
+        return {}
+    names = estimator.feature_names_in_
     encoded = [str(name).encode("utf-8", "surrogatepass") for name in names]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
     return {"names": np.frombuffer(b"".join(encoded), dtype=np.uint8), "name_ends": ends}
 
 
 def names_in(tensors: files.Tensors, n_features: int) -> NDArray[Any] | None:
-    """The checked feature names, if there are any."""
+    """The checked names of the columns, if there are any."""
     if "names" not in tensors:
         return None
     text, ends = tensors["names"], tensors["name_ends"]

@@ -63,9 +63,7 @@ def kernel_packed(estimator: SureKernelClassifier) -> tuple[dict[str, Any], Tens
     if model.weights is not None:
         settings["problems"], more = _weights_out(model.weights)
         tensors |= more
-    if hasattr(estimator, "feature_names_in_"):
-        tensors |= names_out(estimator.feature_names_in_)
-    return settings, tensors
+    return settings, tensors | names_out(estimator)
 
 
 def kernel_unpacked(fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:

@@ -36,6 +36,13 @@ def check_fitted_tagger(name: str, model: Any) -> None:
         raise NotFittedError(f"{name} must be a fitted tagger, got {model!r}.")
 
 
+def check_fitted_ranker(name: str, model: Any) -> None:
+    """Raise unless `model` is a fitted ranker."""
+    _check.ranker(name, model)
+    if not hasattr(model, "coef_"):
+        raise NotFittedError(f"{name} must be a fitted ranker, got {model!r}.")
+
+
 def judge(estimator: Any, X: Any) -> Judgement:
     """The results of `predict` and `predict_proba`, without reading texts twice.
 

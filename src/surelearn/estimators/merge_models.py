@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, put_model
+from surelearn.estimators.ranker import SureRanker, ranker_settings
 from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
 from surelearn.estimators.tagger_answers import Tagger, snapshot_of, tagger_settings
 from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
@@ -18,9 +19,8 @@ from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import ClassifierSettings
 from surelearn.models.sequence_merging import SequenceMergeState
-from surelearn.models.sequence_settings import TaggerSettings
 
-E = TypeVar("E", bound=RowInput | Tagger)
+E = TypeVar("E", bound=RowInput | Tagger | SureRanker)
 T = TypeVar("T", bound=Tagger)
 
 
@@ -45,7 +45,7 @@ def merge(
 
     Parameters
     ----------
-    models : list of classifiers or taggers
+    models : list of classifiers, taggers or rankers
         All of one kind and with the same settings of learning. Classes may differ, and features of
         taggers: the result knows all of them. A model that is not fitted yet counts as one at its
         prior.
@@ -92,8 +92,9 @@ def merge(
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
-    if isinstance(listed[0], Tagger):
-        merged: E = _merge_taggers(listed, way)
+    if isinstance(listed[0], Tagger | SureRanker):
+        join = _merge_taggers if isinstance(listed[0], Tagger) else _merge_rankers
+        merged: E = join(listed, way)
         return merged
     for other in listed[1:]:
         _check_settings(listed[0], other)
@@ -137,7 +138,7 @@ def _listed(models: Any) -> list[Any]:
     if not listed:
         raise ValueError("models must have at least one model, got an empty list.")
     for model in listed:
-        if not isinstance(model, RowInput | Tagger):
+        if not isinstance(model, RowInput | Tagger | SureRanker):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
@@ -162,7 +163,7 @@ def _check_rule(model: Any, how: Way) -> None:
         )
 
 
-def _put_names(result: RowInput, fitted: list[Any]) -> None:
+def _put_names(result: RowInput | SureRanker, fitted: list[Any]) -> None:
     named = [model.feature_names_in_ for model in fitted if hasattr(model, "feature_names_in_")]
     for names in named[1:]:
         _check.agree("feature_names_in_", named[0].tolist(), names.tolist())
@@ -203,12 +204,36 @@ def _merge_taggers(taggers: list[T], how: Way) -> T:
     return result
 
 
-def _check_taught_alike(tagger: Tagger, settings: TaggerSettings, wanted: dict[str, Any]) -> None:
-    """Refuse a tagger that was taught differently, or changed after it was."""
+def _check_taught_alike(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
+    """Refuse a tagger or ranker that was taught differently, or changed after it was."""
     for name, value in settings.taught().items():
         _check.agree(name, wanted[name], value)
-    if is_fitted(tagger):
-        settings.check_fits(tagger.model_)
+    if is_fitted(model):
+        settings.check_fits(model.model_)
+
+
+# ---------------------------------------------------------------------- rankers
+
+
+def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
+    """One ranker of many."""
+    settings = [ranker_settings(ranker) for ranker in rankers]
+    for ranker, own in zip(rankers, settings, strict=True):
+        _check_taught_alike(ranker, own, settings[0].taught())
+    fitted = [ranker for ranker in rankers if is_fitted(ranker)]
+    like = fitted[0].model_
+    for other in fitted[1:]:
+        _check.agree("n_features_in_", fitted[0].n_features_in_, other.n_features_in_)
+        _check.agree("projection_", like.projection, other.model_.projection)
+    blank = settings[0].untrained(fitted[0].n_features_in_, is_sparse=True)
+    models = [ranker.model_ if is_fitted(ranker) else blank for ranker in rankers]
+    states = [model.merge_state(how) for model in models]
+    result: SureRanker = clone(rankers[0])
+    put_model(result, like.merged(MergeState.combined(states)))
+    result.n_features_in_ = fitted[0].n_features_in_
+    _put_names(result, fitted)
+    put_columns(result, fitted)
+    return result
 
 
 def _copy_temperature(source: Any, result: Any) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surelearn import _check
-from surelearn.read import Source, batches, sentences, told_formats
+from surelearn.read import Source, batches, groups, sentences, told_formats
 
 #: Keywords that describe the file format, not the contents.
-_WRITTEN = ("format", "delimiter", "quote", "encoding", "zero_based")
+_WRITTEN = ("format", "delimiter", "quote", "encoding", "zero_based", "cross")
 
 
 def opened(
@@ -28,6 +28,16 @@ def opened_sentences(
     """A source for `read.sentences`; the default columns come from the model."""
     known = {} if model is None else _sentences_as_learnt(model, labelled)
     return _opened_by(sentences, source, reading, known)
+
+
+def opened_groups(source: Any, reading: Mapping[str, Any], *, model: Any = None) -> Source:
+    """A source for `read.groups`; it is read as the data that the model has learnt from was."""
+    known: dict[str, Any] = {}
+    if model is not None:
+        known["n_features"] = int(model.n_features_in_)
+        if not isinstance(source, Source):
+            known |= _written_as_learnt(model, source, reading)
+    return _opened_by(groups, source, reading, known)
 
 
 def _opened_by(

@@ -12,18 +12,17 @@ from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.estimators.base import put_model
 from surelearn.estimators.file_parts import (
+    diagonal_in,
     labels_in,
     labels_out,
     layout_in,
-    touched,
     weights_out,
-    within,
 )
 from surelearn.estimators.tagger_answers import Tagger, tagger_settings
 from surelearn.models.sequence_settings import FEATURES, feature_settings
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
-from surelearn.weights import Diagonal, Layout
+from surelearn.weights import Layout
 
 #: The feature state: plain values, and tensors.
 _PLAIN = ("kind", "templates", "columns", "n_features")
@@ -74,7 +73,9 @@ def take_tagger(tagger: Tagger, fields: files.Fields, tensors: files.Tensors, bu
     settings.check_fits(model)
     put_model(tagger, model)
     if len(model.classes):
-        model.weights = _weights(fields.inner("weights"), model, tensors, budget)
+        model.weights = diagonal_in(
+            fields.inner("weights"), tensors, layout, n_columns=len(model.classes), budget=budget
+        )
 
 
 def _features(tagger: Tagger, plain: dict[str, Any], tensors: files.Tensors) -> TokenFeatures:
@@ -101,23 +102,3 @@ def _check_layout(layout: Layout, model: SequenceModel, where: str) -> None:
         raise FormatError(
             f"{where}: layout must be diagonal, without intercept, with {expected} features."
         )
-
-
-def _weights(
-    fields: files.Fields, model: SequenceModel, tensors: files.Tensors, budget: int
-) -> Diagonal:
-    layout, K = model.layout, len(model.classes)
-    if fields.integer("n_columns") != K:
-        raise FormatError(f"{fields.where}: n_columns must be {K}, a column for each label.")
-    within(layout.nbytes(K), budget, fields.where)
-    rows, cells = touched(tensors, layout, K)
-    return Diagonal.from_state(
-        {
-            "layout": asdict(layout),
-            "n_columns": K,
-            "prior": _check.prior(fields.number("prior"), np.dtype(layout.dtype)),
-            "rounds": fields.integer("rounds"),
-            "features": rows,
-            "cells": cells,
-        }
-    )

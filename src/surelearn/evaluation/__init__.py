@@ -10,6 +10,7 @@
 from surelearn.evaluation._chunks import ChunkCounts, ChunkScores, chunk_scores
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._evaluate import evaluate
+from surelearn.evaluation._rankings import RankingScores, evaluate_ranker, ranking_scores
 from surelearn.evaluation._result import Evaluation
 from surelearn.evaluation._taggers import evaluate_tagger
 
@@ -18,7 +19,10 @@ __all__ = [
     "ChunkScores",
     "Comparison",
     "Evaluation",
+    "RankingScores",
     "chunk_scores",
     "evaluate",
+    "evaluate_ranker",
     "evaluate_tagger",
+    "ranking_scores",
 ]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import StreamProgress
+from surelearn.estimators import StreamProgress, SureRanker
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.margins import Judgement, check_fitted, judge, why_unsure
 from surelearn.estimators.sources import opened
 from surelearn.evaluation._comparison import Comparison
+from surelearn.evaluation._rankings import RankingScores, evaluate_ranker
 from surelearn.evaluation._result import Evaluation
 from surelearn.prediction import judged_batches, of_label
 from surelearn.probability import Bins, entropy
@@ -45,6 +46,11 @@ class _Piece(NamedTuple):
         return labels
 
 
+@overload
+def evaluate(
+    model: SureRanker, X: Any, y: Any = None, *, rival: None = None, **options: Any
+) -> RankingScores: ...
+@overload
 def evaluate(
     model: Any,
     X: Any,
@@ -53,12 +59,24 @@ def evaluate(
     rival: Any = None,
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
-) -> Evaluation:
+) -> Evaluation: ...
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    rival: Any = None,
+    progress: Callable[[StreamProgress], object] | None = None,
+    **reading: Any,
+) -> Evaluation | RankingScores:
     """Evaluate a model on labelled rows, or compare two models.
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier or SureRanker
+        For a ranker see `evaluation.evaluate_ranker`, which takes `group`, `qid` and `cost`.
     X : rows or texts, or a source of them
         With `y`, what the model takes: an array, CSR matrix, frame, list of texts or of dicts.
         Without `y`, a source with labels as in `read.batches`, such as a path, or a `read.Source`;
@@ -76,7 +94,7 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Every row counts once; weights of the source are ignored.
+        Every row counts once; weights of the source are ignored. For a ranker, `RankingScores`.
 
     Examples
     --------
@@ -87,6 +105,9 @@ def evaluate(
     array([[1, 1],
            [0, 1]])
     """
+    if isinstance(model, SureRanker):
+        _check.no_rival(rival)
+        return evaluate_ranker(model, X, y, progress=progress, **reading)
     _check.callback("progress", progress)
     _check.rows_or_source(X, y, sorted(reading))
     models = [model] if rival is None else [model, rival]

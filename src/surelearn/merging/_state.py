@@ -147,8 +147,9 @@ class MergeState:
         mistakes: list[int],
         updates: int,
         start: Diagonal | None = None,
+        counts: NDArray[np.int64] | None = None,
     ) -> MergeState:
-        """The state of weights each column of which is merged for itself: no classes, no counts."""
+        """The state of weights each column of which is merged for itself: no classes."""
         columns = np.arange(n_columns)
         state = cls(
             how=_way(how, layout),
@@ -156,7 +157,7 @@ class MergeState:
             initial_variance=initial_variance,
             multiclass=_COLUMNS,
             classes=columns,
-            counts=np.zeros(n_columns, dtype=np.int64),
+            counts=np.zeros(n_columns, dtype=np.int64) if counts is None else counts,
             mistakes=list(mistakes),
             updates=updates,
             n_models=1,

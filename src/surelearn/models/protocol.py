@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _check, _core
 from surelearn.read import Source
 from surelearn.weights import Tally
 
@@ -21,6 +22,25 @@ Report = Callable[[Tally], None]
 
 #: The order in which to learn records; None: as they come.
 Order = NDArray[np.int64] | None
+
+
+class UpdateMethod(NamedTuple):
+    """How to learn: rule, scheme and misclassification costs."""
+
+    rule: _core.Rule
+    scheme: _core.Scheme
+    cost: NDArray[np.float64] | None = None
+    threads: int = 1
+    classes: NDArray[Any] | None = None  # the classes of the costs; None: those of the model
+
+    def cost_of(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+        """The cost matrix of these classes, flattened by rows."""
+        if self.cost is None:
+            return None
+        if self.classes is None or len(self.classes) == len(classes):
+            return np.ascontiguousarray(self.cost).ravel()
+        places = np.searchsorted(self.classes, classes)
+        return self.cost[np.ix_(places, places)].ravel()
 
 
 class Refused(ValueError):
@@ -41,10 +61,33 @@ class Refused(ValueError):
         self.unit = unit
 
 
+def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "row") -> Refused:
+    """The error for a record whose update would leave the model unusable.
+
+    Parameters
+    ----------
+    model : Learnt
+    number : int
+        Number of the record in the user's data.
+    place : int
+        How many records were learnt before it.
+    exact : bool
+        Whether the scheme is `Exact`.
+    unit : {"row", "sequence", "group"}
+    """
+    message = _check.collapse(
+        f"{unit} {number}",
+        covariance=model.layout.covariance,
+        projection=model.projection,
+        dtype=model.layout.dtype,
+        exact=exact,
+    )
+    return Refused(message, place, "record" if unit == "row" else unit)
+
+
 class Learnt(Protocol):
     """A trained model: plain state that can be copied, merged and written."""
 
-    classes: NDArray[Any]  # known labels, sorted
     mistakes: list[int]  # wrong predictions before the update, one entry per pass
     updates: int
 
@@ -133,6 +176,9 @@ class Trainable(Protocol[B, S]):
 
         `resumed` tells that some records were read by an earlier call.
         """
+
+    def check_learnt(self) -> None:
+        """Raise if a new model is of no use; called once a whole source has been learnt."""
 
     def pack(self, block: B) -> Packed:
         """Convert a learnt block for the cache."""

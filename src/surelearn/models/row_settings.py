@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, constraints, rules
-from surelearn.merging import HOWS
 from surelearn.models import reductions
-from surelearn.models.rows import RowModel, UpdateMethod
+from surelearn.models.learning_settings import resolved, sharding
+from surelearn.models.protocol import UpdateMethod
+from surelearn.models.rows import RowModel
 from surelearn.weights import Layout, fits
 
 
@@ -47,14 +48,8 @@ class ClassifierSettings:
         return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
 
     def resolved(self, is_sparse: bool) -> str:
-        """The projection for sparse or dense input.
-
-        The precision form works better on sparse text. On dense correlated data it can drive all
-        variances to zero; the covariance form cannot.
-        """
-        if self.projection != "auto":
-            return self.projection
-        return "precision" if is_sparse else "covariance"
+        """The projection for sparse or dense input."""
+        return resolved(self.projection, is_sparse=is_sparse)
 
     def check_fits(self, model: RowModel) -> None:
         """Raise if a setting differs that a fitted model cannot change."""
@@ -216,23 +211,6 @@ def _check_reduced(
                 f"multiclass other than 'joint' needs {needed}, got {got}. Use "
                 "multiclass='joint', which takes it."
             )
-
-
-def sharding(params: Mapping[str, Any], rule: rules.Rule) -> dict[str, Any]:
-    """The checked parameters of sharding: how many shards, how and how often to merge them."""
-    n_shards = _check.count("n_shards", params["n_shards"])
-    combine = _check.choice("combine", params["combine"], list(HOWS))
-    every = params["merge_every"]
-    if n_shards > 1 and rule.first_order and combine not in ("evidence", "uniform"):
-        raise ValueError(
-            f"combine must be 'evidence' or 'uniform' for rule {rule!r}, which keeps no variances, "
-            f"got {combine!r}."
-        )
-    return {
-        "n_shards": n_shards,
-        "combine": combine,
-        "merge_every": None if every is None else _check.count("merge_every", every),
-    }
 
 
 def given_weight(

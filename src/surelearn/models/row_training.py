@@ -164,6 +164,10 @@ class RowTrainable:
         remedy = "Declare classes that come later with classes=."
         _check.weighted_classes(weights, sorted(known), remedy)
 
+    def check_learnt(self) -> None:
+        assert self.model is not None
+        _check.two_classes(self.model.classes, "fit_stream")
+
     @staticmethod
     def _block(features: Features, labels: Labels, weight: NDArray[np.float64] | None) -> RowBlock:
         rows, span = features.rows(), (0, len(labels.codes))

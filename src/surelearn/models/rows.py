@@ -20,7 +20,7 @@ from surelearn import _check, _core
 from surelearn.decode import Code, columns_of
 from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
-from surelearn.models.protocol import Refused
+from surelearn.models.protocol import UpdateMethod, refused
 from surelearn.models.snapshot import Snapshot, copied
 from surelearn.weights import (
     Diagonal,
@@ -48,49 +48,6 @@ class RowBatch(NamedTuple):
     @property
     def is_sparse(self) -> bool:
         return bool(issparse(self.X))
-
-
-class UpdateMethod(NamedTuple):
-    """How to learn: rule, scheme and misclassification costs."""
-
-    rule: _core.Rule
-    scheme: _core.Scheme
-    cost: NDArray[np.float64] | None = None
-    threads: int = 1
-    classes: NDArray[Any] | None = None  # the classes of the costs; None: those of the model
-
-    def cost_of(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
-        """The cost matrix of these classes, flattened by rows."""
-        if self.cost is None:
-            return None
-        if self.classes is None or len(self.classes) == len(classes):
-            return np.ascontiguousarray(self.cost).ravel()
-        places = np.searchsorted(self.classes, classes)
-        return self.cost[np.ix_(places, places)].ravel()
-
-
-def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "row") -> Refused:
-    """The error for a record whose update would leave the model unusable.
-
-    Parameters
-    ----------
-    model : RowModel or SequenceModel
-    number : int
-        Number of the record in the user's data.
-    place : int
-        How many records were learnt before it.
-    exact : bool
-        Whether the scheme is `Exact`.
-    unit : {"row", "sequence"}
-    """
-    message = _check.collapse(
-        f"{unit} {number}",
-        covariance=model.layout.covariance,
-        projection=model.projection,
-        dtype=model.layout.dtype,
-        exact=exact,
-    )
-    return Refused(message, place, "record" if unit == "row" else unit)
 
 
 class ClassModel:

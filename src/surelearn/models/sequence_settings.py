@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from surelearn import _check, constraints, rules
-from surelearn.models.row_settings import sharding
-from surelearn.models.rows import UpdateMethod
+from surelearn.models.learning_settings import check_learning, learning
+from surelearn.models.protocol import UpdateMethod
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
 from surelearn.weights import Layout
@@ -95,35 +95,18 @@ class SequenceSettings(TaggerSettings):
                 "constraints must be 'single' or constraints.Sequential(k) with a number k for "
                 f"paths, of which there are too many, got {params['constraints']!r}."
             )
-        rule = rules.get(params["rule"])
-        dtype = _check.storage(params["dtype"])
-        threads = _check.threads("n_jobs", params["n_jobs"])
-        method = UpdateMethod(rule.core(), scheme.core(), threads=threads)
         return cls(
-            rule=rule,
+            **learning(params, scheme.core()),
             constraints=scheme,
-            method=method,
             projection=_check.choice(
                 "projection", params["projection"], ["precision", "covariance"]
             ),
-            dtype=dtype.name,
-            second_order=not method.rule.first_order,
-            passes=_check.count("passes", params["passes"]),
-            shuffle=_check.flag("shuffle", params["shuffle"]),
-            averaged=_check.flag("average", params["average"]),
-            initial_variance=_check.prior(params["initial_variance"], dtype),
-            verbose=_check.verbosity(params["verbose"]),
-            **sharding(params, rule),
             feature_params={name: params[name] for name in FEATURES},
         )
 
     def check_fits(self, model: SequenceModel) -> None:
-        fitted = model.layout
-        _check.same("average", fitted.averaged, self.averaged)
-        _check.same("initial_variance", model.initial_variance, self.initial_variance)
+        check_learning(self, model)
         _check.same("projection", model.projection, self.projection)
-        if fitted.second_order != self.second_order:
-            _check.same_order(fitted.second_order, self.rule)
         super().check_fits(model)
 
     def taught(self) -> dict[str, Any]:

@@ -5,12 +5,11 @@ Their weights are those of one table, so they are merged as they are, without a 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from surelearn.merging import MergeState, Way
 from surelearn.models.held_out import warn_if_worse
 from surelearn.models.sequence_training import SequenceTrainable
 from surelearn.models.sequences import SequenceModel
+from surelearn.models.structured import columns_state, rewound, with_merged
 
 
 class SequenceShard(SequenceTrainable):
@@ -20,38 +19,15 @@ class SequenceShard(SequenceTrainable):
         return SequenceShard(self.settings, model)
 
     def state(self, how: Way, start: SequenceModel | None = None) -> MergeState:  # type: ignore[override]
-        model = self.model
-        assert model is not None
-        return MergeState.of_columns(
-            model.weights,
-            how,
-            layout=model.layout,
-            initial_variance=model.initial_variance,
-            n_columns=len(model.classes),
-            mistakes=model.mistakes,
-            updates=model.updates,
-            start=None if start is None else start.weights,
-        )
+        assert self.model is not None
+        return columns_state(self.model, how, n_columns=len(self.model.classes), start=start)
 
     def take(  # type: ignore[override]
         self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1
     ) -> None:
-        assert self.model is not None
-        found = total.merged(prior, threads=threads)
-        weights = self.model.weights if found.weights is None else found.weights
-        self.model = replace(
-            self.model,
-            weights=weights,  # type: ignore[arg-type]  # a tagger's are diagonal
-            mistakes=found.mistakes,
-            updates=found.updates,
-        )
+        self.model = with_merged(self.model, total.merged(prior, threads=threads))
         warn_if_worse(total.held, self._right, total.how)
 
     def rewound(self, start: SequenceModel, state: MergeState) -> SequenceModel | None:  # type: ignore[override]
-        model, before = self.model, state.start_of_moves()
-        if model is None or model.weights is None or start.weights is None or before is None:
-            return None
-        if before["prior"] != start.weights.prior:
-            return None
-        weights = model.weights.moved(before)
-        return replace(model, weights=weights, mistakes=list(start.mistakes), updates=start.updates)
+        found: SequenceModel | None = rewound(self.model, start, state)
+        return found

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surelearn import _check
 from surelearn.merging import Way
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
@@ -58,6 +59,10 @@ class SequenceTrainable:
 
     def met_all(self, *, resumed: bool) -> None:
         pass  # no setting names labels or words
+
+    def check_learnt(self) -> None:
+        assert self.model is not None
+        _check.two_classes(self.model.classes, "fit_stream")
 
     def pack(self, block: SequenceBlock) -> Packed:
         assert isinstance(block, EncodedSequences)  # it has been learnt

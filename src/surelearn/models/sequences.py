@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.models.rows import UpdateMethod, refused
+from surelearn.models.protocol import UpdateMethod
 from surelearn.models.snapshot import Snapshot, copied
+from surelearn.models.structured import learn_in_turns
 from surelearn.rows import rows_of
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.weights import Diagonal, Layout, Tally
-
-#: Sequences between two reports of progress.
-_REPORT = 1 << 16
 
 
 class SequenceBatch(NamedTuple):
@@ -247,28 +245,21 @@ class SequenceModel:
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn the sequences, all or those in `order`; a bad one raises `Refused` in its turn."""
-        if not self.mistakes:
-            self.mistakes.append(0)
-        done, stopped = np.zeros(3, np.uint64), False
         core_method = (method.rule, method.scheme, self.projection == "covariance")
         weights = _check.trained(self.weights, "learning")
-        learnt, size = 0, batch.size if order is None else len(order)
-        try:
-            while learnt < size and not stopped:
-                end = size if report is None else min(size, learnt + _REPORT)
-                stopped = weights.learn_sequences(
-                    core_method, batch, order=order, span=(learnt, end), done=done
-                )
-                learnt = int(done[0])
-                if report is not None:
-                    report(Tally(*done.tolist()))
-        finally:
-            self.mistakes[-1] += int(done[1])
-            self.updates += int(done[2])
-        if stopped:
-            place = learnt if order is None else int(order[learnt])
-            named = place if batch.numbers is None else int(batch.numbers[place])
-            raise refused(self, named, learnt, exact=False, unit="sequence")
+        data = batch.tokens, batch.pairs, batch.bounds, batch.y, batch.weight, order
+
+        def learn(span: tuple[int, int], done: NDArray[np.uint64]) -> bool:
+            return weights.learn_structures(
+                _core.learn_sequences, core_method, data, span=span, done=done
+            )
+
+        def name(place: int) -> tuple[int, int]:
+            own = place if order is None else int(order[place])
+            return own if batch.numbers is None else int(batch.numbers[own]), place
+
+        size = batch.size if order is None else len(order)
+        learn_in_turns(self, size, learn, name=name, unit="sequence", report=report)
 
     def copy(self) -> SequenceModel:
         """An independent copy; hold `lock` if another thread may be training."""

@@ -397,4 +397,4 @@ class StreamTrainer(Generic[B]):
             read = f"{bad} that could not be read" if bad else "none"
             raise _check.NoRecords(self._source.name, got=read)
         if self._options.is_new and self._source.can_restart:
-            _check.two_classes(self._model.classes, "fit_stream")
+            self._learner.trainable.check_learnt()

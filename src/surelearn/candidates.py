@@ -1,0 +1,133 @@
+"""Candidates for rankers: which labels an example may have, and features of both together.
+
+>>> from scipy.sparse import csr_array
+>>> from surelearn.candidates import by_shared_features, cross
+>>> X = csr_array([[1.0, 0.0, 2.0]])  # the words of one text
+>>> Z = csr_array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]])  # of three labels
+>>> candidates = by_shared_features(X, Z)
+>>> candidates
+[array([0, 2])]
+>>> cross(X, Z, candidates, n_features=64).shape
+(2, 64)
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, _core
+from surelearn.rows import rows_of
+
+__all__ = ["by_shared_features", "cross"]
+
+#: Products of rows of X and Z that are held at a time.
+_BLOCK = 1 << 24
+
+
+def cross(X: Any, Z: Any, candidates: Any, *, n_features: int | None = 2**20) -> Any:
+    r"""The features of each example crossed with those of each of its candidates.
+
+    .. math:: \Psi(x, z)_{ij} = x_i z_j
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_x)
+        Features of the examples.
+    Z : array or sparse matrix of shape (n_labels, n_z)
+        Features of the labels, such as the words of their names. The identity matrix gives each
+        label weights of its own, as a classifier has them.
+    candidates : list of arrays of int
+        For each example, the rows of Z that are its candidates. An example without any is an empty
+        group.
+    n_features : int or None, default 2**20
+        Number of hashed features. None: no hashing; the product of feature i and feature j is
+        feature ``i * n_z + j``.
+
+    Returns
+    -------
+    csr_array of float32 of shape (n_candidates, n_features)
+        The rows of all candidates, for `SureRanker` with ``group=[len(c) for c in candidates]``.
+
+    Examples
+    --------
+    >>> cross([[2.0, 1.0]], [[0.0, 1.0], [3.0, 0.0]], [[1, 0]], n_features=None).toarray()
+    array([[6., 0., 3., 0.],
+           [0., 2., 0., 1.]], dtype=float32)
+    """
+    left, right = _matrix("X", X), _matrix("Z", Z)
+    lists = _check.candidate_lists(candidates, left.shape[0], right.shape[0])
+    product = left.shape[1] * right.shape[1]
+    width = _check.crossed_width(n_features, product)
+    left_of = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
+    right_of = np.concatenate(lists) if lists else np.zeros(0, np.int64)
+    starts, features, values = _core.cross_rows(
+        rows_of(left), rows_of(right), left_of, right_of, width, n_features is not None
+    )
+    return sparse.csr_array((values, features, starts), shape=(len(left_of), width))
+
+
+def by_shared_features(X: Any, Z: Any, *, most: int = 50) -> list[NDArray[np.int64]]:
+    r"""The labels that share features with each example, such as words: a first stage.
+
+    .. math:: s(x, z) = \sum_j |x_j z_j| \log \frac{n}{n_j}
+
+    with :math:`n_j` of the n labels having feature j: a rare one tells more.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+    Z : array or sparse matrix of shape (n_labels, n_features)
+        Both with the same features.
+    most : int, default 50
+        Most candidates of an example: those of the largest s.
+
+    Returns
+    -------
+    list of ndarray of int
+        For each example rows of Z, ascending; none where it shares no feature with any.
+
+    Examples
+    --------
+    >>> by_shared_features([[1.0, 1.0, 0.0]], [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    [array([0, 2])]
+    """
+    left, right = abs(_matrix("X", X)), abs(_matrix("Z", Z))
+    _check.n_features(right.shape[1], left.shape[1], "X", like="Z")
+    most = _check.count("most", most)
+    df = np.bincount(right.indices, minlength=right.shape[1])
+    weight = np.log(max(1, right.shape[0]) / np.maximum(df, 1)) + 1e-9  # found by all labels: last
+    labels = (right @ sparse.diags_array(weight)).T.tocsr()
+    step = max(1, _BLOCK // max(1, right.shape[0]))
+    found: list[NDArray[np.int64]] = []
+    for at in range(0, left.shape[0], step):
+        scores = sparse.csr_array(left[at : at + step] @ labels)
+        bounds = scores.indptr
+        for begin, end in pairwise(bounds):
+            found.append(_best(scores.indices[begin:end], scores.data[begin:end], most))
+    return found
+
+
+def _best(labels: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """The labels of the largest scores, ascending; of equal scores the first labels."""
+    some = scores > 0
+    labels, scores = labels[some], scores[some]
+    if len(labels) > most:
+        labels = labels[np.lexsort((labels, -scores))[:most]]
+    return np.sort(labels).astype(np.int64)
+
+
+def _matrix(name: str, value: Any) -> Any:
+    """Checked rows as CSR, of float32 or float64."""
+    kept = sparse.issparse(value) or isinstance(value, np.ndarray)
+    rows = value if kept else _check.numbers(name, value)
+    _check.table_of_rows(name, rows.shape)
+    matrix = sparse.csr_array(rows)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    _check.sound_rows(rows_of(matrix).fault, name)
+    return matrix

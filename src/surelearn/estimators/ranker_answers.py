@@ -1,0 +1,217 @@
+"""The predictions of a ranker: the best candidate, ranks, margins, probabilities, weights."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import validate_data
+
+from surelearn import _check, _core, rules
+from surelearn.estimators.base import Estimator, second_order
+from surelearn.estimators.explanation import Explanation, Subject, of_model, of_row
+from surelearn.estimators.linear import ROWS
+from surelearn.models.ranking import RankModel
+from surelearn.rows import rows_of
+
+Array = NDArray[np.float64]
+
+#: How many weights `explain` lists for a model.
+_TOP = 20
+
+
+class RankerAnswers(Estimator[RankModel]):
+    """A ranker of candidates: its fitted attributes and all that it answers."""
+
+    rule: Any
+    n_jobs: int | None
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    # ------------------------------------------------------------------- fitted
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        means: NDArray[Any] = self._attribute("coef_").weights.means[0]
+        means.flags.writeable = False
+        return means
+
+    @property
+    def sigma_(self) -> NDArray[Any]:
+        model = self._attribute("sigma_")
+        second_order(self)
+        variances: NDArray[Any] = model.weights.variances[0]
+        return variances
+
+    @property
+    def n_skipped_(self) -> int:
+        return self._attribute("n_skipped_").skipped
+
+    # --------------------------------------------------------------- prediction
+
+    def decision_function(self, X: Any) -> Array:
+        """The mean score of each candidate, ``X @ coef_``.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        model = self._fitted()
+        return model.scores(self._rows(X)[0])
+
+    def predict(self, X: Any, *, group: Any = None, qid: Any = None) -> NDArray[np.int64]:
+        """The best candidate of each group, by its mean score; the first one wins a tie.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            One row for each candidate.
+        group : array of int of shape (n_groups,), optional
+            Number of candidates of each group, in the order of the rows.
+        qid : array of shape (n_samples,), optional
+            In place of `group`: an id for each row; rows of one id must be next to each other.
+            Without both, all rows are one group.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+            Its position in the group, from 0; -1 for an empty group.
+        """
+        model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
+        best = model.leads(rows, bounds, self._threads()).best
+        return np.where(best < 0, -1, best - bounds[:-1])
+
+    def rank(self, X: Any, *, group: Any = None, qid: Any = None) -> list[NDArray[np.int64]]:
+        """The candidates of each group from best to worst, by their mean scores.
+
+        Parameters
+        ----------
+        X, group, qid
+            As in `predict`.
+
+        Returns
+        -------
+        list of ndarray
+            For each group the positions of its candidates, best first; ties keep their order.
+        """
+        model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
+        scores = model.scores(rows)
+        return [np.argsort(-scores[a:b], kind="stable") for a, b in pairwise(bounds)]
+
+    @available_if(second_order)
+    def margin(self, X: Any, *, group: Any = None, qid: Any = None) -> tuple[Array, Array]:
+        """Mean and variance of the lead of the best candidate over the next best.
+
+        Parameters
+        ----------
+        X, group, qid
+            As in `predict`.
+
+        Returns
+        -------
+        mean, variance : ndarray of shape (n_groups,)
+            Infinity and 0 in a group without a second candidate.
+        """
+        model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
+        found = model.leads(rows, bounds, self._threads())
+        return found.gap, found.variance
+
+    @available_if(second_order)
+    def predict_proba(self, X: Any, *, group: Any = None, qid: Any = None) -> Array:
+        r"""Probability that each candidate is the best of its group, given the weights' variances.
+
+        .. math:: \Pr[i] = \Pr_w[\, i = \arg\max_c w \cdot x_c\,], \qquad
+            X_g w \sim N(X_g \mu, X_g \Sigma X_g^\top)
+
+        It is exact for two candidates, and for candidates that share no feature. Otherwise it is
+        the share of 1,000 draws, the same ones in every call. `Probit` adds its noise to the
+        variances.
+
+        Parameters
+        ----------
+        X, group, qid
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One number for each row of X; those of a group sum to one.
+        """
+        model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
+        noise = rules.get(self.rule).label_noise
+        return model.probabilities(rows, bounds, noise=noise, threads=self._threads())
+
+    def explain(
+        self, row: Any = None, *, top: int | Literal["auto"] | None = "auto", names: Any = None
+    ) -> Explanation:
+        """Explain the model by its surest weights, or the score of one candidate by its features.
+
+        Parameters
+        ----------
+        row : array, sparse row or frame of one row, optional
+            Without it, the weights in the order of the probability of their sign. With it, the
+            contribution of each non-zero feature to the mean and the variance of the score.
+        top : int or None, default "auto"
+            How many lines to list; None: all. ``"auto"`` lists 20 weights of a model, and all
+            features of a row.
+        names : array of str of shape (n_features,), optional
+            Names of the features. Default: `feature_names_in_` if there are any, else x0, x1, ...
+
+        Returns
+        -------
+        Explanation
+            As of `SureClassifier.explain`, without labels.
+        """
+        model = self._fitted()
+        limit = _check.top(top, auto=_TOP if row is None else None)
+        named = _check.names(names, model.layout.n_features)
+        subject = Subject(
+            model.weights.means,
+            model.weights.variances if model.layout.second_order else None,
+            None,
+            model.layout.n_features,
+            self.__dict__.get("feature_names_in_") if named is None else named,
+        )
+        if row is None:
+            return of_model(subject, limit)
+        one = self._matrix(np.atleast_2d(row) if np.ndim(row) == 1 else row, reset=False)[0]
+        _check.row_of_numbers(one.shape, one.dtype, "row")
+        one.sum_duplicates()
+        return of_row(subject, one.indices.astype(np.int64), one.data.astype(np.float64), limit)
+
+    # -------------------------------------------------------------------- input
+
+    def _matrix(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
+        """X as a CSR matrix after scikit-learn's checks, and whether it was sparse."""
+        found = validate_data(self, X, reset=reset, **ROWS)
+        is_sparse = sparse.issparse(found)
+        return (found if is_sparse else sparse.csr_array(found)), is_sparse
+
+    def _rows(self, X: Any, *, reset: bool = False) -> tuple[_core.Rows, bool]:
+        """The checked rows of the core, and whether they were sparse."""
+        matrix, is_sparse = self._matrix(X, reset=reset)
+        rows = rows_of(matrix)
+        _check.sound_rows(rows.fault)
+        return rows, is_sparse
+
+    def _groups(self, X: Any, group: Any, qid: Any) -> tuple[_core.Rows, NDArray[np.int64]]:
+        """The rows of the core and the bounds of their groups; by default all are one group."""
+        rows, _ = self._rows(X)
+        bounds = _check.group_bounds(group, qid, len(rows))
+        return rows, np.array([0, len(rows)]) if bounds is None else bounds
+
+    def _threads(self) -> int:
+        return _check.threads("n_jobs", self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
