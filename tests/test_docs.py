@@ -273,7 +273,8 @@ def test_the_format_page_names_every_setting(tmp_path):
     tagger = surelearn.SureTagger().fit([["a", "b"]], [["A", "B"]])
     tagger.calibrate([["a"]], [["A"]])
     crf = surelearn.CRFTagger().fit([["a", "b"]], [["A", "B"]])
-    for model in (clf, tagger, crf):
+    ranker = surelearn.SureRanker().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
+    for model in (clf, tagger, crf, ranker):
         settings, tensors = settings_of(model, tmp_path / "m.sure")
         inner = [
             name
