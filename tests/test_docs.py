@@ -31,6 +31,7 @@ def test_every_public_name_has_a_docstring(name):
 ESTIMATORS = [
     surelearn.CRFTagger,
     surelearn.SureClassifier,
+    surelearn.SureKernelClassifier,
     surelearn.SureTagger,
     surelearn.SVMTagger,
 ]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
-from surelearn import MulticlassSVM, SoftmaxClassifier, SureClassifier, constraints, rules
+from surelearn import (
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureKernelClassifier,
+    constraints,
+    rules,
+)
 
 _ORDER = (
     "an online learner takes one step for a row of weight 2 and two for the row repeated; "
@@ -36,6 +43,7 @@ def of_every_kind():
     yield SureClassifier(n_shards=2)
     yield SoftmaxClassifier()
     yield MulticlassSVM()
+    yield SureKernelClassifier()
 
 
 def all_others():
@@ -52,6 +60,10 @@ def all_others():
     yield SoftmaxClassifier(l1=0.1)
     yield SoftmaxClassifier(solver="sgd", tol=1e-3)
     yield MulticlassSVM(C=0.1, solver="sgd")
+    yield SureKernelClassifier("arow", kernel="linear", multiclass="ovo")
+    yield SureKernelClassifier("probit", kernel="cosine", budget=None)
+    yield SureKernelClassifier("stdev", budget=20)
+    yield SureKernelClassifier("pa1", kernel="poly", degree=2, passes=100)
 
 
 def expected_failures(estimator):

@@ -55,9 +55,9 @@ class SureKernelClassifier(
 
     Parameters
     ----------
-    rule : str, rule or function, default "arow"
-        As in `SureClassifier`. Rules that learn only from some rows, such as AROW, CW and SCW, have
-        fewer support points than `Probit`, which learns from every row.
+    rule : str, rule or function, default "scw1"
+        As in `SureClassifier`. Rules that learn only from rows near the margin have few support
+        points: `SCW1` and `Stdev` the fewest, `AROW` more; `Probit` learns from every row.
     kernel : {"linear", "poly", "rbf", "cosine", "precomputed"} or function, default "rbf"
         ``x.z``, ``(gamma x.z + coef0) ** degree``, ``exp(-gamma |x - z|^2)``, or the cosine of the
         angle. A function takes two matrices and returns the kernel of each row of the first with
@@ -76,8 +76,8 @@ class SureKernelClassifier(
         How three or more classes are learnt, as in `SureClassifier`.
     decoding : str, default "auto"
         How the label follows from the problems, as in `SureClassifier`.
-    passes : int, default 3
-        Passes over the data in `fit`.
+    passes : int, default 1
+        Passes over the data in `fit`. More than one can help where features have unequal scales.
     shuffle : bool, default True
         Whether `fit` goes through the rows in a new random order in each pass.
     fit_intercept : bool, default True
@@ -135,7 +135,7 @@ class SureKernelClassifier(
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = "arow",
+        rule: str | rules.Rule | Callable[[float, float], Any] = "scw1",
         *,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
@@ -144,7 +144,7 @@ class SureKernelClassifier(
         budget: int | None = 1000,
         multiclass: Any = "ovr",
         decoding: str = "auto",
-        passes: int = 3,
+        passes: int = 1,
         shuffle: bool = True,
         fit_intercept: bool = True,
         initial_variance: float = 1.0,
