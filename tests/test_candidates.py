@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from strategies import rows
-from surelearn.candidates import by_shared_features, cross
+from surelearn.candidates import by_shared_features, cross, match
 
 
 @st.composite
@@ -61,6 +61,27 @@ def test_the_same_pair_has_the_same_feature_in_every_row():
 
 def test_no_candidates_at_all():
     assert cross(np.eye(2), np.eye(2), [[], []], n_features=8).shape == (0, 8)
+    assert match(np.eye(2), np.eye(2), [[], []]).shape == (0, 2)
+
+
+@given(tables())
+def test_matches_are_products_of_the_same_feature(given):
+    X, Z, lists = given
+    width = min(X.shape[1], Z.shape[1])
+    X, Z = X[:, :width], Z[:, :width]
+    found = match(X, sparse.csr_array(Z), lists)
+    expected = [X[i] * Z[j] for i, own in enumerate(lists) for j in own]
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found.toarray(), np.array(expected).reshape(-1, width))
+
+
+def test_blocks_of_candidates_change_nothing(monkeypatch):
+    random = np.random.default_rng(0)
+    X, Z = (sparse.random_array((n, 30), density=0.2, rng=random) for n in (20, 10))
+    lists = [random.integers(0, 10, 7) for _ in range(20)]
+    whole = match(X, Z, lists)
+    monkeypatch.setattr("surelearn.candidates._ROWS", 9)
+    assert (match(X, Z, lists) != whole).nnz == 0
 
 
 # --------------------------------------------------------------- by shared features
@@ -96,6 +117,8 @@ def test_blocks_change_nothing(monkeypatch):
 def test_different_widths_are_refused():
     with pytest.raises(ValueError, match="X must have 3 features as in Z, got 2"):
         by_shared_features(np.eye(2), np.eye(3))
+    with pytest.raises(ValueError, match="X must have 3 features as in Z, got 2"):
+        match(np.eye(2), np.eye(3), [[0], [0]])
     with pytest.raises(ValueError, match="most must be at least 1, got 0"):
         by_shared_features(np.eye(2), np.eye(2), most=0)
     with pytest.raises(ValueError, match="Z must be finite, got NaN or infinity in row 0"):

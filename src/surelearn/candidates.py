@@ -20,13 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surelearn import _check, _core
-from surelearn.rows import rows_of
+from surelearn import _check
+from surelearn.rows import crossed, rows_of
 
-__all__ = ["by_shared_features", "cross"]
+__all__ = ["by_shared_features", "cross", "match"]
 
-#: Products of rows of X and Z that are held at a time.
+#: Scores of pairs of an example and a label that are held at a time.
 _BLOCK = 1 << 24
+
+#: Candidates whose features are multiplied at a time.
+_ROWS = 1 << 16
 
 
 def cross(X: Any, Z: Any, candidates: Any, *, n_features: int | None = 2**20) -> Any:
@@ -60,15 +63,45 @@ def cross(X: Any, Z: Any, candidates: Any, *, n_features: int | None = 2**20) ->
            [0., 2., 0., 1.]], dtype=float32)
     """
     left, right = _matrix("X", X), _matrix("Z", Z)
-    lists = _check.candidate_lists(candidates, left.shape[0], right.shape[0])
-    product = left.shape[1] * right.shape[1]
-    width = _check.crossed_width(n_features, product)
-    left_of = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
-    right_of = np.concatenate(lists) if lists else np.zeros(0, np.int64)
-    starts, features, values = _core.cross_rows(
-        rows_of(left), rows_of(right), left_of, right_of, width, n_features is not None
-    )
-    return sparse.csr_array((values, features, starts), shape=(len(left_of), width))
+    pairs = _pairs(candidates, left, right)
+    width = _check.crossed_width(n_features, left.shape[1] * right.shape[1])
+    return crossed(left, right, pairs, width, hashed=n_features is not None)
+
+
+def match(X: Any, Z: Any, candidates: Any) -> Any:
+    r"""The features that each example shares with each of its candidates.
+
+    .. math:: \Psi(x, z)_j = x_j z_j
+
+    It has one weight for each feature, however many labels there are, so that a label needs no
+    example to be learnt: the ranker learns which shared words tell most.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+    Z : array or sparse matrix of shape (n_labels, n_features)
+        Both with the same features.
+    candidates : list of arrays of int
+        As in `cross`.
+
+    Returns
+    -------
+    csr_array of float32 of shape (n_candidates, n_features)
+
+    Examples
+    --------
+    >>> match([[2.0, 1.0]], [[0.0, 1.0], [3.0, 0.0]], [[1, 0]]).toarray()
+    array([[6., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    left, right = _matrix("X", X), _matrix("Z", Z)
+    _check.n_features(right.shape[1], left.shape[1], "X", like="Z")
+    of_left, of_right = _pairs(candidates, left, right)
+    parts = [
+        left[of_left[at : at + _ROWS]].multiply(right[of_right[at : at + _ROWS]])
+        for at in range(0, max(1, len(of_left)), _ROWS)
+    ]
+    return sparse.csr_array(sparse.vstack(parts), dtype=np.float32)
 
 
 def by_shared_features(X: Any, Z: Any, *, most: int = 50) -> list[NDArray[np.int64]]:
@@ -117,8 +150,17 @@ def _best(labels: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[np.i
     some = scores > 0
     labels, scores = labels[some], scores[some]
     if len(labels) > most:
-        labels = labels[np.lexsort((labels, -scores))[:most]]
+        least = np.partition(scores, -most)[-most]
+        above, equal = labels[scores > least], np.sort(labels[scores == least])
+        labels = np.concatenate([above, equal[: most - len(above)]])
     return np.sort(labels).astype(np.int64)
+
+
+def _pairs(candidates: Any, X: Any, Z: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of X and of Z that each candidate is made of."""
+    lists = _check.candidate_lists(candidates, X.shape[0], Z.shape[0])
+    of_left = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
+    return of_left, np.concatenate(lists) if lists else np.zeros(0, np.int64)
 
 
 def _matrix(name: str, value: Any) -> Any:
