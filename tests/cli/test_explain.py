@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from command import plain_run as run
-from surelearn import load
+from surelearn import SureKernelClassifier, load
 from surelearn.text import HashingVectorizer
 
 
@@ -78,3 +79,11 @@ def test_what_explain_refuses() -> None:
     assert result.exit_code == 2
     assert "text needs a text classifier, got a SureClassifier." in result.stderr
     assert run("explain", "two.sure", "--top", 0).exit_code == 2
+
+
+def test_a_kernel_classifier_has_no_weights_of_features() -> None:
+    SureKernelClassifier().fit(np.eye(3), [1, 2, 3]).save("kernel.sure")
+    done = run("explain", "kernel.sure")
+    assert (
+        "must be a model with a weight for each feature, got a SureKernelClassifier" in done.stderr
+    )

@@ -11,7 +11,14 @@ import pandas
 import pytest
 
 from command import plain_run as run
-from surelearn import MulticlassSVM, SoftmaxClassifier, SureClassifier, __version__, load
+from surelearn import (
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureKernelClassifier,
+    __version__,
+    load,
+)
 from surelearn.cli import info
 
 
@@ -86,3 +93,15 @@ def test_commands_read_files_of_batch_classifiers(kind: Any, tmp_path: Path) -> 
     assert "intercept" in run("explain", path).stdout
     assert run("merge", path, path, "--output", tmp_path / "both.sure").exit_code == 0
     assert type(load(tmp_path / "both.sure")) is kind
+
+
+def test_info_of_a_kernel_classifier(tmp_path: Path) -> None:
+    model = SureKernelClassifier(gamma=0.5, budget=7).fit(np.eye(3), [1, 2, 3])
+    model.save(tmp_path / "m.sure")
+    shown = run("info", tmp_path / "m.sure").stdout
+    assert "kernel                RBF(gamma=0.5)\n" in shown
+    assert "budget                7\n" in shown
+    assert f"support points        {len(model.points_)}\n" in shown
+    one = SureKernelClassifier(budget=None).partial_fit(np.eye(3), [1, 1, 1])
+    one.save(tmp_path / "m.sure")
+    assert "budget                None\n" in run("info", tmp_path / "m.sure").stdout

@@ -238,3 +238,10 @@ def test_output_that_cannot_be_written(folder: Path) -> None:
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert surelearn.load("m.sure").stream_.ended
+
+
+def test_a_model_that_cannot_learn_from_files_is_refused(folder: Path) -> None:
+    surelearn.SureKernelClassifier().fit([[0.0], [1.0]], [0, 1]).save("m.sure")
+    done = run("train", "r.jsonl", "-o", "m.sure", "--resume")
+    assert done.exit_code != 0
+    assert "must be a model that learns from files to go on with" in done.output

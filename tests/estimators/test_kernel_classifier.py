@@ -399,7 +399,7 @@ def test_a_fitted_model_keeps_its_settings(params, message):
 
 
 def test_it_is_not_merged():
-    with pytest.raises(TypeError, match="SureKernelClassifier"):
+    with pytest.raises(TypeError, match="common features to be merged, got SureKernelClassifier"):
         merge([made().fit(X, Y), made().fit(X, Y)])
 
 

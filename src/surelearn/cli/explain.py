@@ -39,6 +39,11 @@ def explain(
     import surelearn
 
     loaded = surelearn.load(model)
+    if not hasattr(loaded, "explain"):
+        raise ValueError(
+            f"{model} must be a model with a weight for each feature, got a "
+            f"{type(loaded).__name__}."
+        )
     wanted = None if label is None else _known(loaded.classes_.tolist(), label)
     if text is None:
         found = loaded.explain(label=wanted, top=top)

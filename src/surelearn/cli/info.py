@@ -20,6 +20,9 @@ _NAMES = {
     "l1": "l1",
     "C": "C",
     "covariance": "covariance",
+    "kernel": "kernel",
+    "budget": "budget",
+    "points": "support points",
     "multiclass": "multiclass",
     "rows": "rows learnt",
     "passes": "passes",
@@ -110,11 +113,19 @@ def _of_classifier(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "multiclass"):
         named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
-        facts |= {"covariance": model.covariance, "multiclass": named}
+        facts |= {"multiclass": named, **_of_weights(model)}
     vectorizer = getattr(model, "vectorizer_", None)
     if vectorizer is not None and vectorizer.keep_names:
         facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
     return facts
+
+
+def _of_weights(model: Any) -> dict[str, Any]:
+    if not hasattr(model, "kernel_"):
+        return {"covariance": model.covariance}
+    known = model.model_.weights
+    points = {} if known is None else {"points": known.n_points}
+    return {"kernel": repr(model.kernel_), "budget": model.budget, **points}
 
 
 def _of_tagger(model: Any) -> dict[str, Any]:

@@ -137,6 +137,11 @@ def _prepared(
 
     if resume and output.exists():
         model = _options.classifier_in(output)
+        if not hasattr(model, "fit_stream"):
+            raise ValueError(
+                f"{output} must be a model that learns from files to go on with, got a "
+                f"{type(model).__name__}. Use partial_fit in Python."
+            )
         model.set_params(**_that_fit(model, asked))
         return model, None
     source = surelearn.read.batches(files, **reading)

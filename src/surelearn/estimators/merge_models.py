@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, put_model
+from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.ranker import SureRanker, ranker_settings
 from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
 from surelearn.estimators.tagger_answers import Tagger, snapshot_of, tagger_settings
@@ -138,6 +139,11 @@ def _listed(models: Any) -> list[Any]:
     if not listed:
         raise ValueError("models must have at least one model, got an empty list.")
     for model in listed:
+        if isinstance(model, SureKernelClassifier):
+            raise TypeError(
+                "models must have weights of common features to be merged, got "
+                "SureKernelClassifier, whose support points differ. Train one on the rows of all."
+            )
         if not isinstance(model, RowInput | Tagger | SureRanker):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
