@@ -48,7 +48,7 @@ class Rows(NamedTuple):
 
 def newsgroups() -> Corpus:
     """20 Newsgroups."""
-    return _labelled(_records("20news-18828.jsonl.xz"), "label")
+    return _labelled(records("20news-18828.jsonl.xz"), "label")
 
 
 def acl(domain: str) -> Corpus:
@@ -59,23 +59,23 @@ def acl(domain: str) -> Corpus:
 
 def domains(among: tuple[str, ...] | None = None) -> Corpus:
     """The product domain of an Amazon review, of all 14 or of some."""
-    found = _records("amazon-multidomain.jsonl.xz")
+    found = records("amazon-multidomain.jsonl.xz")
     return _labelled([r for r in found if among is None or r["domain"] in among], "domain")
 
 
 def sentiment() -> Corpus:
     """Sentiment of Amazon reviews of 14 domains, tokenised by their publishers."""
-    return _labelled(_records("amazon-multidomain.jsonl.xz"), "label")
+    return _labelled(records("amazon-multidomain.jsonl.xz"), "label")
 
 
 def reviews() -> Corpus:
     """Sentiment of Amazon reviews of four domains, as they were written."""
-    return _labelled(_records("amazon-raw-4domains.jsonl.xz"), "label")
+    return _labelled(records("amazon-raw-4domains.jsonl.xz"), "label")
 
 
 def reuters() -> Corpus:
     """R52: the ModApte split, one topic a text, topics that occur on both sides; TRAIN first."""
-    found = _records("reuters-21578.jsonl.xz")
+    found = records("reuters-21578.jsonl.xz")
     found = [r for r in found if r["has_topics"] == "YES" and len(r["topics"]) == 1]
     sides = [[r for r in found if r["lewissplit"] == side] for side in ("TRAIN", "TEST")]
     both = set.intersection(*({r["topics"][0] for r in side} for side in sides))
@@ -86,12 +86,12 @@ def reuters() -> Corpus:
 
 def sentiment140() -> Corpus:
     """Sentiment of tweets, by their emoticons: noisy labels."""
-    return _labelled(_records("sentiment140-100k.jsonl.xz"), "label")
+    return _labelled(records("sentiment140-100k.jsonl.xz"), "label")
 
 
 def titles() -> Corpus:
     """The tag of a Stack Overflow question, from its title."""
-    return _labelled(_records("stackoverflow-titles.jsonl.xz"), "label")
+    return _labelled(records("stackoverflow-titles.jsonl.xz"), "label")
 
 
 def docstrings() -> Corpus:
@@ -212,7 +212,8 @@ def _lines(name: str) -> list[str]:
         return list(lines)
 
 
-def _records(name: str) -> list[dict[str, Any]]:
+def records(name: str) -> list[dict[str, Any]]:
+    """The records of a file of JSON lines."""
     return [json.loads(line) for line in _lines(name)]
 
 

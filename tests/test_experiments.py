@@ -29,7 +29,9 @@ def test_every_experiment_is_listed():
         assert f"({run.parent.name}/README.md)" in page
 
 
-@pytest.mark.parametrize("name", ["peers", "multiclass", "shards", "active", "tagging", "batch"])
+@pytest.mark.parametrize(
+    "name", ["peers", "multiclass", "shards", "active", "tagging", "ranking", "batch"]
+)
 def test_the_page_shows_the_result(module, name):
     page = module(f"{name}.page")
     text = page.PAGE.read_text()

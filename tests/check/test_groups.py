@@ -58,6 +58,16 @@ def test_worth_that_makes_no_sense(worth, kind, message):
         SureRanker().fit(X, group=[2, 2], **worth)
 
 
+def test_a_group_whose_covariance_does_not_fit_in_memory(monkeypatch):
+    fitted = SureRanker().fit(X, Y, group=[2, 2])
+    monkeypatch.setattr("surelearn.weights.MEMORY_LIMIT", 200)
+    assert fitted.predict_proba(X, group=[2, 2]).shape == (4,)
+    with pytest.raises(
+        MemoryError, match=r"got 4 candidates, which need .* all rows are one group"
+    ):
+        fitted.predict_proba(X)
+
+
 def test_ids_and_sizes_are_the_same_groups():
     qid = SureRanker(random_state=0).fit(X, Y, qid=["b", "b", "a", "a"])
     group = SureRanker(random_state=0).fit(X, Y, group=[2, 2])

@@ -36,6 +36,7 @@ from surelearn._check._files import is_open_file
 from surelearn._check._groups import (
     candidate_costs,
     candidate_lists,
+    covariance_fits,
     crossed_width,
     group_bounds,
     grouped,
@@ -230,6 +231,7 @@ __all__ = [
     "cost_fits",
     "count",
     "covariance",
+    "covariance_fits",
     "crossed_width",
     "delimited",
     "delimiter",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn._check._memory import enough_memory, size
 from surelearn._check._values import count, doubles
 
 
@@ -90,6 +91,20 @@ def some_right(n_groups: int, n_left: int) -> None:
             "y or cost must set a candidate of some group apart from another one, got "
             f"{n_groups} groups without a right and a wrong candidate."
         )
+
+
+def covariance_fits(n_candidates: int, limit: int | None) -> None:
+    """Refuse a group whose covariance does not fit in memory, with what is computed from it."""
+    needed = 4 * 8 * n_candidates**2
+    enough_memory(
+        needed,
+        limit,
+        lambda room: (
+            f"group must have a covariance that fits in memory ({size(room)} available) for "
+            f"predict_proba, got {n_candidates:,} candidates, which need {size(needed)}. Without "
+            "group and qid, all rows are one group."
+        ),
+    )
 
 
 def no_classes(classes: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _core, probability
+from surelearn import _check, _core, probability, weights
 from surelearn.merging import MergeState, Way
 from surelearn.models.protocol import UpdateMethod
 from surelearn.models.snapshot import Snapshot, copied
@@ -168,6 +168,7 @@ class RankModel:
     ) -> Array:
         """The probability that a candidate is the best of its group, for each row."""
         scores, sizes = self.scores(rows), np.diff(bounds)
+        _check.covariance_fits(int(sizes.max(initial=0)), weights.MEMORY_LIMIT)
         p = np.ones(len(scores))
         for size in np.unique(sizes[sizes > 1]).tolist():
             groups, step = np.flatnonzero(sizes == size), max(1, _HELD // size**2)
