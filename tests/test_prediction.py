@@ -9,7 +9,9 @@ import pandas
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from surelearn import SureClassifier, SureTextClassifier, evaluate, predict, read
+from grouped import queries
+from surelearn import SureClassifier, SureRanker, SureTextClassifier, evaluate, predict, read
+from surelearn.prediction import predict_groups
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
 LABELS = ["good", "good", "bad", "bad", "odd", "odd"]
@@ -189,3 +191,56 @@ def test_classifiers_from_elsewhere(jsonl):
     assert found.label.tolist() == ["a", "b"]
     assert (found.probability > 0.99).all()
     assert found.sureness is None
+
+
+@pytest.fixture
+def ranked(tmp_path):
+    """A ranker and a file of groups to rank."""
+    (tmp_path / "a.svm").write_text(queries(100))
+    (tmp_path / "b.svm").write_text(queries(60, seed=1))
+    return SureRanker(random_state=0).fit_stream(tmp_path / "a.svm"), tmp_path / "b.svm"
+
+
+def test_groups_are_ranked(ranked, monkeypatch):
+    ranker, path = ranked
+    whole = read.groups(path).first(60)
+    group = {"group": whole.sizes}
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 1000)
+    seen = []
+    found = list(predict_groups(ranker, path, progress=lambda now: seen.append(now.rows)))
+    assert len(found) > 5
+    assert seen[-1] == 60
+    best = np.concatenate([batch.best for batch in found])
+    np.testing.assert_array_equal(best, ranker.predict(whole.X, **group))
+    scores = np.concatenate([batch.scores for batch in found])
+    np.testing.assert_array_equal(scores, ranker.decision_function(whole.X))
+    ranks = [ranks.tolist() for batch in found for ranks in batch.ranks]
+    assert ranks == [own.tolist() for own in ranker.rank(whole.X, **group)]
+    p = np.concatenate([batch.probabilities for batch in found])
+    np.testing.assert_allclose(p, ranker.predict_proba(whole.X, **group), atol=1e-12)
+    of_best = np.concatenate([batch.probability for batch in found])
+    np.testing.assert_array_equal(of_best, p[whole.bounds[:-1] + best])
+    assert sum(batch.n_bytes for batch in found) == path.stat().st_size
+    assert not any(batch.groups.is_labelled for batch in found)
+
+
+def test_groups_that_cannot_be_ranked(ranked, monkeypatch):
+    ranker, path = ranked
+    bad = "".join(f"1 qid:{10 + i} 1:x\n" for i in range(16))
+    path.write_text(bad + "1 qid:2 1:1\n" + "1 qid:3 13:1\n")
+    with pytest.raises(read.BadInput, match=r"b\.svm, line 1: expected index:value, got '1:x'"):
+        list(predict_groups(ranker, path))
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 100)
+    found = list(predict_groups(ranker, path, skip_bad=True))
+    assert [len(batch.best) for batch in found] == [0, 0, 1]
+    assert sum(batch.n_bad for batch in found) == 17  # the last has more features than were learnt
+    with pytest.raises(TypeError, match=r"ranker must be a .*got SureClassifier"):
+        predict_groups(SureClassifier(), path)
+
+
+def test_a_ranker_of_first_order_has_no_probabilities(ranked):
+    _, path = ranked
+    first = SureRanker("pa1", random_state=0).fit_stream(path)
+    (found,) = predict_groups(first, path)
+    assert found.probability is found.probabilities is None
+    assert len(found.best) == 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,18 +19,24 @@ from surelearn.estimators import (
     SureClassifier,
     SureTextClassifier,
 )
-from surelearn.estimators.margins import Judgement, check_fitted, check_fitted_tagger, judge
-from surelearn.estimators.sources import opened, opened_sentences
+from surelearn.estimators.margins import (
+    Judgement,
+    check_fitted,
+    check_fitted_ranker,
+    check_fitted_tagger,
+    judge,
+)
+from surelearn.estimators.sources import opened, opened_groups, opened_sentences
 from surelearn.training.prefetch import prefetch
 from surelearn.training.salvage import raising, salvaging
 
 if TYPE_CHECKING:
-    from surelearn.read import Batch, Source
+    from surelearn.read import Batch, Groups, Source
 
 #: Classifiers that read no texts.
 _OF_NUMBERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier)
 
-__all__ = ["Prediction", "Tagged", "predict", "predict_tags"]
+__all__ = ["Prediction", "Ranked", "Tagged", "predict", "predict_groups", "predict_tags"]
 
 
 class Prediction(NamedTuple):
@@ -210,7 +217,90 @@ def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
     yield from raising(tried(block) for block in source.some_blocks())
 
 
-T = TypeVar("T", Prediction, Tagged)
+class Ranked(NamedTuple):
+    """The predictions for one batch of groups of candidates.
+
+    Attributes
+    ----------
+    groups : Groups
+        The groups, with `sizes`, `bounds`, `ids` and the `names` of the candidates.
+    best : ndarray of shape (n_groups,)
+        Position of the best candidate of each group, from 0.
+    probability : ndarray of shape (n_groups,) or None
+        Probability that this candidate is the best. None for a first-order rule.
+    scores : ndarray of shape (n_candidates,)
+        Mean score of each candidate; larger is better.
+    probabilities : ndarray of shape (n_candidates,) or None
+        Probability of each candidate to be the best of its group.
+    n_bytes, n_bad : int
+        Number of bytes of the source in this batch, and of groups skipped because they could not be
+        parsed.
+    """
+
+    groups: Groups
+    best: NDArray[np.int64]
+    probability: NDArray[np.float64] | None
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64] | None
+    n_bytes: int
+    n_bad: int
+
+    @property
+    def ranks(self) -> list[NDArray[np.int64]]:
+        """The positions of the candidates of each group, best first; ties keep their order."""
+        bounds = pairwise(self.groups.bounds)
+        return [np.argsort(-self.scores[a:b], kind="stable") for a, b in bounds]
+
+
+def predict_groups(
+    ranker: Any,
+    source: Any,
+    *,
+    progress: Callable[[StreamProgress], object] | None = None,
+    **reading: Any,
+) -> Iterator[Ranked]:
+    """Rank the candidates of every group of a file, batch by batch, in constant memory.
+
+    Parameters
+    ----------
+    ranker : fitted SureRanker
+    source : path, list of paths, glob, folder or `read.Source`
+        As in `read.groups`; relevances and costs are not read.
+    progress : callable, optional
+        Called with an `estimators.StreamProgress`, which counts groups, before each batch.
+    **reading
+        Further keywords of `read.groups`. By default files are read as those of training.
+
+    Yields
+    ------
+    Ranked
+        One for each batch, in the order of the source.
+    """
+    check_fitted_ranker("ranker", ranker)
+    found = opened_groups(source, reading, model=ranker, labelled=False)
+    return _reporting(_ranked(ranker, found), found, progress)
+
+
+def _ranked(ranker: Any, source: Source) -> Iterator[Ranked]:
+    def work(block: Any) -> Ranked:
+        groups = block.parse()
+        if not len(groups):
+            return Ranked(groups, _NONE, None, np.zeros(0), None, block.n_bytes, groups.n_bad)
+        group = {"group": groups.sizes}
+        best = ranker.predict(groups.X, **group)
+        sure = hasattr(ranker, "predict_proba")
+        p = ranker.predict_proba(groups.X, **group) if sure else None
+        of_best = None if p is None else p[groups.bounds[:-1] + best]
+        scores = ranker.decision_function(groups.X)
+        return Ranked(groups, best, of_best, scores, p, block.n_bytes, groups.n_bad)
+
+    yield from _ahead(ranker, work, source)
+
+
+#: The best candidates of no groups.
+_NONE = np.zeros(0, np.int64)
+
+T = TypeVar("T", Prediction, Tagged, Ranked)
 
 
 def _reporting(
@@ -219,12 +309,23 @@ def _reporting(
     """The same batches, with a progress report before each."""
     rows = n_bytes = n_bad = 0
     for batch in batches:
-        rows += len(batch.label if isinstance(batch, Prediction) else batch.tags)
+        rows += _size(batch)
         n_bytes += batch.n_bytes
         n_bad += batch.n_bad
         if progress is not None:
             progress(StreamProgress(1, 1, rows, 0, n_bytes, source.n_bytes, n_bad))
         yield batch
+
+
+def _size(batch: Prediction | Tagged | Ranked) -> int:
+    """The number of records of a batch."""
+    match batch:
+        case Prediction():
+            return len(batch.label)
+        case Tagged():
+            return len(batch.tags)
+        case Ranked():
+            return len(batch.best)
 
 
 def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
@@ -261,7 +362,15 @@ def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
     models = [
         _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
     ]
-    threads = _check.threads("n_jobs", getattr(models[0], "n_jobs", None))
+    yield from _ahead(models[0], work, source)
+
+
+W = TypeVar("W")
+
+
+def _ahead(model: Any, work: Callable[[Any], W], source: Source) -> Iterator[W]:
+    """What `work` makes of the blocks of a source, in order, ahead in `n_jobs` threads."""
+    threads = _check.threads("n_jobs", getattr(model, "n_jobs", None))
     tried = salvaging(work, source)
     yield from raising(prefetch(source.some_blocks(), tried, threads, source.cancel))
 

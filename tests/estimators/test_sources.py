@@ -15,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from frames import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
-from surelearn import SureTextClassifier, evaluate, load, merge, predict, read
+from grouped import candidates
+from surelearn import SureRanker, SureTextClassifier, evaluate, load, merge, predict, read
 from surelearn.cli import _app
 from surelearn.read import _lines, _stores
 
@@ -339,3 +340,24 @@ def test_the_command_names_options(
     done = CliRunner().invoke(_app.app, ["train", "t.csv", *options])
     assert done.exit_code == 1
     assert re.search(said, done.output), done.output
+
+
+# --------------------------------------------------------------------------- groups
+
+
+def test_how_groups_were_read_is_remembered(tmp_path: Path) -> None:
+    Path(tmp_path / "a.vw").write_text(candidates(100))
+    Path(tmp_path / "a.txt").write_text(candidates(100))
+    Path(tmp_path / "b.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    ranker = SureRanker(random_state=0).fit_stream(tmp_path / "a.vw", cross=True)
+    ranker.save(tmp_path / "m.sure")
+    known = load(tmp_path / "m.sure")
+    assert known.stream_.columns == {"cross": True, "format": "vw"}
+    assert evaluate(known, tmp_path / "a.vw").accuracy == 1.0
+    assert evaluate(known, tmp_path / "a.vw", cross=False).accuracy < 0.5
+    assert evaluate(known, tmp_path / "b.svm").n == 1  # the name shows another format
+    assert evaluate(known, tmp_path / "a.txt", format="vw").accuracy == 1.0
+    named = SureRanker(random_state=0).fit_stream(tmp_path / "a.txt", format="vw")
+    with pytest.raises(read.BadInput, match=r"a\.txt, line 1: expected a label, got 'shared'"):
+        evaluate(named, tmp_path / "a.txt")  # .txt shows svmlight
+    assert named.fit_stream(tmp_path / "a.vw", resume=True, passes=1).stream_.rows == 100

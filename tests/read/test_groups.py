@@ -14,36 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
+from grouped import candidates, queries
 from reading import blocks_of, check_going_on, grouped
 from surelearn import read
 
 SVM = "2 qid:7 1:0.5 3:1\n0 qid:7 2:1 # note\n\n1 qid:9 1:2\n"
 LDF = "shared |s red\n1:0 |l hot\n2:1.5 |l cold\n\n5:1 |l a\n6:0 |l b\n"
-
-
-def queries(n, seed=0):
-    """The lines of some queries of one to six candidates."""
-    random = np.random.default_rng(seed)
-    lines = ["# made up\n"]
-    for query in random.permutation(n) + 1:
-        for _ in range(random.integers(1, 7)):
-            found = np.flatnonzero(random.random(12) < 0.4) + 1
-            entries = " ".join(f"{j}:{random.normal():.4f}" for j in found)
-            lines.append(f"{random.integers(4)} qid:{query} {entries}\n")
-    return "".join(lines)
-
-
-def candidates(n, seed=0):
-    """The lines of some groups with a blank line after each."""
-    random = np.random.default_rng(seed)
-    lines = []
-    for _ in range(n):
-        lines += ["shared |s " + " ".join(random.choice(list("abcdefgh"), 3)) + "\n"]
-        for _ in range(random.integers(1, 7)):
-            words = " ".join(random.choice(list("ijklmnop"), 3))
-            lines.append(f"{random.integers(100)}:{random.integers(3)} |l {words}\n")
-        lines.append("\n")
-    return "".join(lines)
 
 
 def whole(source, **settings):

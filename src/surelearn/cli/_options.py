@@ -135,7 +135,16 @@ def reading(**asked: Any) -> dict[str, Any]:
 
 
 def classifier_in(path: Path) -> SureClassifier:
-    """Load a classifier; refuse a tagger, which needs `surelearn tag`."""
+    """Load a classifier; refuse a tagger, which needs `surelearn tag`, and a ranker."""
+    model = row_model_in(path)
+    if hasattr(model, "rank"):
+        raise ValueError(f"{path} must be a classifier, got a {type(model).__name__}.")
+    classifier: SureClassifier = model
+    return classifier
+
+
+def row_model_in(path: Path) -> Any:
+    """Load a classifier or a ranker; refuse a tagger, which needs `surelearn tag`."""
     import surelearn
     from surelearn.estimators import Tagger
 
@@ -145,8 +154,7 @@ def classifier_in(path: Path) -> SureClassifier:
             f"{path} must be a classifier, got a {type(model).__name__}. Use the commands of "
             "surelearn tag."
         )
-    classifier: SureClassifier = model
-    return classifier
+    return model
 
 
 def rule(text: str) -> Any:
@@ -234,6 +242,11 @@ def size(n_bytes: float) -> str:
             break
         n_bytes /= 1000
     return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
+
+
+def json_number(x: float) -> str:
+    """A number as JSON, which has no infinity."""
+    return f"{x:.6g}" if -1e300 < x < 1e300 else "null"
 
 
 def print_json(found: dict[str, Any]) -> None:

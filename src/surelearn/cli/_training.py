@@ -135,7 +135,7 @@ def written(model: Any, output: Path, *, what: str) -> dict[str, Any]:
         "bytes": os.path.getsize(output),
         what: model.stream_.rows,
         "skipped": model.stream_.n_bad,
-        "classes": model.classes_.tolist(),
+        **({"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}),
     }
 
 
@@ -157,10 +157,12 @@ def in_words(
 def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> list[str]:
     passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
     taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
-    rows = f"{report[what]:,} {what} of {len(report['classes'])} {classes}"
+    rows = f"{report[what]:,} {what}"
+    if "classes" in report:
+        rows += f" of {len(report['classes'])} {classes}"
     return [
         f"Learnt {rows} from {source} in {passes}{taken}.",
-        *_errors(report["mistakes"], report[what]),
+        *_errors(report["mistakes"], report[what] - report.get("equal", 0)),
     ]
 
 

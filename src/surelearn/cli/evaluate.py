@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options
+from surelearn.cli import _options, _ranking
 from surelearn.cli._options import ROWS, Files, Json, Model, Quiet, reads
 from surelearn.cli._progress import progress_bar
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from surelearn.evaluation import Evaluation
 
 
-@reads(ROWS, without=("weight",))
+@reads(ROWS | _ranking.GROUPS, without=("weight",))
 def evaluate(
     model: Model,
     files: Files,
@@ -38,6 +38,9 @@ def evaluate(
     Prints accuracy, scores of each label, log loss, calibration and the confusion matrix. With
     --against it also prints McNemar's test: is one model better by more than chance?
 
+    For a ranker, prints NDCG@10, mean average precision, the share of groups whose first candidate
+    is right and the mean reciprocal rank, with standard errors.
+
     \b
     Examples:
       surelearn evaluate reviews.sure test.jsonl
@@ -52,11 +55,16 @@ def evaluate(
         need_matplotlib("--picture")
     import surelearn
 
-    judged = _options.classifier_in(model)
-    rival = None if against is None else _options.classifier_in(against)
+    judged = _options.row_model_in(model)
+    rival = None
+    if _ranking.is_ranker(judged):
+        _ranking.check_ranker(reading, against=against, picture=picture)
+    else:
+        _ranking.check_classifier(reading)
+        rival = None if against is None else _options.classifier_in(against)
     with progress_bar("Evaluating", quiet=quiet) as progress:
-        found = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
-    if found.comparison is not None and against is not None:
+        found: Any = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
+    if against is not None and found.comparison is not None:
         names = str(model), str(against)
         found = replace(found, comparison=replace(found.comparison, names=names))
     if as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options
+from surelearn.cli import _options, _ranking
 from surelearn.cli._options import Json, Model
 
 if TYPE_CHECKING:
@@ -38,18 +38,22 @@ def explain(
     """
     import surelearn
 
+    how: dict[str, Any] = {"top": top}
     loaded = surelearn.load(model)
     if not hasattr(loaded, "explain"):
         raise ValueError(
             f"{model} must be a model with a weight for each feature, got a "
             f"{type(loaded).__name__}."
         )
-    wanted = None if label is None else _known(loaded.classes_.tolist(), label)
+    if _ranking.is_ranker(loaded):
+        _ranking.check_ranker({}, label=label, text=text)
+    if label is not None:
+        how["label"] = _known(loaded.classes_.tolist(), label)
     if text is None:
-        found = loaded.explain(label=wanted, top=top)
+        found = loaded.explain(**how)
     else:
         _check_reads_texts(loaded)
-        found = loaded.explain(text, label=wanted, top=top)
+        found = loaded.explain(text, **how)
     if as_json:
         _options.print_json(_plain(loaded, found, text))
         return

@@ -24,7 +24,9 @@ _NAMES = {
     "budget": "budget",
     "points": "support points",
     "multiclass": "multiclass",
+    "right": "right",
     "rows": "rows learnt",
+    "equal": "groups skipped",
     "passes": "passes",
     "updates": "updates",
     "mistakes": "mistakes by pass",
@@ -63,18 +65,18 @@ def info(model: Model, as_json: Json = False) -> None:
     for name in found:
         if name in _NAMES:
             typer.echo(f"{_NAMES[name]:<{wide}}  {_shown(name, found[name])}")
-    typer.echo(f"\n{_classes(found['classes'])}")
+    if "classes" in found:
+        typer.echo(f"\n{_classes(found['classes'])}")
 
 
 def _facts(path: Path, model: Any) -> dict[str, Any]:
     """All facts as JSON has them, without those that do not apply to this kind of model."""
-    of_kind = _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
     facts: dict[str, Any] = {
         "file": str(path),
         "bytes": path.stat().st_size,
         "version": _version(path),
         "kind": type(model).__name__,
-        **of_kind,
+        **_of_kind(model),
         **(_of_rule(model) if hasattr(model, "rule") else _of_solver(model)),
     }
     if hasattr(model, "temperature_"):
@@ -83,6 +85,12 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
         facts["stream"] = model.stream_.plain()
     # In the order of printing, with the classes last.
     return {name: facts[name] for name in (*_NAMES, "classes") if name in facts}
+
+
+def _of_kind(model: Any) -> dict[str, Any]:
+    if hasattr(model, "rank"):
+        return {"right": model.right, "equal": model.n_skipped_, "features": model.n_features_in_}
+    return _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
 
 
 def _of_rule(model: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -33,13 +33,14 @@ def merge(
     merged = surelearn.merge([surelearn.load(path) for path in models], how)
     merged.save(output)
     if as_json:
-        report = {
+        report: dict[str, Any] = {
             "model": str(output),
             "bytes": output.stat().st_size,
             "how": how,
             "merged": [str(path) for path in models],
-            "classes": merged.classes_.tolist(),
         }
+        if hasattr(merged, "classes_"):
+            report["classes"] = merged.classes_.tolist()
         _options.print_json(report)
     else:
         typer.echo(f"Merged {len(models)} models into {output}")

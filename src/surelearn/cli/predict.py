@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from surelearn.cli import _options
-from surelearn.cli._options import ROWS, Files, Model, Quiet, reads
+from surelearn.cli import _options, _ranking
+from surelearn.cli._options import ROWS, Files, Model, Quiet, json_number, reads
 from surelearn.cli._output import Output, is_shown, opened
 from surelearn.cli._progress import progress_bar
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _PREDICTED = ("label", "probability", "sureness", "probabilities")
 
 
-@reads(ROWS, without=("label", "weight", "label_type"))
+@reads(ROWS | _ranking.GROUPS, without=("label", "weight", "label_type"))
 def predict(
     model: Model,
     files: Files,
@@ -40,7 +40,10 @@ def predict(
         typer.Option(metavar="COLUMN", help="Copy this column to the output; may be repeated."),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Print the probabilities of all labels.")
+        bool, typer.Option("--proba", help="Print the probabilities of all labels or candidates.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Rankers: print ranks and scores of all candidates.")
     ] = False,
     output: Output = None,
     quiet: Quiet = False,
@@ -51,33 +54,50 @@ def predict(
     in standard deviations. Models of first-order rules give the label only. Kept columns come
     first. A kept column named like a key of the output gets a prefix: 'label' becomes 'kept_label'.
 
+    A ranker gives one line a group: the position of its best candidate, from 0, and the probability
+    that it is the best.
+
     \b
     Examples:
       surelearn predict reviews.sure new.jsonl
       surelearn predict reviews.sure new.csv --keep id --output labels.jsonl
       tail -f log.jsonl | surelearn predict reviews.sure -
+      surelearn predict clicks.sure new.svm --all
     """
-    import surelearn
-
     _check_keys(keep or [])
     if output is not None:
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
-    loaded = _options.classifier_in(model)
+    loaded = _options.row_model_in(model)
     if proba:
         _check_proba(loaded, model)
-    lines = _Lines(loaded.classes_, proba)
+    is_ranker = _ranking.is_ranker(loaded)
+    say = _ranking.answers if is_ranker else _answers
     n_bad = 0
     with labelling_bar(output, quiet=quiet) as progress:
-        found = surelearn.predict(loaded, files, keep=keep or None, progress=progress, **reading)
-        batches = begun(found)
+        asked = _ranking.Asked(files, reading, keep, proba, everything)
+        batches = begun(say(loaded, asked, progress))
         with opened(output) as out:
-            for batch in batches:
-                out.write("".join(lines.of(batch)).encode("utf-8", "backslashreplace"))
-                n_bad += batch.n_bad
+            for text, bad in batches:
+                out.write(text.encode("utf-8", "backslashreplace"))
+                n_bad += bad
     if n_bad:
-        rows = "row was" if n_bad == 1 else "rows were"
-        typer.echo(f"surelearn: {n_bad:,} bad {rows} skipped.", err=True)
+        unit = "group" if is_ranker else "row"
+        were = f"{unit} was" if n_bad == 1 else f"{unit}s were"
+        typer.echo(f"surelearn: {n_bad:,} bad {were} skipped.", err=True)
+
+
+def _answers(
+    model: SureClassifier, asked: _ranking.Asked, progress: Any
+) -> Iterator[tuple[str, int]]:
+    """The lines of each batch, and the number of its bad rows."""
+    import surelearn
+
+    _ranking.check_classifier(asked.reading, all=asked.everything)
+    lines = _Lines(model.classes_, asked.proba)
+    reading = {**asked.reading, "keep": asked.keep or None, "progress": progress}
+    for batch in surelearn.predict(model, asked.files, **reading):
+        yield "".join(lines.of(batch)), batch.n_bad
 
 
 def labelling_bar(output: Path | None, *, quiet: bool) -> AbstractContextManager[Any]:
@@ -111,7 +131,7 @@ class _Lines:
         for name in ("probability", "sureness"):
             values = getattr(batch, name)
             if values is not None:
-                parts.append([f'"{name}": {_number(x)}' for x in values.tolist()])
+                parts.append([f'"{name}": {json_number(x)}' for x in values.tolist()])
         if self._proba and batch.probabilities is not None:
             parts.append([self._all(row) for row in batch.probabilities.tolist()])
         return [f"{{{', '.join(row)}}}\n" for row in zip(*parts, strict=True)]
@@ -119,7 +139,7 @@ class _Lines:
     def _all(self, row: list[float]) -> str:
         pairs = zip(self._spelled.values(), row, strict=True)
         # Keys of JSON are strings, even if the labels are numbers.
-        inner = ", ".join(f"{_as_key(label)}: {_number(p)}" for label, p in pairs)
+        inner = ", ".join(f"{_as_key(label)}: {json_number(p)}" for label, p in pairs)
         return f'"probabilities": {{{inner}}}'
 
 
@@ -165,7 +185,3 @@ def _finite(value: Any) -> Any:
 
 def _as_key(spelled: str) -> str:
     return spelled if spelled.startswith('"') else f'"{spelled}"'
-
-
-def _number(x: float) -> str:
-    return f"{x:.6g}" if -1e300 < x < 1e300 else "null"

@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options, _training
+from surelearn.cli import _options, _ranking, _training
 from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
 from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier
     from surelearn.read import Source
+    from surelearn.training.claim import Claim
 
 #: Number of rows that --tune tries settings on.
 _TRIED = 20_000
 
 
-@reads(ROWS)
+@reads(ROWS | _ranking.GROUPS)
 def train(
     files: Files,
     *,
     output: Output,
+    rank: Annotated[
+        bool,
+        typer.Option("--rank", help="Train a ranker on groups: svmlight with qid, or vw."),
+    ] = False,
     reading: dict[str, Any],
     passes: Passes = None,
     rule: Rule = None,
@@ -51,7 +56,7 @@ def train(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a classifier on files of any size, or on a stream.
+    """Train a classifier, or a ranker, on files of any size or on a stream.
 
     The model is written every minute, at the end, and when Ctrl-C stops training. --resume
     continues from there.
@@ -63,6 +68,7 @@ def train(
       surelearn train reviews.jsonl -o reviews.sure --tune --bigrams
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume
+      surelearn train --rank clicks.svm -o clicks.sure
     """
     begin = time.monotonic()
     if n_features is not None:
@@ -71,28 +77,52 @@ def train(
         rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
         jobs=jobs,
     )  # fmt: skip
+    how: dict[str, Any] = {"quiet": quiet, "every": checkpoint_every, "passes": passes}
+    how |= {"resume": resume, "seed": seed}
     with _training.writing(output, files) as checkpoint:
-        model, ignored = _prepared(files, output, reading, asked, resume=resume)
-        going_on = ignored is None
-        if going_on and tune:
-            raise typer.BadParameter(
-                f"--tune chooses settings of a new model, got --resume with {output}.",
-                param_hint="--tune",
+        if rank:
+            _ranking.check_ranker(reading, bigrams=bigrams, balanced=balanced, tune=tune)
+            report, said = _ranking.trained(files, checkpoint, reading, asked, begin=begin, **how)
+        else:
+            _ranking.check_classifier(reading)
+            tuned = None if not tune else {"quiet": quiet or as_json}
+            report, said = _trained(
+                files, checkpoint, reading, asked, begin=begin, tuned=tuned, **how
             )
-        if not going_on:
-            model.set_params(random_state=seed)
-            if tune:
-                model = _tuned(model, files, reading, quiet=quiet or as_json)
-        learnt = _training.learn(
-            model, files, checkpoint, quiet=quiet, every=checkpoint_every, passes=passes,
-            resume=going_on, **reading,
-        )  # fmt: skip
-    report = _training.report(model, output, learnt, begin)
-    report |= _columns(model, ignored)
     if as_json:
         _options.print_json(report)
     else:
-        typer.echo(_training.in_words(report, files))
+        typer.echo(said)
+
+
+def _trained(
+    files: list[str],
+    checkpoint: Claim,
+    reading: dict[str, Any],
+    asked: dict[str, Any],
+    *,
+    begin: float,
+    tuned: dict[str, Any] | None,
+    resume: bool,
+    seed: int,
+    **how: Any,
+) -> tuple[dict[str, Any], str]:
+    """Train a classifier; the report as JSON has it, and in words."""
+    output = Path(checkpoint)
+    model, ignored = _prepared(files, output, reading, asked, resume=resume)
+    going_on = ignored is None
+    if going_on and tuned is not None:
+        raise typer.BadParameter(
+            f"--tune chooses settings of a new model, got --resume with {output}.",
+            param_hint="--tune",
+        )
+    if not going_on:
+        model.set_params(random_state=seed)
+        if tuned is not None:
+            model = _tuned(model, files, reading, **tuned)
+    learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
+    report = _training.report(model, output, learnt, begin) | _columns(model, ignored)
+    return report, _training.in_words(report, files)
 
 
 def _columns(model: SureClassifier, ignored: list[str] | None) -> dict[str, list[str]]:
@@ -136,7 +166,9 @@ def _prepared(
     import surelearn
 
     if resume and output.exists():
-        model = _options.classifier_in(output)
+        model = _options.row_model_in(output)
+        if _ranking.is_ranker(model):
+            raise ValueError(f"{output} must be a classifier, got a ranker. Add --rank.")
         if not hasattr(model, "fit_stream"):
             raise ValueError(
                 f"{output} must be a model that learns from files to go on with, got a "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surelearn import _check
-from surelearn.read import Source, batches, groups, sentences, told_formats
+from surelearn.read import GROUP_FORMATS, Source, batches, groups, sentences, told_formats
 
 #: Keywords that describe the file format, not the contents.
 _WRITTEN = ("format", "delimiter", "quote", "encoding", "zero_based", "cross")
@@ -30,13 +30,15 @@ def opened_sentences(
     return _opened_by(sentences, source, reading, known)
 
 
-def opened_groups(source: Any, reading: Mapping[str, Any], *, model: Any = None) -> Source:
+def opened_groups(
+    source: Any, reading: Mapping[str, Any], *, model: Any = None, labelled: bool = True
+) -> Source:
     """A source for `read.groups`; it is read as the data that the model has learnt from was."""
-    known: dict[str, Any] = {}
+    known: dict[str, Any] = {} if labelled else {"label": False}
     if model is not None:
         known["n_features"] = int(model.n_features_in_)
         if not isinstance(source, Source):
-            known |= _written_as_learnt(model, source, reading)
+            known |= _written_as_learnt(model, source, reading, formats=GROUP_FORMATS)
     return _opened_by(groups, source, reading, known)
 
 
@@ -83,14 +85,16 @@ def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -
     return known
 
 
-def _written_as_learnt(model: Any, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+def _written_as_learnt(
+    model: Any, source: Any, reading: Mapping[str, Any], **formats: Any
+) -> dict[str, Any]:
     """Keywords for the file format: those of the training data, if the format is the same.
 
     A file name's extension takes precedence over the format of the training data.
     """
     known = {name: value for name, value in _remembered(model).items() if name in _WRITTEN}
     learnt = known.get("format")
-    told = told_formats(source, reading.get("filesystem"))
+    told = told_formats(source, reading.get("filesystem"), **formats)
     named = {reading["format"]} if reading.get("format") else told - {None} or {learnt}
     if learnt is None or not told or named != {learnt}:
         return {}

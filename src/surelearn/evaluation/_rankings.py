@@ -105,8 +105,10 @@ class RankingScores:
 
     def to_dict(self) -> dict[str, Any]:
         """All scores as plain Python values that JSON can hold."""
-        names = ("n", "n_skipped", "n_bad", "k", *_NAMES, "standard_error")
-        return {name: getattr(self, name) for name in names}
+        names = ("n", "n_skipped", "n_bad", "k", *_NAMES)
+        # One group has no standard error, and JSON has no NaN.
+        errors = {name: x if x == x else None for name, x in self.standard_error.items()}
+        return {**{name: getattr(self, name) for name in names}, "standard_error": errors}
 
     def __str__(self) -> str:
         said = {"ndcg": f"NDCG@{self.k}", "map": "MAP", "accuracy": "first is right", "mrr": "MRR"}

@@ -24,7 +24,8 @@ class StreamPosition:
     files : tuple of str
         The file names of the source. Empty for a merged model, which has no position.
     columns : dict
-        Which columns were read and how, as keywords of `read.batches` or `read.sentences`.
+        Which columns were read and how, as keywords of `read.batches`, `read.sentences` or
+        `read.groups`.
     number : int
         The pass, from 1.
     place : Place
@@ -153,6 +154,9 @@ def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
 #: Reading options of a source that are strings.
 _WORDS = ("text", "label", "weight", "format", "delimiter", "quote", "encoding")
 
+#: Those that are either true or false.
+_FLAGS = ("zero_based", "cross")
+
 _NUMBERS = ("number", "block", "rows", "n_bad", "seed", "passes")
 
 
@@ -167,9 +171,7 @@ def _columns_in(fields: Fields) -> dict[str, Any]:
     for name in ("features", "columns"):
         if fields.has(name):
             columns[name] = _texts(fields.list(name))
-    if fields.has("zero_based"):
-        columns["zero_based"] = fields.flag("zero_based")
-    return columns
+    return columns | {name: fields.flag(name) for name in _FLAGS if fields.has(name)}
 
 
 def _texts(values: Sequence[Any]) -> list[str]:

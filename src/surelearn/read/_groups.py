@@ -11,11 +11,11 @@ from surelearn.read._batch import Batch, Groups, Source, joined_groups
 from surelearn.read._files import File, files_of, one_format
 from surelearn.read._group_readers import CandidateReader, GroupReader, QueryReader
 from surelearn.read._lines import Lines, LineSource, whole_records
-from surelearn.read._source import settings_of
+from surelearn.read._source import format_of, settings_of
 from surelearn.read._sparse import HASHED, widest
 
 #: Formats and the extensions of their files.
-ENDINGS = {
+GROUP_FORMATS = {
     "svmlight": (".svm", ".svmlight", ".libsvm", ".txt", ".dat"),
     "vw": (".vw", ".ldf"),
 }
@@ -99,8 +99,8 @@ def groups(
         "cross": _check.flag("cross", cross) or None,
     }
     encoding = _check.encoding(encoding)
-    files = files_of(source, filesystem, ENDINGS, format, encoding=encoding)
-    kind = one_format(files, ENDINGS, format, _guess)
+    files = files_of(source, filesystem, GROUP_FORMATS, format, encoding=encoding)
+    kind = one_format(files, GROUP_FORMATS, format, _guess)
     _check.only_for(kind, **flags)
     settings = {
         "labelled": _check.reads_labels(label),
@@ -153,7 +153,7 @@ def _candidates(
 def _guess(file: File) -> str:
     if file.is_stdin:
         return "svmlight"
-    for kind, endings in ENDINGS.items():
-        if file.ending in endings:
-            return kind
-    raise _check.format_unknown(file.name, file.ending, list(ENDINGS), ".svm")
+    kind = format_of(file, GROUP_FORMATS)
+    if kind is not None:
+        return kind
+    raise _check.format_unknown(file.name, file.ending, list(GROUP_FORMATS), ".svm")

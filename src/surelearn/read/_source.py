@@ -12,7 +12,7 @@ from surelearn.read._batch import Source
 from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
 from surelearn.read._csv_dialect import CsvDialect
-from surelearn.read._files import File, files_of, one_format
+from surelearn.read._files import Endings, File, files_of, one_format
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
 from surelearn.read._lines import LineSource
@@ -175,22 +175,24 @@ def settings_of(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
     return {**settings, "format": kind} if settings or format is not None else {}
 
 
-def told_formats(source: Any, filesystem: Any = None) -> set[str | None]:
+def told_formats(
+    source: Any, filesystem: Any = None, formats: Endings = FORMATS
+) -> set[str | None]:
     """The formats that the file names show; None for a name that shows none."""
     if not isinstance(source, str | os.PathLike | list | tuple):
         return set()
-    return {_ending(file) for file in files_of(source, filesystem, FORMATS, None)}
+    return {format_of(file, formats) for file in files_of(source, filesystem, formats, None)}
 
 
 def _guess(file: File) -> str:
     if file.is_stdin:
         return "jsonl"
-    kind = _ending(file)
+    kind = format_of(file, FORMATS)
     if kind is None:
         raise _check.format_unknown(file.name, file.ending, list(FORMATS))
     return kind
 
 
-def _ending(file: File) -> str | None:
+def format_of(file: File, formats: Endings) -> str | None:
     """The format of the extension; None if it is unknown."""
-    return next((kind for kind, endings in FORMATS.items() if file.ending in endings), None)
+    return next((kind for kind, endings in formats.items() if file.ending in endings), None)
