@@ -38,12 +38,11 @@ LAYERS = [
         "probability.hpp",
         "text.hpp",
         "row_builder.hpp",
-        "crossing.hpp",
         "dictionary.hpp",
         "svmlight.hpp",
         "chain.hpp",
     },
-    {"diagonal.hpp", "full.hpp", "dual.hpp", "chain_sums.hpp", "by_feature.hpp"},
+    {"diagonal.hpp", "full.hpp", "dual.hpp", "chain_sums.hpp", "by_feature.hpp", "crossing.hpp"},
     {
         "sparse_difference.hpp",
         "column_updates.hpp",

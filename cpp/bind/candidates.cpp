@@ -145,11 +145,11 @@ auto cross_rows(const Rows& left, const Rows& right, const Vector<std::int64_t>&
         if (!hashed && x.n_features() * z.n_features() != n_features) {
             throw nb::value_error("n_features must be the product");
         }
-        CrossedRow row;
+        CrossedRow row(place);
         for (std::size_t p = 0; p < left_of.shape(0); ++p) {
             const auto a = x.stored(static_cast<std::size_t>(left_of.data()[p]));
             const auto b = z.stored(static_cast<std::size_t>(right_of.data()[p]));
-            for (const auto& [feature, value] : row.cross(a, b, place)) {
+            for (const auto& [feature, value] : row.cross(a, b)) {
                 features.push_back(static_cast<std::int32_t>(feature));
                 values.push_back(static_cast<float>(value));
             }

@@ -2,13 +2,13 @@
 // of a label. Knows neither texts nor labels.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "surelearn/row_builder.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
@@ -30,7 +30,7 @@ struct PairPlaces {
 };
 
 /// The row of all products x_i z_j, features ascending; products in one place are summed in order
-/// of (i, j).
+/// of (i, j). There may be fewer than 2^32 products, and if they are hashed as many features.
 class CrossedRow {
 public:
     struct Entry {
@@ -38,35 +38,43 @@ public:
         double value;
     };
 
+    explicit CrossedRow(const PairPlaces& place)
+        : place_(place), sort_(static_cast<std::uint32_t>(place.n_features)) {}
+
     template <class R, class Q>
-    [[nodiscard]] std::span<const Entry> cross(const R& left, const Q& right,
-                                               const PairPlaces& place) {
+    [[nodiscard]] std::span<const Entry> cross(const R& left, const Q& right) {
         entries_.clear();
         for (std::size_t p = 0; p < left.size(); ++p) {
             for (std::size_t q = 0; q < right.size(); ++q) {
                 entries_.push_back(
-                    {place(left.feature(p), right.feature(q)), left.x(p) * right.x(q)});
+                    {place_(left.feature(p), right.feature(q)), left.x(p) * right.x(q)});
             }
         }
-        if (place.hashed) sum_up();
-        return entries_;
+        return place_.hashed ? summed() : std::span<const Entry>(entries_);
     }
 
 private:
-    void sum_up() {
-        std::ranges::stable_sort(entries_, std::less{}, &Entry::feature);
-        std::size_t kept = 0;
-        for (std::size_t p = 0; p < entries_.size();) {
-            Entry sum = entries_[p];
-            for (++p; p < entries_.size() && entries_[p].feature == sum.feature; ++p) {
-                sum.value += entries_[p].value;
+    [[nodiscard]] std::span<const Entry> summed() {
+        keys_.resize(entries_.size());
+        for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = entries_[i].feature << 32 | i;
+        sort_(keys_);
+        sums_.clear();
+        for (const HashKey key : keys_) {
+            const Entry& entry = entries_[static_cast<std::uint32_t>(key)];
+            if (!sums_.empty() && sums_.back().feature == entry.feature) {
+                sums_.back().value += entry.value;
+            } else {
+                sums_.push_back(entry);
             }
-            entries_[kept++] = sum;
         }
-        entries_.resize(kept);
+        return sums_;
     }
 
+    PairPlaces place_;
+    KeySort sort_;
     std::vector<Entry> entries_;
+    std::vector<HashKey> keys_;
+    std::vector<Entry> sums_;
 };
 
 }  // namespace surelearn

@@ -170,9 +170,9 @@ inline void crossed_rows_are_products() {
     const candidates::Groups data(12);
     const auto rows = data.rows();
     constexpr std::size_t d = candidates::Groups::n_features;
-    CrossedRow row;
     for (const bool hashed : {false, true}) {
         const PairPlaces place{hashed ? std::uint64_t{7} : std::uint64_t{d * d}, d, hashed};
+        CrossedRow row(place);
         for (std::size_t a = 0; a < rows.size(); ++a) {
             const std::size_t b = rows.size() - 1 - a;
             std::map<std::uint64_t, double> want;
@@ -182,7 +182,7 @@ inline void crossed_rows_are_products() {
                     if (x != 0.0) want[place(i, j)] += x;
                 }
             }
-            const auto got = row.cross(rows.stored(a), rows.stored(b), place);
+            const auto got = row.cross(rows.stored(a), rows.stored(b));
             CHECK(got.size() == want.size());
             auto next = want.begin();
             for (const auto& [feature, value] : got) {
