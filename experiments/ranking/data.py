@@ -1,8 +1,10 @@
-"""Two ranking sets: articles for a headline, graded; the message of a subject, one right."""
+"""Ranking sets: articles for a headline or a sentence, graded; the message of a subject."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 from experiments import sets
+from experiments.many_labels.data import Articles, Sentences, profiles
+from experiments.many_labels.data import articles as headlines_and_sentences
+from experiments.many_labels.features import groups
 from surelearn.candidates import by_shared_features, cross
 
 #: Words of an article that are crossed with its headline, and candidates of a group.
@@ -112,5 +117,35 @@ def _measures(words: np.ndarray, bodies: Any, rarity: np.ndarray) -> np.ndarray:
     )
 
 
+def sentences(n_train: int = 4000, n_test: int = 3000, *, words: bool) -> tuple[Ranking, Ranking]:
+    """Reuters: a sentence and the articles that share words with it, up to forty.
+
+    The article that it is from has relevance 2, one with a topic of that article 1, any other 0.
+    Features are six sums over the words that both have; with `words` also these words.
+    """
+    data = headlines_and_sentences()
+    before, after = profiles(data, data.profile), profiles(data, data.profile, data.learnt)
+    train = _graded(data, data.learnt, n_train, before, words=words)
+    test = _graded(data, data.judged, n_test, after, words=words)
+    if words:
+        return train, test
+    mean, spread = train.X.mean(axis=0), train.X.std(axis=0)
+    return train._replace(X=(train.X - mean) / spread), test._replace(X=(test.X - mean) / spread)
+
+
+def _graded(data: Articles, given: Sentences, n: int, profile: Any, *, words: bool) -> Ranking:
+    found = groups(given.X[:n], data.names, profile, most=2 * CANDIDATES)
+    own = np.repeat(given.y[:n], found.sizes)
+    pairs = zip(own, found.labels, strict=True)
+    near = [not data.topics[a].isdisjoint(data.topics[b]) for a, b in pairs]
+    y = np.where(found.labels == own, 2, np.array(near, dtype=int))
+    return Ranking(found.X if words else found.sums, y, found.sizes.tolist())
+
+
 #: The sets by name.
-SETS = {"Reuters headlines": articles, "20 Newsgroups subjects": messages}
+SETS: dict[str, Callable[[], tuple[Ranking, Ranking]]] = {
+    "Reuters headlines": articles,
+    "20 Newsgroups subjects": messages,
+    "Reuters sentences, sums": partial(sentences, words=False),
+    "Reuters sentences, words": partial(sentences, words=True),
+}

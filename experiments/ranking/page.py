@@ -25,8 +25,11 @@ MAKER = "experiments/ranking/page.py"
 
 
 def renewed(page: str) -> str:
-    """The page with the tables of the result there is."""
-    return tables.placed(page, MAKER, list(_made(tables.lines(HERE / "result.csv"))))
+    """The page with the tables of the results there are."""
+    page = tables.placed(page, MAKER, list(_made(tables.lines(HERE / "result.csv"))))
+    peers = tables.lines(HERE / "peers.csv")
+    table = tables.table(list(peers[0]), [list(line.values()) for line in peers])
+    return tables.placed(page, "experiments/ranking/peers", table)
 
 
 def _made(lines: list[dict[str, str]]) -> Iterator[str]:

@@ -23,7 +23,8 @@ from surelearn.read import Source
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
 
-#: The default scheme.
+#: The default rule and scheme.
+_AROW = rules.AROW(r=100.0)
 _THREE = Sequential(k=3)
 
 
@@ -53,8 +54,9 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
 
     Parameters
     ----------
-    rule : str, rule or function, default "probit"
-        As in `SureClassifier`.
+    rule : str, rule or function, default AROW(r=100)
+        As in `SureClassifier`. Wrong candidates of large scores are hard examples: a rule that
+        takes large steps on them, such as `Probit` with little noise, can end with weights near 0.
     constraints : str or constraints, default Sequential(k=3)
         ``constraints.Sequential(k)``: learn from the k wrong candidates of the largest scores, one
         after the other. ``"single"``: from the first of them. ``"sequential"``: from all wrong
@@ -67,7 +69,7 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         ``"covariance"`` for dense ones.
     initial_variance : float > 0, default 1
         Variance of every weight before the first group.
-    passes : int, default 10
+    passes : int, default 5
         Passes over the data in `fit`.
     shuffle : bool, default True
         Whether `fit` goes through the groups in a new random order in each pass.
@@ -126,13 +128,13 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
 
     def __init__(
         self,
-        rule: str | rules.Rule | Callable[[float, float], Any] = "probit",
+        rule: str | rules.Rule | Callable[[float, float], Any] = _AROW,
         *,
         constraints: Any = _THREE,
         right: str = "all",
         projection: str = "auto",
         initial_variance: float = 1.0,
-        passes: int = 10,
+        passes: int = 5,
         shuffle: bool = True,
         random_state: Any = None,
         average: bool = False,
