@@ -147,7 +147,9 @@ public:
     }
 
 private:
+    /// None where groups are only predicted.
     [[nodiscard]] std::span<const double> costs(const RowRange& range) const noexcept {
+        if (groups_.cost.empty()) return {};
         return groups_.cost.subspan(range.begin, range.size());
     }
 
