@@ -95,3 +95,10 @@ def test_other_endings_are_taken_for_columns(tmp_path, name):
     path = tmp_path / name
     path.write_text("We\tB-NP\nagree\tB-VP\n")
     assert read.sentences(path).first(1).X == [["We", "agree"]]
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.vw", "a.conllu", "a.txt", "a.ldf", "a.dat"])
+def test_files_that_some_reader_knows(name):
+    assert read.is_known(f"data/{name}")
+    assert not read.is_known(f"data/.{name}")
+    assert not read.is_known("data/a.sure")

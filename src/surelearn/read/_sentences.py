@@ -12,8 +12,10 @@ from surelearn._check import BadInput
 from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
 from surelearn.read._files import File, Stream, files_of, is_visible, one_format
+from surelearn.read._groups import GROUP_FORMATS
 from surelearn.read._lines import LineSource, last_blank_line, whole_records
 from surelearn.read._source import FORMATS as ROW_FORMATS
+from surelearn.read._source import format_of
 
 #: Extensions of files of rows, without tsv: a tsv file may hold tokens and their tags.
 _ROWS = {ending for kind in ROW_FORMATS if kind != "tsv" for ending in ROW_FORMATS[kind]}
@@ -101,7 +103,7 @@ def sentences(
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
-    """Whether `batches` or `sentences` would read this file if its folder were the source.
+    """Whether a reader would read this file if its folder were the source.
 
     Examples
     --------
@@ -109,8 +111,8 @@ def is_known(path: str | os.PathLike[str]) -> bool:
     (True, False, False)
     """
     file = File(os.fspath(path))
-    known = {ending for endings in (*ROW_FORMATS.values(), *ENDINGS.values()) for ending in endings}
-    return is_visible(os.path.basename(file.path)) and file.ending in known
+    known = [format_of(file, formats) for formats in (ROW_FORMATS, ENDINGS, GROUP_FORMATS)]
+    return is_visible(os.path.basename(file.path)) and any(known)
 
 
 class SentenceSource(LineSource):
