@@ -1,14 +1,15 @@
-"""What `save` and `load` refuse as a file, each by name."""
+"""What `save`, `load` and the readers refuse as a file or a source, each by name."""
 
 from __future__ import annotations
 
 import io
 import sys
 
+import pandas
 import pytest
 
 from containers import classifier, content
-from surelearn import FormatError, load
+from surelearn import FormatError, SureClassifier, SureRanker, SureTagger, load, read
 
 WHOLE = content(classifier())
 
@@ -89,3 +90,22 @@ def test_what_cannot_be_written_to(tmp_path, file, error, message):
         load(io.BytesIO(WHOLE)).save(given)
     if hasattr(given, "close") and given is not sys.__stdout__:
         given.close()
+
+
+@pytest.mark.parametrize("reader", [read.sentences, read.groups])
+def test_a_source_of_lines_must_be_named(reader):
+    with pytest.raises(TypeError, match=r"source must be a path, .* or a Source, got DataFrame\."):
+        reader(pandas.DataFrame({"a": [1]}))
+
+
+def test_a_source_must_hold_what_a_model_learns(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    for model, reader, other in (
+        (SureRanker(), "groups", "batches"),
+        (SureClassifier(), "batches", "groups"),
+        (SureTagger(), "sentences", "groups"),
+    ):
+        message = rf"source must be made by read\.{reader}, got one made by read\.{other}\."
+        with pytest.raises(TypeError, match=message):
+            model.fit_stream(getattr(read, other)(path))

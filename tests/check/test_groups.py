@@ -24,6 +24,9 @@ Y = [0, 1, 0, 1]
         ({"qid": [1, 1, 2]}, ValueError, r"one id for each of 4 rows of X, got shape \(3,\)"),
         ({"qid": [7, 7, 2, 7]}, ValueError, r"got 7 again at row 3\. Sort the rows by qid"),
         ({"qid": ["a", "b", "a", "b"]}, ValueError, "got 'a' again at row 2"),
+        ({"qid": [1, 1, None, "a"]}, ValueError, r"no missing ids, got None at row 2\."),
+        ({"qid": [1.0, 1.0, np.nan, np.nan]}, ValueError, r"no missing ids, got nan at row 2\."),
+        ({"qid": np.array([1, "1", "1", 1], object)}, ValueError, "got 1 again at row 3"),
     ],
 )
 def test_groups_that_make_no_sense(groups, kind, message):
@@ -50,7 +53,7 @@ def test_groups_that_make_no_sense(groups, kind, message):
         ({"y": [1, 1, 0, 0]}, ValueError, "got 2 groups without a right and a wrong candidate"),
         ({"y": Y, "sample_weight": [1]}, ValueError, r"shape \(2,\) like the groups, got shape"),
         ({"y": Y, "sample_weight": [1, -1]}, ValueError, r"not negative, got -1\.0 at group 1"),
-        ({"y": Y, "sample_weight": [0, 0]}, ValueError, "got 2 groups without a right"),
+        ({"y": Y, "sample_weight": [0, 0]}, ValueError, "got zero weight in every group"),
     ],
 )
 def test_worth_that_makes_no_sense(worth, kind, message):

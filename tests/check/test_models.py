@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from classifiers import X4, Y4
 from surelearn import (
     SureClassifier,
+    SureRanker,
     SureTagger,
     evaluate,
     predict,
@@ -70,6 +71,13 @@ def test_what_is_no_tagger_is_refused_plainly(wrong, files):
         evaluate_tagger(wrong, SEQUENCES, TAGS)
     with pytest.raises(TypeError, match=message):
         predict_tags(wrong, files["conll"])
+
+
+def test_a_ranker_is_no_classifier(files):
+    ranker = SureRanker().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
+    for call in (predict, query):
+        with pytest.raises(TypeError, match=r"model must be a classifier, got the ranker SureRan"):
+            call(ranker, files["conll"])
 
 
 def test_a_tagger_must_be_fitted_to_be_judged(files):

@@ -32,7 +32,7 @@ from surelearn._check._dialect import (
     utf8_already,
 )
 from surelearn._check._extras import install, missing, need
-from surelearn._check._files import is_open_file
+from surelearn._check._files import file_names, is_open_file, source_made_by
 from surelearn._check._groups import (
     candidate_costs,
     candidate_lists,
@@ -243,6 +243,7 @@ __all__ = [
     "enough_rivals",
     "feature_names",
     "features_in_order",
+    "file_names",
     "file_too_large",
     "finite_kernel",
     "finite_loss",
@@ -354,6 +355,7 @@ __all__ = [
     "some_weight",
     "sorted_classes",
     "sound_rows",
+    "source_made_by",
     "sparse_output",
     "square_gram",
     "step",

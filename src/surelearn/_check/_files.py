@@ -1,10 +1,24 @@
-"""Checks of the path or open file of a model."""
+"""Checks of paths and sources, and of the path or open file of a model."""
 
 from __future__ import annotations
 
 import io
 import os
 from typing import Any
+
+
+def file_names(source: object) -> None:
+    """Refuse a source that is no path and no list of paths."""
+    if not isinstance(source, str | os.PathLike | list | tuple):
+        raise TypeError(
+            f"source must be a path, a list of paths or a Source, got {type(source).__name__}."
+        )
+
+
+def source_made_by(expected: str, got: str) -> None:
+    """Refuse a source of other records than a model learns."""
+    if got != expected:
+        raise TypeError(f"source must be made by read.{expected}, got one made by read.{got}.")
 
 
 def is_open_file(value: Any, *, writing: bool) -> bool:

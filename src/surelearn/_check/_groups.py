@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn._check._labels import is_missing
 from surelearn._check._memory import enough_memory, size
 from surelearn._check._values import count, doubles
 
@@ -51,15 +52,20 @@ def _by_ids(qid: Any, n_rows: int) -> NDArray[np.int64]:
         raise ValueError(
             f"qid must have one id for each of {n_rows} rows of X, got shape {ids.shape}."
         )
-    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if n_rows else np.zeros(0)
-    _, firsts = np.unique(ids[starts.astype(np.int64)], return_index=True)
-    if len(firsts) < len(starts):
-        again = int(starts[np.setdiff1d(np.arange(len(starts)), firsts)[0]])
-        raise ValueError(
-            "qid must have the rows of one id next to each other, got "
-            f"{ids[again].item()!r} again at row {again}. Sort the rows by qid."
-        )
-    return np.append(starts, n_rows).astype(np.int64)
+    keys = ids.tolist()
+    missing = next((i for i, key in enumerate(keys) if is_missing(key)), None)
+    if missing is not None:
+        raise ValueError(f"qid must have no missing ids, got {keys[missing]!r} at row {missing}.")
+    starts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
+    seen: set[Any] = set()
+    for start in starts:
+        if keys[start] in seen:
+            raise ValueError(
+                "qid must have the rows of one id next to each other, got "
+                f"{keys[start]!r} again at row {start}. Sort the rows by qid."
+            )
+        seen.add(keys[start])
+    return np.array([*starts, n_rows], dtype=np.int64)
 
 
 def candidate_costs(y: object, cost: object, n_rows: int) -> NDArray[np.float64]:

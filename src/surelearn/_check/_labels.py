@@ -203,9 +203,11 @@ def sample_weight(
     return np.require(weight, requirements=["C", "A"])
 
 
-def some_weight(n_rows: int) -> None:
+def some_weight(n_rows: int, unit: str = "row") -> None:
     if n_rows == 0:
-        raise ValueError("sample_weight must have a positive entry, got zero weight in every row.")
+        raise ValueError(
+            f"sample_weight must have a positive entry, got zero weight in every {unit}."
+        )
 
 
 def class_weight(value: object) -> dict[Any, float] | str | None:

@@ -200,6 +200,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         """
         settings, shell = self._settings_for(), self._shell()
         block = shell._block(X, _Given(y, cost, group, qid, sample_weight), reset=True)
+        if block.weight is not None:
+            _check.some_weight(int((block.weight > 0).sum()), "group")
         _check.some_right(block.size, len(block.to_learn(None)))
         start = settings.untrained(shell.n_features_in_, is_sparse=block.is_sparse)
         trainable = RankTrainable(settings, shell._own_reader(), start)

@@ -19,7 +19,7 @@ def opened(
     known = {} if model is None else _as_learnt(model, reading, columns)
     if model is not None and not isinstance(source, Source):
         known |= _written_as_learnt(model, source, reading)
-    return _opened_by(batches, source, reading, known)
+    return _opened_by(batches, source, reading, known, made_by="batches")
 
 
 def opened_sentences(
@@ -27,7 +27,7 @@ def opened_sentences(
 ) -> Source:
     """A source for `read.sentences`; the default columns come from the model."""
     known = {} if model is None else _sentences_as_learnt(model, labelled)
-    return _opened_by(sentences, source, reading, known)
+    return _opened_by(sentences, source, reading, known, made_by="sentences")
 
 
 def opened_groups(
@@ -39,16 +39,22 @@ def opened_groups(
         known["n_features"] = int(model.n_features_in_)
         if not isinstance(source, Source):
             known |= _written_as_learnt(model, source, reading, formats=GROUP_FORMATS)
-    return _opened_by(groups, source, reading, known)
+    return _opened_by(groups, source, reading, known, made_by="groups")
 
 
 def _opened_by(
-    reader: Callable[..., Source], source: Any, reading: Mapping[str, Any], known: dict[str, Any]
+    reader: Callable[..., Source],
+    source: Any,
+    reading: Mapping[str, Any],
+    known: dict[str, Any],
+    *,
+    made_by: str,
 ) -> Source:
     if not isinstance(source, Source):
         return reader(source, **{**known, **reading})
     if reading:
         raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
+    _check.source_made_by(made_by, source.made_by)
     return source
 
 

@@ -7,9 +7,9 @@ files with one token a line; `groups` returns one of candidates to be ranked.
 from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Groups, Labels, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME
-from surelearn.read._groups import GROUP_FORMATS, groups
+from surelearn.read._groups import groups
 from surelearn.read._sentences import is_known, sentences
-from surelearn.read._source import batches, told_formats
+from surelearn.read._source import GROUP_FORMATS, batches, told_formats
 
 __all__ = [
     "GROUP_FORMATS",

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -294,6 +294,9 @@ class Source(ABC):
     is_named : bool
         Whether the name identifies the source; all frames share one name.
     """
+
+    #: The function of `surelearn.read` that makes such sources.
+    made_by: ClassVar[str] = "batches"
 
     _columns: Named | None = None
 

@@ -295,6 +295,7 @@ def files_of(
 
     The files of a glob or a folder are sorted by name.
     """
+    _check.file_names(source)
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     found: list[File] = []
     for name in names:

@@ -11,14 +11,8 @@ from surelearn.read._batch import Batch, Groups, Source, joined_groups
 from surelearn.read._files import File, files_of, one_format
 from surelearn.read._group_readers import CandidateReader, GroupReader, QueryReader
 from surelearn.read._lines import Lines, LineSource, whole_records
-from surelearn.read._source import format_of, settings_of
+from surelearn.read._source import GROUP_FORMATS, format_of, settings_of
 from surelearn.read._sparse import HASHED, widest
-
-#: Formats and the extensions of their files.
-GROUP_FORMATS = {
-    "svmlight": (".svm", ".svmlight", ".libsvm", ".txt", ".dat"),
-    "vw": (".vw", ".ldf"),
-}
 
 
 def groups(
@@ -116,6 +110,8 @@ def groups(
 
 class GroupSource(LineSource):
     """Files of groups."""
+
+    made_by = "groups"
 
     def _joined(self, parts: Sequence[Batch]) -> Groups:
         return joined_groups(cast("Sequence[Groups]", parts))

@@ -12,10 +12,9 @@ from surelearn._check import BadInput
 from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
 from surelearn.read._files import File, Stream, files_of, is_visible, one_format
-from surelearn.read._groups import GROUP_FORMATS
 from surelearn.read._lines import LineSource, last_blank_line, whole_records
 from surelearn.read._source import FORMATS as ROW_FORMATS
-from surelearn.read._source import format_of
+from surelearn.read._source import GROUP_FORMATS, format_of
 
 #: Extensions of files of rows, without tsv: a tsv file may hold tokens and their tags.
 _ROWS = {ending for kind in ROW_FORMATS if kind != "tsv" for ending in ROW_FORMATS[kind]}
@@ -117,6 +116,8 @@ def is_known(path: str | os.PathLike[str]) -> bool:
 
 class SentenceSource(LineSource):
     """Files of sentences."""
+
+    made_by = "sentences"
 
     def first(self, n: int) -> Sentences:
         """The first n sentences as one batch, or all if there are fewer; `written` is None."""

@@ -31,6 +31,12 @@ FORMATS = {
     "vw": (".vw",),
 }
 
+#: The same for files of groups.
+GROUP_FORMATS = {
+    "svmlight": (*FORMATS["svmlight"], ".txt", ".dat"),
+    "vw": (*FORMATS["vw"], ".ldf"),
+}
+
 
 def batches(
     source: Any,
