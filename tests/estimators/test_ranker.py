@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from ranked import candidates, stacked
 from reference.ranker import ReferenceRanker
 from strategies import rankings, rows, rules
-from surelearn import SureClassifier, SureRanker, constraints, merge
+from surelearn import SureClassifier, SureRanker, active, constraints, merge, predict
 from surelearn.candidates import cross
 from surelearn.rules import RULES
 
@@ -338,3 +339,49 @@ def test_rankers_that_do_not_go_together():
         merge([ranker, SureRanker().fit(X[:, :3], y, group=group)])
     with pytest.raises(ValueError, match="kind"):
         merge([ranker, SureClassifier().fit(X, y)])
+    with pytest.raises(TypeError, match="X_val and y_val must be None for rankers"):
+        merge([ranker, ranker], X_val=X, y_val=y)
+
+
+def test_what_is_for_classifiers_says_so(tmp_path):
+    X, y, group = candidates()
+    ranker = SureRanker().fit(X, y, group=group)
+    with pytest.raises(TypeError, match="must be a classifier, got the ranker"):
+        predict(ranker, tmp_path / "a.jsonl")
+    with pytest.raises(TypeError, match="must be a classifier, got the ranker"):
+        active.query(ranker, X)
+
+
+# ---------------------------------------------------------- threads and custom rules
+
+
+def test_a_reader_sees_a_sound_model_while_another_thread_learns():
+    X, y, group = candidates(200)
+    ranker = SureRanker(random_state=0).partial_fit(X, y, group=group)
+    stop = threading.Event()
+
+    def learn():
+        while not stop.is_set():
+            ranker.partial_fit(X, y, group=group)
+
+    thread = threading.Thread(target=learn)
+    thread.start()
+    try:
+        for _ in range(30):
+            assert np.isfinite(ranker.decision_function(X)).all()
+            assert ranker.predict_proba(X, group=group).max() <= 1.0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_function_is_a_rule_and_its_error_comes_out():
+    X, y, group = candidates(20)
+    halfway = SureRanker(lambda m, v: (max(0.0, 1.0 - m) / (1 + v), 0.1), passes=2, random_state=0)
+    assert halfway.fit(X, y, group=group).n_updates_ > 0
+
+    def bad(m, v):
+        raise RuntimeError("no step today")
+
+    with pytest.raises(RuntimeError, match="no step today"):
+        SureRanker(bad).fit(X, y, group=group)

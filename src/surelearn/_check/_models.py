@@ -296,7 +296,7 @@ def tagger(name: str, model: object) -> None:
 def ranker(name: str, model: object) -> None:
     """Refuse anything but a ranker."""
     _no_class(name, model, "ranker")
-    if not hasattr(model, "n_skipped_") and not hasattr(type(model), "n_skipped_"):
+    if not hasattr(type(model), "rank"):
         raise TypeError(f"{name} must be a ranker, got {model!r}.")
 
 

@@ -114,6 +114,8 @@ def _chosen(models: list[E], how: str | Evidence, X_val: Any, y_val: Any) -> E:
     """The best of several merged models on rows that were kept back."""
     if how != "evidence":
         raise ValueError(f"how must be 'evidence' for X_val and y_val to choose tau, got {how!r}.")
+    if isinstance(models[0], SureRanker):
+        raise TypeError("X_val and y_val must be None for rankers, whose rows come in groups.")
     if X_val is None or y_val is None:
         raise ValueError("X_val and y_val must be given together, got one of them.")
     best: E = max(
