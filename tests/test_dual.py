@@ -75,7 +75,7 @@ def removals(X, y, rule, params, budget):
         problem.learn(steps(rule, params, 1.0), gram[i], gram[i, i], number=i, y=int(y[i]))
         if len(problem.points) > budget:
             before = [problem.moments(gram[j], gram[j, j])[1] for j in range(len(X))]
-            problem.remove(problem.worst())
+            problem.remove(problem.dispensable())
             yield before, [problem.moments(gram[j], gram[j, j])[1] for j in range(len(X))]
 
 

@@ -94,20 +94,29 @@ nb::ndarray<nb::numpy, const double> pi_of(const Dual& dual) {
     return nb::ndarray<nb::numpy, const double>(first, 2, shape.data(), {}, strides.data());
 }
 
+/// c and gain of each support point.
+nb::ndarray<nb::numpy, const double> sites_of(const Dual& dual) {
+    static_assert(sizeof(Site) == 2 * sizeof(double));
+    const auto* const first = reinterpret_cast<const double*>(dual.sites().data());
+    return nb::ndarray<nb::numpy, const double>(first, {dual.size(), 2});
+}
+
 [[nodiscard]] Dual dual_of(double prior, bool second_order, std::size_t budget) {
     return Dual(Shape{.intercept = false, .second_order = second_order, .prior = prior}, budget);
 }
 
 std::unique_ptr<Dual> restored(double prior, bool second_order, std::size_t budget,
                                const Vector<std::int64_t>& points, const Vector<double>& nu,
-                               const Matrix2& pi, std::uint64_t rounds) {
+                               const Matrix2& pi, const Matrix2& sites, std::uint64_t rounds) {
     const std::size_t n = points.shape(0);
-    if (nu.shape(0) != n || pi.shape(0) != n || pi.shape(1) != n) {
-        throw nb::value_error("nu and pi do not fit the points");
+    if (nu.shape(0) != n || pi.shape(0) != n || pi.shape(1) != n || sites.shape(0) != n ||
+        sites.shape(1) != 2) {
+        throw nb::value_error("nu, pi and sites do not fit the points");
     }
     auto dual = std::make_unique<Dual>(dual_of(prior, second_order, budget));
     for (std::size_t p = 0; p < n; ++p) {
-        dual->restore(points.data()[p], nu.data()[p], {pi.data() + p * n, p + 1});
+        const Site site{sites.data()[2 * p], sites.data()[2 * p + 1]};
+        dual->restore(points.data()[p], nu.data()[p], site, {pi.data() + p * n, p + 1});
     }
     dual->set_rounds(rounds);
     return dual;
@@ -133,7 +142,7 @@ void bind_dual(nb::module_& m) {
         nb::arg("prior"), nb::kw_only(), nb::arg("second_order"), nb::arg("budget"));
     dual.def_static("restored", &restored, nb::arg("prior"), nb::arg("second_order"),
                     nb::arg("budget"), nb::arg("points").noconvert(), nb::arg("nu").noconvert(),
-                    nb::arg("pi").noconvert(), nb::arg("rounds"));
+                    nb::arg("pi").noconvert(), nb::arg("sites").noconvert(), nb::arg("rounds"));
     dual.def("copy", [](const Dual& self) { return std::make_unique<Dual>(self.copy()); });
     dual.def("learn", &learn, nb::arg("rule"), nb::arg("values").noconvert(),
              nb::arg("norms").noconvert(), nb::arg("own").noconvert(),
@@ -145,6 +154,7 @@ void bind_dual(nb::module_& m) {
     dual.def_prop_ro("points", [](const Dual& self) { return shown(self.points()); });
     dual.def_prop_ro("nu", [](const Dual& self) { return shown(self.nu()); });
     dual.def_prop_ro("pi", &pi_of);
+    dual.def_prop_ro("sites", &sites_of);
     dual.def_prop_ro("size", &Dual::size);
     dual.def_prop_ro("prior", &Dual::prior);
     dual.def_prop_ro("rounds", &Dual::rounds);

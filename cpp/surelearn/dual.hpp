@@ -59,6 +59,12 @@ struct KernelBlock {
     }
 };
 
+/// The factor exp(c w.phi(x) - gain (w.phi(x))^2 / 2) of a support point in the Gaussian.
+struct Site {
+    double c = 0.0;
+    double gain = 0.0;
+};
+
 class Dual {
 public:
     using Number = double;
@@ -91,6 +97,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return points_.size(); }
     [[nodiscard]] std::span<const std::int64_t> points() const noexcept { return points_; }
     [[nodiscard]] std::span<const double> nu() const noexcept { return nu_; }
+    [[nodiscard]] std::span<const Site> sites() const noexcept { return sites_; }
     /// Pi has lines of so many numbers.
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::span<const double> line(std::size_t p) const noexcept {
@@ -103,9 +110,10 @@ public:
     }
 
     /// Adds a support point with these numbers, `line` being its line of Pi up to itself.
-    void restore(std::int64_t point, double nu, std::span<const double> line) {
+    void restore(std::int64_t point, double nu, const Site& site, std::span<const double> line) {
         const std::size_t p = append(point);
         nu_[p] = nu;
+        sites_[p] = site;
         for (std::size_t q = 0; q < line.size(); ++q) at(p, q) = at(q, p) = line[q];
     }
 
@@ -116,7 +124,7 @@ public:
         other.capacity_ = size();
         other.pi_ = Table<double>(product(size(), size()));
         for (std::size_t p = 0; p < size(); ++p)
-            other.restore(points_[p], nu_[p], line(p).first(p + 1));
+            other.restore(points_[p], nu_[p], sites_[p], line(p).first(p + 1));
         return other;
     }
 
@@ -170,12 +178,17 @@ public:
         const std::size_t own = place_of(row.own);
         if (own == t.size()) t.push_back(0.0);
         t[own] += prior();
+        const double alpha = g[0].sign * step.alpha;
         const double root = std::sqrt(beta_of(step.gain, v));
-        if (!is_valid(t, g[0].sign * step.alpha, root)) return false;
+        // sigma'^-1 mu' = sigma^-1 mu + c phi(x), by mu' = mu + alpha sigma phi(x).
+        const double c = alpha * (1.0 + step.gain * v) + step.gain * work.m;
+        if (!std::isfinite(c) || !is_valid(t, alpha, root)) return false;
         if (own == size()) (void)append(row.own);
-        for (std::size_t p = 0; p < size(); ++p) nu_[p] += g[0].sign * step.alpha * t[p];
+        for (std::size_t p = 0; p < size(); ++p) nu_[p] += alpha * t[p];
+        sites_[own].c += c;
+        sites_[own].gain += step.gain;
         if (root > 0.0) subtract(t, root);
-        if (budget_ > 0 && size() > budget_) remove(weakest());
+        if (budget_ > 0 && size() > budget_) remove(dispensable());
         return true;
     }
 
@@ -259,6 +272,7 @@ private:
         if (p == capacity_) grow();
         points_.push_back(point);
         nu_.push_back(0.0);
+        sites_.push_back({});
         for (std::size_t q = 0; q <= p; ++q) at(p, q) = at(q, p) = 0.0;
         return p;
     }
@@ -275,20 +289,38 @@ private:
         capacity_ = capacity;
     }
 
-    /// The point that the others predict best: the squared residual of its factor without it, in
-    /// units of its variance, is nu_p^2 / -Pi_pp. Without a covariance: the smallest |nu_p|.
-    [[nodiscard]] std::size_t weakest() const noexcept {
-        constexpr double tiny = std::numeric_limits<double>::min();
+    /// The point whose label the others are surest of: one that they predict, or, if they are twice
+    /// as sure, one that contradicts them. To keep all that contradict would be to collect
+    /// mislabelled points until they outweigh the rest. Without a covariance: the smallest |nu_p|.
+    [[nodiscard]] std::size_t dispensable() const noexcept {
         std::size_t found = 0;
-        double least = std::numeric_limits<double>::infinity();
+        double most = -std::numeric_limits<double>::infinity();
         for (std::size_t p = 0; p < size(); ++p) {
-            const double own = shape_.second_order ? std::max(-line(p)[p], tiny) : 1.0;
-            const double strength = nu_[p] * nu_[p] / own;
-            if (!(strength < least)) continue;
-            least = strength;
+            const double excess = shape_.second_order ? sureness_without(p) : -std::fabs(nu_[p]);
+            if (!(excess > most)) continue;
+            most = excess;
             found = p;
         }
         return found;
+    }
+
+    /// How sure the others are of point p, in standard deviations: |m| / sqrt(v) of its score once
+    /// its factor is taken out, half of it if m is on the other side than c_p / gain_p, the score
+    /// that the factor asks for. a^2 / -Pi_pp is v plus the variance 1 / gain_p of the factor, and
+    /// nu_p is a times the residual over that sum, so
+    ///
+    ///     m = c_p / gain_p - a nu_p / -Pi_pp,    v = a^2 / -Pi_pp - 1 / gain_p.
+    ///
+    /// A point without a part in the covariance is not missed: infinity.
+    [[nodiscard]] double sureness_without(std::size_t p) const noexcept {
+        const double own = -line(p)[p];
+        const Site& site = sites_[p];
+        if (!(own > 0.0 && site.gain > 0.0)) return std::numeric_limits<double>::infinity();
+        const double m = site.c / site.gain - prior() * nu_[p] / own;
+        const double spread = prior() * prior() / own;
+        const double blur = std::numeric_limits<double>::epsilon() * spread;
+        const double sureness = std::fabs(m) / std::sqrt(std::max(spread - 1.0 / site.gain, blur));
+        return m * site.c > 0.0 ? sureness : sureness / 2.0;
     }
 
     /// Forgets point p; the last point takes its place.
@@ -300,14 +332,17 @@ private:
         }
         points_[p] = points_[last];
         nu_[p] = nu_[last];
+        sites_[p] = sites_[last];
         points_.pop_back();
         nu_.pop_back();
+        sites_.pop_back();
     }
 
     Shape shape_;
     std::size_t budget_;
     std::vector<std::int64_t> points_;
     std::vector<double> nu_;
+    std::vector<Site> sites_;
     Table<double> pi_;  ///< lines of `capacity_` numbers; both halves, so that lines are contiguous
     std::size_t capacity_ = 0;
     std::uint64_t rounds_ = 0;

@@ -82,6 +82,7 @@ struct Problem {
     std::vector<unsigned char> all;
     append_bytes(all, weights.points().data(), weights.size());
     append_bytes(all, weights.nu().data(), weights.size());
+    append_bytes(all, weights.sites().data(), weights.size());
     for (std::size_t p = 0; p < weights.size(); ++p) {
         append_bytes(all, weights.line(p).data(), weights.size());
     }

@@ -20,7 +20,7 @@ from surelearn import _check, _core, weights
 from surelearn.kernels import Kernel
 from surelearn.weights import Leads, raise_error_of
 
-__all__ = ["Dual", "DualForm", "DualTraining", "KernelRows", "Learnt", "Lesson"]
+__all__ = ["Dual", "DualForm", "DualTraining", "KernelRows", "Learnt", "Lesson", "ProblemState"]
 
 Array = NDArray[np.float64]
 
@@ -52,6 +52,16 @@ class KernelRows:
         return int(self.X.shape[0])
 
 
+class ProblemState(NamedTuple):
+    """The numbers of a problem of S support points."""
+
+    points: NDArray[np.int64]  # which of the model's points, of shape (S,)
+    nu: Array  # coefficients of the mean, of shape (S,)
+    pi: Array  # coefficients of the covariance, symmetric, of shape (S, S)
+    sites: Array  # c and gain of the factor of each point, of shape (S, 2)
+    rounds: int  # rows learnt
+
+
 @dataclass(frozen=True)
 class DualForm:
     """What all problems of a model have in common; fixed for its life.
@@ -79,10 +89,9 @@ class DualForm:
         """A problem without support points."""
         return _core.Dual(self.prior, second_order=self.second_order, budget=self.budget)
 
-    def restored(self, points: NDArray[np.int64], nu: Array, pi: Array, rounds: int) -> _core.Dual:
-        """A problem with these coefficients."""
-        fixed = self.prior, self.second_order, self.budget
-        return _core.Dual.restored(*fixed, points, nu, pi, rounds)
+    def restored(self, state: ProblemState) -> _core.Dual:
+        """A problem with these numbers."""
+        return _core.Dual.restored(self.prior, self.second_order, self.budget, *state)
 
     def values(self, X: Any, points: Any) -> Array:
         """The kernel of rows with points."""
@@ -121,15 +130,18 @@ class Dual:
         """Number of support points of all problems together."""
         return 0 if self.points is None else int(self.points.shape[0])
 
-    def state(self) -> list[tuple[NDArray[np.int64], Array, Array, int]]:
-        """Points, nu, Pi and rounds of each problem, as `DualForm.restored` takes them."""
-        return [(p.points, p.nu, np.ascontiguousarray(p.pi), p.rounds) for p in self.problems]
+    def state(self) -> list[ProblemState]:
+        """The numbers of each problem."""
+        return [
+            ProblemState(p.points, p.nu, np.ascontiguousarray(p.pi), p.sites, p.rounds)
+            for p in self.problems
+        ]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"form": self.form, "points": self.points, "problems": self.state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        problems = tuple(state["form"].restored(*problem) for problem in state["problems"])
+        problems = tuple(state["form"].restored(problem) for problem in state["problems"])
         self.__dict__.update({**state, "problems": problems})
 
     # ------------------------------------------------------------------ scoring
@@ -193,8 +205,8 @@ class Dual:
     def mirrored(self) -> Dual:
         """The one column of two classes as two: mean -mu and +mu, sigma each."""
         (one,) = self.problems
-        points, nu, pi, rounds = self.state()[0]
-        other = self.form.restored(points, -nu, pi, rounds)
+        (state,) = self.state()
+        other = self.form.restored(state._replace(nu=-state.nu, sites=state.sites * [-1.0, 1.0]))
         return replace(self, problems=(other, one))
 
     def with_columns(self, columns: Sequence[int]) -> Dual:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -161,7 +161,22 @@ def test_a_budget_bounds_every_problem():
     assert clf.n_support_.shape == (3,)
     assert clf.n_support_.max() == 10
     assert len(clf.points_) <= 30
-    assert clf.score(X3, Y3) > 0.5
+
+
+@pytest.mark.parametrize("rule", ["arow", "stdev", "probit", "scw1"])
+def test_a_budget_does_not_collect_mislabelled_rows(rule):
+    """The points that the others predict worst would be mostly noise."""
+    moons, sides = make_moons(1500, noise=0.25, random_state=0)
+    clf = made(rule, budget=60).fit(moons[:1000], sides[:1000])
+    assert clf.score(moons[1000:], sides[1000:]) > 0.85
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_the_default_stands_noisy_labels(share):
+    moons, sides = make_moons(1500, noise=0.15, random_state=0)
+    flipped = np.random.default_rng(0).random(1000) < share
+    clf = made("scw1", passes=3).fit(moons[:1000], sides[:1000] ^ flipped)
+    assert clf.score(moons[1000:], sides[1000:]) > 0.9
 
 
 def test_a_budget_above_the_rows_changes_no_bit():

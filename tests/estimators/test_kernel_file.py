@@ -121,6 +121,8 @@ DAMAGE = {
     "nu": lambda _, t: t.update(nu=t["nu"][1:]),
     "finite": lambda _, t: t["nu"].__setitem__(0, np.nan),
     "pi": lambda _, t: t["pi"].__setitem__(0, 1.0),
+    "sites": lambda _, t: t["sites"].__setitem__((0, 1), -1.0),
+    "width": lambda _, t: t.update(sites=t["sites"][:, :1]),
     "sizes": lambda s, _: s["problems"]["sizes"].__setitem__(0, 5000),
     "rounds": lambda s, _: s["problems"].update(rounds=[1]),
     "kernel": lambda s, _: s["kernel"]["params"].update(gamma="x"),

@@ -41,6 +41,8 @@ class Dual:
         self.points: list[int] = []
         self.nu = np.zeros(0)
         self.pi = np.zeros((0, 0))
+        self.c: dict[int, float] = {}
+        self.gain: dict[int, float] = {}
         self.updates = 0
         self.removed: list[int] = []
 
@@ -61,16 +63,30 @@ class Dual:
         t[place] += self.prior
         self.nu = self.nu + alpha * y * t
         self.pi = self.pi - gain / (1 + gain * v) * np.outer(t, t)
+        c = alpha * y * (1 + gain * v) + gain * mean
+        self.c[number] = self.c.get(number, 0.0) + c
+        self.gain[number] = self.gain.get(number, 0.0) + gain
         if self.budget and len(self.points) > self.budget:
-            self.remove(self.worst())
+            self.remove(self.dispensable())
 
-    def worst(self) -> int:
-        """The place of the support point that the others contradict least.
+    def dispensable(self) -> int:
+        """The place of the support point that is removed beyond the budget.
 
-        nu_p^2 / -Pi_pp is the squared residual of its site, left out, over its variance.
+        It is the one whose label the others are surest of: with its factor exp(c w.phi - gain
+        (w.phi)^2 / 2) taken out, the largest |m| / sqrt(v), where the point counts half if m is on
+        the other side than the c / gain that the factor asks for. Without variances, the smallest
+        |nu|.
         """
-        sizes = self.nu**2 / -np.diag(self.pi) if self.second_order else np.abs(self.nu)
-        return int(np.argmin(sizes))
+        if not self.second_order:
+            return int(np.argmin(np.abs(self.nu)))
+        own = -np.diag(self.pi)
+        c, gain = (np.array([site[p] for p in self.points]) for site in (self.c, self.gain))
+        if not (own > 0).all() or not (gain > 0).all():
+            return int(np.argmin((own > 0) & (gain > 0)))
+        m = c / gain - self.prior * self.nu / own
+        spread = self.prior**2 / own
+        v = np.maximum(spread - 1 / gain, np.finfo(float).eps * spread)
+        return int(np.argmax(np.where(m * c > 0, 1.0, 0.5) * np.abs(m) / np.sqrt(v)))
 
     def remove(self, place: int) -> None:
         """Divide the factor of one support point out of the Gaussian; the last takes its place."""
@@ -84,6 +100,8 @@ class Dual:
         else:
             self.nu, self.pi = self.nu[rest], self.pi[np.ix_(rest, rest)]
         self.removed.append(self.points[place])
+        self.c.pop(self.points[place])
+        self.gain.pop(self.points[place])
         self.points = [self.points[p] for p in rest]
 
     def _entry(self, number: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,20 @@ def test_a_removal_divides_the_factor_of_a_point_out():
     assert gain > 0
     np.testing.assert_allclose(lost, gain * np.outer(x, x), atol=1e-9)
     np.testing.assert_allclose(shift, (shift @ x) / (x @ x) * x, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["arow", "stdev", "probit"])
+def test_the_removed_point_is_the_one_that_the_others_are_surest_of(name):
+    """By its definition: each point is taken out of a copy, which then judges it."""
+    dual, gram = taught(name), X @ X.T + 1.0
+    sure = []
+    for place, number in enumerate(dual.points):
+        others = copy.deepcopy(dual)
+        others.remove(place)
+        mean, variance = others.moments(gram[number], gram[number, number])
+        agrees = mean * Y[number] > 0
+        sure.append((1.0 if agrees else 0.5) * abs(mean) / np.sqrt(variance))
+    assert dual.dispensable() == np.argmax(sure)
 
 
 def test_a_budget_bounds_the_support():

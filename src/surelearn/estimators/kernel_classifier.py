@@ -69,9 +69,9 @@ class SureKernelClassifier(
     degree : int, default 3
     coef0 : float >= 0, default 1
     budget : int >= 2 or None, default 1000
-        The most support points of a problem. Beyond it, the point that the others predict best is
-        removed: its factor is divided out of the Gaussian, so variances only grow. None: no limit.
-        A problem takes up to 8 (budget + 1)**2 bytes.
+        The most support points of a problem. Beyond it, the point whose label the others are surest
+        of is removed: its factor is divided out of the Gaussian, so variances only grow. None: no
+        limit. A problem takes up to 8 (budget + 1)**2 bytes.
     multiclass : {"ovr", "ovo", "ecoc"} or matrix, default "ovr"
         How three or more classes are learnt, as in `SureClassifier`.
     decoding : str, default "auto"

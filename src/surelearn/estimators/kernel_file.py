@@ -11,7 +11,7 @@ from scipy import sparse
 
 from surelearn import _check, files, kernels
 from surelearn._check import FormatError
-from surelearn.dual import Dual
+from surelearn.dual import Dual, ProblemState
 from surelearn.estimators.base import put_model
 from surelearn.estimators.file_parts import (
     class_code_in,
@@ -136,14 +136,16 @@ def _kernel_in(fields: files.Fields) -> kernels.Kernel:
 
 def _weights_out(weights: Dual) -> tuple[dict[str, Any], Tensors]:
     """Sizes and rounds of the problems, and their numbers one after the other."""
-    points, nu, pi, rounds = zip(*weights.state(), strict=True)
+    problems = weights.state()
     tensors: Tensors = {
-        "point_numbers": np.concatenate(points),
-        "nu": np.concatenate(nu),
-        "pi": np.concatenate([half[np.tril_indices(len(half))] for half in pi]),
+        "point_numbers": np.concatenate([one.points for one in problems]),
+        "nu": np.concatenate([one.nu for one in problems]),
+        "pi": np.concatenate([one.pi[np.tril_indices(len(one.pi))] for one in problems]),
+        "sites": np.concatenate([one.sites for one in problems]),
         **_points_out(weights.points),
     }
-    return {"sizes": [len(own) for own in points], "rounds": list(rounds)}, tensors
+    sizes, rounds = [len(one.points) for one in problems], [one.rounds for one in problems]
+    return {"sizes": sizes, "rounds": rounds}, tensors
 
 
 def _points_out(points: Any) -> Tensors:
@@ -173,10 +175,12 @@ def _weights_in(
         _cut("point_numbers", own, sizes),
         _cut("nu", _doubles(tensors, "nu"), sizes),
         map(_square, _cut("pi", _doubles(tensors, "pi"), halves), sizes),
+        _cut("sites", _doubles(tensors, "sites", width=2), sizes),
         rounds,
         strict=True,
     )
-    return Dual(model.form, points, tuple(model.form.restored(*_sound(part)) for part in parts))
+    problems = (model.form.restored(_sound(ProblemState(*part))) for part in parts)
+    return Dual(model.form, points, tuple(problems))
 
 
 def _cut(name: str, numbers: NDArray[Any], sizes: list[int]) -> list[NDArray[Any]]:
@@ -186,14 +190,15 @@ def _cut(name: str, numbers: NDArray[Any], sizes: list[int]) -> list[NDArray[Any
     return [np.ascontiguousarray(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
 
 
-def _sound(part: tuple[Any, Any, Any, int]) -> tuple[Any, Any, Any, int]:
-    """Points, nu, Pi and rounds of a problem; they must be possible."""
-    points, _, pi, _ = part
-    if len(np.unique(points)) != len(points):
+def _sound(problem: ProblemState) -> ProblemState:
+    """The numbers of a problem, which must be possible."""
+    if len(np.unique(problem.points)) != len(problem.points):
         raise ValueError("point_numbers must be distinct in each problem.")
-    if (np.diagonal(pi) > 0).any():
+    if (np.diagonal(problem.pi) > 0).any():
         raise ValueError("pi must not be positive on the diagonal.")
-    return part
+    if (problem.sites[:, 1] < 0).any():
+        raise ValueError("sites must have gains that are not negative.")
+    return problem
 
 
 def _square(half: NDArray[np.float64], size: int) -> NDArray[np.float64]:
@@ -239,8 +244,10 @@ def _numbers(tensors: files.Tensors, name: str) -> NDArray[np.int64]:
     return np.ascontiguousarray(numbers)
 
 
-def _doubles(tensors: files.Tensors, name: str) -> NDArray[np.float64]:
+def _doubles(tensors: files.Tensors, name: str, *, width: int | None = None) -> Any:
+    """A checked tensor of numbers: one row, or rows of this width."""
     numbers = tensors[name]
-    if numbers.dtype != np.float64 or numbers.ndim != 1 or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be one row of finite numbers.")
+    shape = numbers.shape[1:] if width is not None else (*numbers.shape[1:], None)
+    if shape != (width,) or numbers.dtype != np.float64 or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite numbers, {width or 1} in a row.")
     return np.ascontiguousarray(numbers)
