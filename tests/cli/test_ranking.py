@@ -117,6 +117,12 @@ def test_bad_groups(folder: Path) -> None:
     assert len(done.stdout.splitlines()) == 20
 
 
+def test_the_help_names_the_default_passes() -> None:
+    help = " ".join(ok("train", "-h").split())
+    numbers = (surelearn.SureClassifier().passes, surelearn.SureRanker().passes)
+    assert "by default {}, for rankers {}, for standard".format(*numbers) in help
+
+
 # ------------------------------------------------------------------------ answers
 
 

@@ -10,12 +10,19 @@ import typer
 
 from surelearn.cli import _options, _ranking, _training
 from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
-from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
+from surelearn.cli._training import CheckpointEvery, Jobs, Output, Resume, Rule, Seed
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier
     from surelearn.read import Source
     from surelearn.training.claim import Claim
+
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Passes over the data; by default 10, for rankers 5, for standard input 1."
+    ),
+]
 
 #: Number of rows that --tune tries settings on.
 _TRIED = 20_000
