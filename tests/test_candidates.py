@@ -39,16 +39,13 @@ def test_crossed_features_are_outer_products(given):
 
 
 @given(tables(), st.sampled_from([1, 7, 1024]))
-def test_hashed_features_have_the_same_sums_of_squares_where_nothing_collides(given, width):
+def test_hashed_features_have_the_same_products_where_none_collide(given, width):
     X, Z, lists = given
     hashed, exact = cross(X, Z, lists, n_features=width), cross(X, Z, lists, n_features=None)
     assert hashed.shape == (exact.shape[0], width)
-    rank = np.linalg.matrix_rank
-    if hashed.shape[0] and width == 1024:
-        own, other = hashed.toarray().astype(float), exact.toarray().astype(float)
-        if np.count_nonzero(own) == np.count_nonzero(other):
-            np.testing.assert_allclose(own @ own.T, other @ other.T, rtol=1e-5)
-            assert rank(own) == rank(other)
+    own, other = (rows.toarray().astype(float) for rows in (hashed, exact))
+    if np.count_nonzero(own.any(axis=0)) == np.count_nonzero(other.any(axis=0)):
+        np.testing.assert_allclose(own @ own.T, other @ other.T, rtol=1e-9, atol=1e-6)
 
 
 def test_the_same_pair_has_the_same_feature_in_every_row():
