@@ -384,6 +384,19 @@ def test_bad_rows_are_refused():
         made().predict(X)
 
 
+def test_rows_without_weight_teach_nothing():
+    nothing = np.zeros(80)
+    assert not hasattr(made().partial_fit(X, Y, sample_weight=nothing), "classes_")
+    with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
+        made().partial_fit(X, Y, classes=[0, 1], sample_weight=nothing)
+    clf = made().partial_fit(X, Y)
+    before = clf.margin(NEW)
+    clf.partial_fit(X, Y, sample_weight=nothing)
+    np.testing.assert_array_equal(clf.margin(NEW), before)
+    clf.partial_fit(X, Y, classes=[0, 1, 2], sample_weight=nothing)
+    assert clf.decision_function(NEW).shape == (20, 3)
+
+
 def test_a_refused_call_changes_nothing():
     clf = made().fit(X, Y)
     before = clf.margin(NEW)

@@ -226,14 +226,16 @@ class SureKernelClassifier(
         is_new, settings, shell = self._fresh, self._settings(), self._shell()
         _check.not_precomputed(settings.kernel)
         batch = shell._batch(settings, X, y, sample_weight, reset=is_new)
-        if not is_new:
+        if not len(batch.y) and classes is None:
+            return self
+        if is_new:
+            _check.some_weight(len(batch.y))  # gamma may depend on the rows
+        else:
             settings.check_fits(self._model)
         model = settings.untrained(batch.rows) if is_new else self._model
         known = known_classes(model.classes, batch.y, classes, settings.class_weight)
         every = joined(known, batch.y)
         settings.check_classes(every, model)
-        if not len(batch.y) and classes is None:
-            return self
         kernels.check_positive(model.form.kernel, batch.X)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
         put_model(shell, absorbed(model, settings, batch))
