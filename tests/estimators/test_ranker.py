@@ -117,8 +117,22 @@ def test_one_hot_labels_are_the_classes_of_a_classifier(
     if hasattr(ranker, "sigma_"):
         sigma = ranker.sigma_.reshape(-1, K).T
         np.testing.assert_allclose(sigma, classifier.sigma_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scheme", ["single", "sequential"])
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_one_hot_labels_are_counted_as_classes(rule, scheme):
+    """On rows where no margin is near an edge of the rule."""
+    random = np.random.default_rng(0)
+    X, y, K = random.normal(size=(60, 5)), random.integers(0, 4, 60), 4
+    how = {"constraints": scheme, "passes": 3, "random_state": 0, "dtype": "float64"}
+    classifier = SureClassifier(rule, fit_intercept=False, projection="precision", **how).fit(X, y)
+    rows = cross(X, np.eye(K), [np.arange(K)] * 60, n_features=None)
+    relevance = (np.arange(K) == y[:, None]).astype(float).ravel()
+    ranker = SureRanker(rule, **how).fit(rows, relevance, group=[K] * 60)
     assert ranker.mistakes_.tolist() == classifier.mistakes_.tolist()
     assert ranker.n_updates_ == classifier.n_updates_
+    np.testing.assert_allclose(ranker.coef_.reshape(5, K).T, classifier.coef_, rtol=1e-5)
 
 
 # ----------------------------------------------------------------------------- laws
