@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
 
 from ranked import candidates
-from surelearn import SureRanker, rules
+from surelearn import SureRanker, load, rules
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +121,46 @@ def test_before_fit():
             getattr(SureRanker(), name)([[1.0]])
     with pytest.raises(NotFittedError, match="coef_ must be learnt first"):
         SureRanker().coef_  # noqa: B018
+
+
+def log_loss(ranker, X, y, group):
+    """Of the probability that a right candidate is the best."""
+    p = ranker.predict_proba(X, group=group)
+    ends = np.cumsum(group)
+    worth = np.split(np.asarray(y), ends[:-1])
+    own = [q[w == w.max()].sum() for q, w in zip(np.split(p, ends[:-1]), worth, strict=True)]
+    return -np.log(np.maximum(own, 5e-4)).mean()
+
+
+@pytest.mark.parametrize("rule", [rules.AROW(r=100.0), rules.AROW(r=0.1), rules.Probit(noise=0.1)])
+def test_calibration_lowers_the_log_loss_of_new_groups(rule, tmp_path):
+    ranker = SureRanker(rule, random_state=0).fit(*(known := candidates(300))[:2], group=known[2])
+    before, ranks = log_loss(ranker, *(new := candidates(300, seed=5))), ranker.rank(new[0])
+    held = candidates(300, seed=4)
+    assert ranker.calibrate(held[0], held[1], group=held[2]) is ranker
+    assert log_loss(ranker, *new) < before
+    assert np.array_equal(ranker.rank(new[0]), ranks)
+    ranker.save(tmp_path / "ranker.sure")
+    again = load(tmp_path / "ranker.sure")
+    assert again.temperature_ == ranker.temperature_
+    assert log_loss(again, *new) == log_loss(ranker, *new)
+    ranker.partial_fit(held[0], held[1], group=held[2])
+    assert ranker.temperature_ == again.temperature_
+    assert not hasattr(ranker.fit(held[0], held[1], group=held[2]), "temperature_")
+
+
+def test_the_temperature_is_that_of_the_least_loss(fitted):
+    held = candidates(200, seed=4)
+    ranker = SureRanker(random_state=0).fit(held[0], held[1], group=held[2])
+    found = ranker.calibrate(held[0], held[1], group=held[2]).temperature_
+    least = log_loss(ranker, *held)
+    for factor in (0.5, 0.8, 1.25, 2.0):
+        ranker.temperature_ = factor * found
+        assert log_loss(ranker, *held) > least - 1e-3
+
+
+def test_calibration_needs_groups_that_tell(fitted):
+    with pytest.raises(ValueError, match="calibrate needs at least one group with a right and a"):
+        fitted.calibrate(np.ones((3, fitted.n_features_in_)), [1, 1, 0], group=[2, 1])
+    with pytest.raises(AttributeError, match="calibrate"):
+        _ = SureRanker("pa1").calibrate

@@ -99,7 +99,7 @@ def some_right(n_groups: int, n_left: int) -> None:
         )
 
 
-def covariance_fits(n_candidates: int, limit: int | None) -> None:
+def covariance_fits(n_candidates: int, limit: int | None, *, who: str = "predict_proba") -> None:
     """Refuse a group whose covariance does not fit in memory, with what is computed from it."""
     needed = 4 * 8 * n_candidates**2
     enough_memory(
@@ -107,7 +107,7 @@ def covariance_fits(n_candidates: int, limit: int | None) -> None:
         limit,
         lambda room: (
             f"group must have a covariance that fits in memory ({size(room)} available) for "
-            f"predict_proba, got {n_candidates:,} candidates, which need {size(needed)}. Without "
+            f"{who}, got {n_candidates:,} candidates, which need {size(needed)}. Without "
             "group and qid, all rows are one group."
         ),
     )

@@ -149,9 +149,9 @@ def no_nulls(array: Any) -> None:
         raise _missing_text(first, "a null")
 
 
-def some_judged(n: int, what: str) -> None:
+def some_judged(n: int, what: str, who: str = "evaluate") -> None:
     if n == 0:
-        raise ValueError(f"evaluate needs at least one {what}, got none.")
+        raise ValueError(f"{who} needs at least one {what}, got none.")
 
 
 def some_rows(n_rows: int, name: str = "texts") -> None:

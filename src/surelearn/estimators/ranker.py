@@ -109,6 +109,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         Groups in which no right candidate led all wrong ones before the update, one entry a pass.
     stream_ : StreamPosition
         After `fit_stream`: where in its source training is, or has ended.
+    temperature_ : float
+        After `calibrate`: what every standard deviation is multiplied by.
 
     References
     ----------
@@ -289,7 +291,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
-        self.__dict__.pop("stream_", None)
+        for name in ("temperature_", "stream_"):
+            self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------- merging
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from surelearn import _check, _core, rules
 from surelearn.estimators.base import Estimator, second_order
 from surelearn.estimators.explanation import Explanation, Subject, of_model, of_row
 from surelearn.estimators.linear import ROWS
-from surelearn.models.ranking import RankModel
+from surelearn.models.ranking import GroupBlock, RankModel
 from surelearn.rows import rows_of
 
 Array = NDArray[np.float64]
@@ -31,6 +31,7 @@ class RankerAnswers(Estimator[RankModel]):
     n_jobs: int | None
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    temperature_: float
 
     # ------------------------------------------------------------------- fitted
 
@@ -133,7 +134,8 @@ class RankerAnswers(Estimator[RankModel]):
 
         It is exact for two candidates, and for candidates that share no feature. Otherwise it is
         the share of 1,000 draws, the same ones in every call. `Probit` adds its noise to the
-        variances.
+        variances. Rules with a fixed target margin, such as `AROW`, leave variances on a scale
+        unrelated to that margin: call `calibrate` first.
 
         Parameters
         ----------
@@ -146,8 +148,45 @@ class RankerAnswers(Estimator[RankModel]):
             One number for each row of X; those of a group sum to one.
         """
         model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
-        noise = rules.get(self.rule).label_noise
-        return model.probabilities(rows, bounds, noise=noise, threads=self._threads())
+        temperature = self.__dict__.get("temperature_", 1.0)
+        return model.probabilities(
+            rows, bounds, temperature=temperature, noise=self._noise(), threads=self._threads()
+        )
+
+    @available_if(second_order)
+    def calibrate(
+        self, X: Any, y: Any = None, *, cost: Any = None, group: Any = None, qid: Any = None
+    ) -> Self:
+        """Fit ``temperature_`` on groups that the model was not trained on.
+
+        It is one number that multiplies all standard deviations, such that the right candidates are
+        most probably the best ones. `predict` and `rank` do not change. `partial_fit` keeps it,
+        `fit` resets it. A few hundred groups are enough.
+
+        Parameters
+        ----------
+        X, y, cost, group, qid
+            As in `SureRanker.fit`.
+
+        Returns
+        -------
+        self
+        """
+        model = self._fitted()
+        rows, is_sparse = self._rows(X)
+        bounds = _check.grouped(_check.group_bounds(group, qid, len(rows)))
+        costs = _check.candidate_costs(y, cost, len(rows))
+        block = GroupBlock.of(rows, bounds, costs, None, is_sparse=is_sparse)
+        _check.some_judged(
+            block.size - block.n_skipped, "group with a right and a wrong candidate", "calibrate"
+        )
+        self.temperature_ = model.fitted_temperature(
+            block, noise=self._noise(), threads=self._threads()
+        )
+        return self
+
+    def _noise(self) -> float:
+        return rules.get(self.rule).label_noise
 
     def explain(
         self, row: Any = None, *, top: int | Literal["auto"] | None = "auto", names: Any = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from surelearn import _check, _core, probability, weights
 from surelearn.merging import MergeState, Way
@@ -23,6 +25,14 @@ _DRAWS = 1000
 
 #: Numbers in the covariances that are held at a time: 32 MB.
 _HELD = 1 << 22
+
+
+class GroupMoments(NamedTuple):
+    """Scores of n groups of K candidates each."""
+
+    places: NDArray[np.int64]  # rows of the candidates, of shape (n, K)
+    mean: Array  # of shape (n, K)
+    covariance: Array  # of shape (n, K, K)
 
 
 class GroupBlock(NamedTuple):
@@ -164,20 +174,55 @@ class RankModel:
         return Leads(*_core.group_leads(self.weights.core, rows, bounds, threads))
 
     def probabilities(
-        self, rows: _core.Rows, bounds: NDArray[np.int64], *, noise: float, threads: int
+        self,
+        rows: _core.Rows,
+        bounds: NDArray[np.int64],
+        *,
+        noise: float,
+        temperature: float = 1.0,
+        threads: int,
     ) -> Array:
         """The probability that a candidate is the best of its group, for each row."""
+        _check.covariance_fits(int(np.diff(bounds).max(initial=0)), weights.MEMORY_LIMIT)
+        p = np.ones(len(rows))
+        for places, mean, covariance in self._moments(rows, bounds, threads=threads):
+            p[places] = best_of(mean, covariance, noise, temperature)
+        return p
+
+    def fitted_temperature(self, block: GroupBlock, *, noise: float, threads: int) -> float:
+        """The temperature with which right candidates are most probably the best of their group.
+
+        A group of equal candidates does not depend on it.
+        """
+        largest = math.isqrt(int((np.diff(block.bounds) ** 2).sum()))
+        _check.covariance_fits(largest, weights.MEMORY_LIMIT, who="calibrate")
+        groups = list(self._moments(block.rows, block.bounds, threads=threads))
+        costs = [block.cost[places] for places, _, _ in groups]
+        right = [cost == cost.min(axis=1, keepdims=True) for cost in costs]
+
+        def loss(log_temperature: float) -> float:
+            own = [
+                (best_of(mean, covariance, noise, math.exp(log_temperature)) * which).sum(axis=1)
+                for (_, mean, covariance), which in zip(groups, right, strict=True)
+            ]
+            return float(-np.log(np.maximum(np.concatenate(own), 0.5 / _DRAWS)).mean())
+
+        # More digits would only fit the noise of the draws.
+        found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded", options={"xatol": 0.01})
+        return math.exp(found.x)
+
+    def _moments(
+        self, rows: _core.Rows, bounds: NDArray[np.int64], *, threads: int
+    ) -> Iterator[GroupMoments]:
+        """The scores of groups of two candidates at least, some groups of one size at a time."""
         scores, sizes = self.scores(rows), np.diff(bounds)
-        _check.covariance_fits(int(sizes.max(initial=0)), weights.MEMORY_LIMIT)
-        p = np.ones(len(scores))
         for size in np.unique(sizes[sizes > 1]).tolist():
             groups, step = np.flatnonzero(sizes == size), max(1, _HELD // size**2)
             for at in range(0, len(groups), step):
                 some = groups[at : at + step]
                 places = bounds[some][:, None] + np.arange(size)
                 spread = self._covariances(rows, bounds, some, threads=threads)
-                p[places] = best_of(scores[places], spread, noise)
-        return p
+                yield GroupMoments(places, scores[places], spread)
 
     def _covariances(
         self, rows: _core.Rows, bounds: NDArray[np.int64], some: Any, *, threads: int
@@ -206,20 +251,22 @@ class RankModel:
         return model
 
 
-def best_of(mean: Array, covariance: Array, noise: float) -> Array:
+def best_of(mean: Array, covariance: Array, noise: float, temperature: float = 1.0) -> Array:
     """The probability of each score to be the largest of its row.
 
     Exact for two scores and for independent ones; else the share of 1,000 draws, the same in every
-    call. Label noise belongs to the difference of two scores: each gets half of it.
+    call. Label noise belongs to the difference of two scores: each gets half of it. The temperature
+    multiplies all standard deviations.
 
     Parameters
     ----------
     mean : ndarray of shape (n, K)
     covariance : ndarray of shape (n, K, K)
     noise : float
+    temperature : float
     """
     K = mean.shape[1]
-    spread = covariance + 0.5 * noise * np.eye(K)
+    spread = (covariance + 0.5 * noise * np.eye(K)) * temperature**2
     variances = np.diagonal(spread, axis1=1, axis2=2)
     if K == 2:
         gap = variances.sum(axis=1) - 2.0 * spread[:, 0, 1]
