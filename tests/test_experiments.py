@@ -30,7 +30,8 @@ def test_every_experiment_is_listed():
 
 
 @pytest.mark.parametrize(
-    "name", ["peers", "multiclass", "shards", "active", "tagging", "ranking", "batch"]
+    "name",
+    ["peers", "multiclass", "shards", "active", "tagging", "ranking", "batch", "many_labels"],
 )
 def test_the_page_shows_the_result(module, name):
     page = module(f"{name}.page")
