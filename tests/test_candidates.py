@@ -111,6 +111,19 @@ def test_blocks_change_nothing(monkeypatch):
     assert [own.tolist() for own in whole] == [own.tolist() for own in cut]
 
 
+@pytest.mark.parametrize("bad", [-1, 2])
+def test_candidates_are_rows_of_the_labels(bad):
+    message = f"candidates must be at least 0 and below 2, the rows of Z, got {bad} for row 0"
+    with pytest.raises(ValueError, match=message):
+        cross(np.eye(1), np.eye(2), [[bad]])
+
+
+@pytest.mark.parametrize("value", [3, None])
+def test_candidates_are_lists(value):
+    with pytest.raises(TypeError, match=f"candidates must be a list of lists.*got {value}"):
+        cross(np.eye(1), np.eye(2), value)
+
+
 def test_different_widths_are_refused():
     with pytest.raises(ValueError, match="X must have 3 features as in Z, got 2"):
         by_shared_features(np.eye(2), np.eye(3))

@@ -32,6 +32,7 @@ ESTIMATORS = [
     surelearn.CRFTagger,
     surelearn.SureClassifier,
     surelearn.SureKernelClassifier,
+    surelearn.SureRanker,
     surelearn.SureTagger,
     surelearn.SVMTagger,
 ]
@@ -39,7 +40,7 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_parameter_of_an_estimator_is_described(estimator):
-    for name in estimator().get_params():
+    for name in estimator().get_params(deep=False):
         assert re.search(rf"^    {name}\b.* : ", estimator.__doc__, re.MULTILINE), name
 
 
@@ -275,11 +276,12 @@ def test_the_format_page_names_every_setting(tmp_path):
     tagger.calibrate([["a"]], [["A"]])
     crf = surelearn.CRFTagger().fit([["a", "b"]], [["A", "B"]])
     ranker = surelearn.SureRanker().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
-    for model in (clf, tagger, crf, ranker):
+    kernel = surelearn.SureKernelClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    for model in (clf, tagger, crf, ranker, kernel):
         settings, tensors = settings_of(model, tmp_path / "m.sure")
         inner = [
             name
-            for part in ("layout", "weights", "features", "solution")
+            for part in ("layout", "weights", "features", "solution", "kernel", "problems")
             for name in settings.get(part, ())
         ]
         for name in [*settings, *inner, *tensors]:

@@ -81,7 +81,11 @@ def test_ids_and_sizes_are_the_same_groups():
     ("lists", "kind", "message"),
     [
         ([[0]], ValueError, "candidates must have one list for each of 2 rows of X, got 1"),
-        ([[0], [3]], ValueError, "candidates must be below 3, the rows of Z, got 3 for row 1"),
+        (
+            [[0], [3]],
+            ValueError,
+            "candidates must be at least 0 and below 3, the rows of Z, got 3 for row 1",
+        ),
         ([[0], [-1]], ValueError, "got -1 for row 1"),
         ([[0], [0.5]], TypeError, r"lists of row numbers of Z, got \[0\.5\] for row 1"),
     ],

@@ -84,6 +84,11 @@ def test_large_relevances_do_not_overflow():
     assert found.ndcg == pytest.approx((0.5 / math.log2(3) + 1 / 2) / (1 + 0.5 / math.log2(3)))
 
 
+def test_tiny_relevances_do_not_vanish():
+    found = ranking_scores([1.0, 2.0, 3.0], [0, 1e-20, 0], group=[3])
+    assert found.ndcg == pytest.approx(1 / math.log2(3))
+
+
 def test_ties_keep_the_order_of_the_rows():
     assert ranking_scores([0.0, 0.0], [1, 0], group=[2]).mrr == 1.0
     assert ranking_scores([0.0, 0.0], [0, 1], group=[2]).mrr == 0.5
@@ -138,6 +143,12 @@ def test_what_makes_no_sense(ranker, arguments, kind, message):
     X, _, _ = candidates(1, seed=1, size=2)
     with pytest.raises(kind, match=message):
         evaluate(ranker, X, **{"group": [2], **arguments})
+
+
+@pytest.mark.parametrize("name", ["group", "qid"])
+def test_a_source_has_its_groups(ranker, name):
+    with pytest.raises(TypeError, match=f"{name} must be None for a source, got \\[1\\]. A source"):
+        evaluate(ranker, "b.svm", **{name: [1]})
 
 
 def test_only_fitted_rankers():

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import is_missing
+from surelearn._check._lines import BadInput
 from surelearn._check._memory import enough_memory, size
+from surelearn._check._tokens import listed
 from surelearn._check._values import count, doubles
 
 
@@ -19,6 +21,15 @@ def group_bounds(group: object, qid: object, n_rows: int) -> NDArray[np.int64] |
     if group is not None:
         return _by_sizes(group, n_rows)
     return None if qid is None else _by_ids(qid, n_rows)
+
+
+def no_groups(group: object, qid: object) -> None:
+    """Refuse groups of rows in memory for a source."""
+    for name, value in (("group", group), ("qid", qid)):
+        if value is not None:
+            raise TypeError(
+                f"{name} must be None for a source, got {value!r}. A source has its groups."
+            )
 
 
 def grouped(bounds: NDArray[np.int64] | None) -> NDArray[np.int64]:
@@ -90,6 +101,13 @@ def candidate_costs(y: object, cost: object, n_rows: int) -> NDArray[np.float64]
     return found if cost is not None else 0.0 - found
 
 
+def no_costs(where: str) -> BadInput:
+    return BadInput(
+        f"{where} must have a relevance or a cost for each candidate, got none. A line of vw "
+        "begins with label:cost, such as 2:0.5, a line of svmlight with the relevance."
+    )
+
+
 def some_right(n_groups: int, n_left: int) -> None:
     """Refuse data without any group to learn from."""
     if n_left == 0:
@@ -121,12 +139,13 @@ def no_classes(classes: object) -> None:
 
 def candidate_lists(value: Any, n_rows: int, n_labels: int) -> list[NDArray[np.int64]]:
     """A list of label numbers for each row."""
-    listed = list(value)
-    if len(listed) != n_rows:
+    listed("candidates", value, "lists of row numbers of Z")
+    lists = list(value)
+    if len(lists) != n_rows:
         raise ValueError(
-            f"candidates must have one list for each of {n_rows} rows of X, got {len(listed)}."
+            f"candidates must have one list for each of {n_rows} rows of X, got {len(lists)}."
         )
-    return [_candidates(own, i, n_labels) for i, own in enumerate(listed)]
+    return [_candidates(own, i, n_labels) for i, own in enumerate(lists)]
 
 
 def _candidates(value: Any, row: int, n_labels: int) -> NDArray[np.int64]:
@@ -138,7 +157,8 @@ def _candidates(value: Any, row: int, n_labels: int) -> NDArray[np.int64]:
     bad = found[(found < 0) | (found >= n_labels)]
     if len(bad):
         raise ValueError(
-            f"candidates must be below {n_labels}, the rows of Z, got {bad[0]} for row {row}."
+            f"candidates must be at least 0 and below {n_labels}, the rows of Z, got {bad[0]} for "
+            f"row {row}."
         )
     return found.astype(np.int64)
 

@@ -194,12 +194,13 @@ def evaluate_ranker(
     check_fitted_ranker("ranker", ranker)
     _check.callback("progress", progress)
     k = _check.count("k", k)
+    _check.rows_or_source(X, y if cost is None else cost, sorted(reading))
     if y is not None or cost is not None:
-        _check.rows_or_source(X, y if cost is None else cost, sorted(reading))
         groups = {"group": group, "qid": qid}
         found = ranking_scores(ranker.decision_function(X), y, cost=cost, **groups, k=k)
         _check.some_judged(found.n, "group with a right and a wrong candidate")
         return found
+    _check.no_groups(group, qid)
     return _of_source(ranker, opened_groups(X, reading, model=ranker), k, progress)
 
 
@@ -208,7 +209,7 @@ def _of_source(ranker: Any, source: Any, k: int, progress: Any) -> RankingScores
     for block in source.some_blocks():
         batch = block.parse()
         if not batch.is_labelled:
-            raise _check.no_labels(source.name)
+            raise batch.no_labels(source.name)
         costs = _check.candidate_costs(batch.relevance, batch.cost, int(batch.bounds[-1]))
         scores = ranker.decision_function(batch.X) if len(costs) else costs
         part = _scored(scores, costs, batch.bounds, graded=batch.cost is None, k=k)
@@ -237,8 +238,7 @@ def _scored(
         return RankingScores(k, 0, len(sizes))
     ranked = _Ranked(of, np.lexsort((-scores, of)), np.arange(len(of)) - bounds[of], len(sizes))
     right = cost == least[of]
-    # 2^r - 1, divided by 2^(largest r of the group), which does not overflow and cancels.
-    gain = np.exp2(least[of] - cost) - np.exp2(least[of]) if graded else most[of] - cost
+    gain = _gain(cost, least[of]) if graded else most[of] - cost
     relevant = cost < 0 if graded else right
     values = np.stack(
         [
@@ -250,6 +250,15 @@ def _scored(
     )[:, tells]
     sums, squares = values.sum(axis=1).tolist(), np.square(values).sum(axis=1).tolist()
     return RankingScores(k, n, len(sizes) - n, 0, tuple(sums), tuple(squares))
+
+
+def _gain(cost: Array, least: Array) -> Array:
+    """2^r - 1 of each relevance r = -cost, divided by 2^(largest r of the group).
+
+    The divisor cancels in NDCG. With it, large relevances do not overflow.
+    """
+    gain: Array = -np.exp2(least - cost) * np.expm1(cost * np.log(2.0))
+    return gain
 
 
 def _extremes(cost: Array, of: NDArray[np.int64], n: int) -> tuple[Array, Array]:

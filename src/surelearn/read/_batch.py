@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from surelearn._check import NoRecords
+from surelearn import _check
 from surelearn.read._kept import Kept, joined_kept
 
 
@@ -95,6 +95,10 @@ class Batch:
     def is_labelled(self) -> bool:
         """Whether labels were read."""
         return self.labels is not None
+
+    def no_labels(self, where: str) -> _check.BadInput:
+        """The error for a source without labels."""
+        return _check.no_labels(where)
 
     @cached_property
     def y(self) -> NDArray[Any] | None:
@@ -225,6 +229,10 @@ class Groups(Batch):
     def is_labelled(self) -> bool:
         """Whether relevances or costs were read."""
         return self.relevance is not None or self.cost is not None
+
+    def no_labels(self, where: str) -> _check.BadInput:
+        """The error for a source without relevances and costs."""
+        return _check.no_costs(where)
 
     @cached_property
     def y(self) -> NDArray[np.float64] | None:
@@ -368,7 +376,7 @@ class Source(ABC):
             if sum(map(len, parts)) >= n:
                 break
         if not parts:
-            raise NoRecords(self.name)
+            raise _check.NoRecords(self.name)
         return self._joined(parts)[:n]
 
     def _joined(self, parts: Sequence[Batch]) -> Batch:
@@ -376,7 +384,7 @@ class Source(ABC):
 
     def some_blocks(self) -> Iterator[Block]:
         """All blocks; none, and no error, if the source is empty."""
-        with contextlib.suppress(NoRecords):
+        with contextlib.suppress(_check.NoRecords):
             yield from self.blocks()
 
 

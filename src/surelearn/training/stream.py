@@ -292,7 +292,7 @@ class StreamTrainer(Generic[B]):
         """Parse and prepare a block of the source; runs in any thread."""
         records = block.parse()
         if not records.is_labelled:
-            raise _check.no_labels(self._source.name)
+            raise records.no_labels(self._source.name)
         prepared = self._learner.trainable.prepare(records, self._source)
         return PreparedBlock(prepared, block.end, block.n_bytes, records.n_bad)
 
