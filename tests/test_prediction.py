@@ -214,8 +214,8 @@ def test_groups_are_ranked(ranked, monkeypatch):
     np.testing.assert_array_equal(best, ranker.predict(whole.X, **group))
     scores = np.concatenate([batch.scores for batch in found])
     np.testing.assert_array_equal(scores, ranker.decision_function(whole.X))
-    ranks = [ranks.tolist() for batch in found for ranks in batch.ranks]
-    assert ranks == [own.tolist() for own in ranker.rank(whole.X, **group)]
+    order = [own.tolist() for batch in found for own in batch.order]
+    assert order == [own.tolist() for own in ranker.rank(whole.X, **group)]
     p = np.concatenate([batch.probabilities for batch in found])
     np.testing.assert_allclose(p, ranker.predict_proba(whole.X, **group), atol=1e-12)
     of_best = np.concatenate([batch.probability for batch in found])

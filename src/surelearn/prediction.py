@@ -33,6 +33,9 @@ from surelearn.training.salvage import raising, salvaging
 if TYPE_CHECKING:
     from surelearn.read import Batch, Groups, Source
 
+#: Most candidates of a group that has probabilities: time grows with the cube of their number.
+LARGEST = 1000
+
 #: Classifiers that read no texts.
 _OF_NUMBERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier)
 
@@ -227,11 +230,13 @@ class Ranked(NamedTuple):
     best : ndarray of shape (n_groups,)
         Position of the best candidate of each group, from 0.
     probability : ndarray of shape (n_groups,) or None
-        Probability that this candidate is the best. None for a first-order rule.
+        Probability that this candidate is the best. None for a first-order rule; NaN in a group of
+        more than 1,000 candidates, whose draws would take long. `SureRanker.predict_proba` has no
+        such limit.
     scores : ndarray of shape (n_candidates,)
         Mean score of each candidate; larger is better.
     probabilities : ndarray of shape (n_candidates,) or None
-        Probability of each candidate to be the best of its group.
+        Probability of each candidate to be the best of its group; None and NaN likewise.
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of groups skipped because they could not be
         parsed.
@@ -246,7 +251,7 @@ class Ranked(NamedTuple):
     n_bad: int
 
     @property
-    def ranks(self) -> list[NDArray[np.int64]]:
+    def order(self) -> list[NDArray[np.int64]]:
         """The positions of the candidates of each group, best first; ties keep their order."""
         bounds = pairwise(self.groups.bounds)
         return [np.argsort(-self.scores[a:b], kind="stable") for a, b in bounds]
@@ -286,15 +291,25 @@ def _ranked(ranker: Any, source: Source) -> Iterator[Ranked]:
         groups = block.parse()
         if not len(groups):
             return Ranked(groups, _NONE, None, np.zeros(0), None, block.n_bytes, groups.n_bad)
-        group = {"group": groups.sizes}
-        best = ranker.predict(groups.X, **group)
-        sure = hasattr(ranker, "predict_proba")
-        p = ranker.predict_proba(groups.X, **group) if sure else None
-        of_best = None if p is None else p[groups.bounds[:-1] + best]
         scores = ranker.decision_function(groups.X)
+        of = np.repeat(np.arange(len(groups)), groups.sizes)
+        first = np.lexsort((-scores, of))[groups.bounds[:-1]]
+        p = _probabilities(ranker, groups) if hasattr(ranker, "predict_proba") else None
+        of_best = None if p is None else p[first]
+        best = first - groups.bounds[:-1]
         return Ranked(groups, best, of_best, scores, p, block.n_bytes, groups.n_bad)
 
     yield from _ahead(ranker, work, source)
+
+
+def _probabilities(ranker: Any, groups: Groups) -> NDArray[np.float64]:
+    """Probability of each candidate to be the best of its group; NaN in the largest groups."""
+    small = groups.sizes <= LARGEST
+    p = np.full(groups.bounds[-1], np.nan)
+    if small.any():
+        some = groups if small.all() else groups[small]
+        p[np.repeat(small, groups.sizes)] = ranker.predict_proba(some.X, group=some.sizes)
+    return p
 
 
 #: The best candidates of no groups.

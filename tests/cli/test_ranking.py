@@ -12,6 +12,7 @@ import pytest
 import surelearn
 from command import run
 from grouped import candidates, queries
+from surelearn.prediction import LARGEST
 
 
 def ok(*words: object, **more: Any) -> str:
@@ -141,10 +142,21 @@ def test_all_candidates(ranker: Any) -> None:
     found = lines("predict", "m.sure", "b.svm", "--all", "--proba")
     for line in found:
         n = len(line["scores"])
-        assert sorted(line["ranks"]) == list(range(n))
-        assert line["ranks"][0] == line["best"] == int(np.argmax(line["scores"]))
+        assert sorted(line["order"]) == list(range(n))
+        assert line["order"][0] == line["best"] == int(np.argmax(line["scores"]))
         assert sum(line["probabilities"]) == pytest.approx(1, abs=1e-5)
         assert line["probabilities"][line["best"]] == line["probability"]
+
+
+def test_a_group_too_large_for_probabilities(ranker: Any) -> None:
+    rows = [f"1 qid:1 {i % 12 + 1}:{i}\n" for i in range(LARGEST + 1)]
+    Path("large.svm").write_text("".join(rows) + "1 qid:2 1:1\n0 qid:2 2:1\n")
+    large, small = lines("predict", "m.sure", "large.svm", "--proba")
+    assert large["probability"] is None
+    assert large["probabilities"] == [None] * (LARGEST + 1)
+    assert large["best"] == ranker.predict(surelearn.read.groups("large.svm").first(1).X)[0]
+    assert sum(small["probabilities"]) == pytest.approx(1)
+    assert small["probability"] == max(small["probabilities"])
 
 
 def test_the_label_of_the_best_candidate(folder: Path) -> None:
@@ -243,12 +255,19 @@ def test_options_of_other_models_are_refused(
             "--cross is for vw, got svmlight",
         ),
         (("evaluate", "c.sure", "b.svm", "--against", "m.sure"), "classifier, got a SureRanker."),
+        (
+            ("train", "--rank", "bare.vw", "-o", "x.sure"),
+            "bare.vw must have a relevance or a cost for each candidate, got none. A line of vw "
+            "begins with label:cost, such as 2:0.5, a line of svmlight with the relevance.",
+        ),
+        (("evaluate", "m.sure", "bare.vw"), "bare.vw must have a relevance or a cost"),
     ],
 )
 def test_files_of_other_models_are_refused(
     ranker: Any, words: tuple[object, ...], message: str
 ) -> None:
     ok("train", "a.svm", "-o", "c.sure", "--passes", 1)
+    Path("bare.vw").write_text("shared |s a\n|l a\n|l b\n")
     done = run(*words)
     assert done.exit_code == 1
     assert message in done.stderr

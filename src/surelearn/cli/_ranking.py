@@ -131,7 +131,7 @@ def answers(ranker: SureRanker, asked: Asked, progress: Any) -> Iterator[tuple[s
 def _lines(batch: Ranked, asked: Asked) -> Iterator[str]:
     """One line of JSON for each group: its id, and the best candidate."""
     groups = batch.groups
-    ranks = batch.ranks if asked.everything else []
+    order = batch.order if asked.everything else []
     for g, (a, b) in enumerate(pairwise(groups.bounds.tolist())):
         best = int(batch.best[g])
         parts = [] if groups.ids is None else [f'"qid": {groups.ids[g]}']
@@ -141,7 +141,7 @@ def _lines(batch: Ranked, asked: Asked) -> Iterator[str]:
         if batch.probability is not None:
             parts.append(f'"probability": {json_number(batch.probability[g])}')
         if asked.everything:
-            parts.append(f'"ranks": {json.dumps(ranks[g].tolist())}')
+            parts.append(f'"order": {json.dumps(order[g].tolist())}')
             parts.append(f'"scores": {_numbers(batch.scores[a:b])}')
         if asked.proba and batch.probabilities is not None:
             parts.append(f'"probabilities": {_numbers(batch.probabilities[a:b])}')

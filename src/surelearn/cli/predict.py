@@ -43,7 +43,8 @@ def predict(
         bool, typer.Option("--proba", help="Print the probabilities of all labels or candidates.")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Rankers: print ranks and scores of all candidates.")
+        bool,
+        typer.Option("--all", help="Rankers: print the order and the scores of all candidates."),
     ] = False,
     output: Output = None,
     quiet: Quiet = False,
