@@ -86,8 +86,9 @@ nb::ndarray<nb::numpy, const T> shown(std::span<const T> numbers) {
     return nb::ndarray<nb::numpy, const T>(numbers.data(), {numbers.size()});
 }
 
+/// Empty without a covariance.
 nb::ndarray<nb::numpy, const double> pi_of(const Dual& dual) {
-    const std::size_t n = dual.size();
+    const std::size_t n = dual.shape().second_order ? dual.size() : 0;
     const std::array shape{n, n};
     const std::array strides{static_cast<std::int64_t>(dual.capacity()), std::int64_t{1}};
     const double* const first = n == 0 ? nullptr : dual.line(0).data();
@@ -109,14 +110,15 @@ std::unique_ptr<Dual> restored(double prior, bool second_order, std::size_t budg
                                const Vector<std::int64_t>& points, const Vector<double>& nu,
                                const Matrix2& pi, const Matrix2& sites, std::uint64_t rounds) {
     const std::size_t n = points.shape(0);
-    if (nu.shape(0) != n || pi.shape(0) != n || pi.shape(1) != n || sites.shape(0) != n ||
+    const std::size_t width = second_order ? n : 0;
+    if (nu.shape(0) != n || pi.shape(0) != width || pi.shape(1) != width || sites.shape(0) != n ||
         sites.shape(1) != 2) {
         throw nb::value_error("nu, pi and sites do not fit the points");
     }
     auto dual = std::make_unique<Dual>(dual_of(prior, second_order, budget));
     for (std::size_t p = 0; p < n; ++p) {
         const Site site{sites.data()[2 * p], sites.data()[2 * p + 1]};
-        dual->restore(points.data()[p], nu.data()[p], site, {pi.data() + p * n, p + 1});
+        dual->restore(points.data()[p], nu.data()[p], site, {pi.data() + p * width, width});
     }
     dual->set_rounds(rounds);
     return dual;

@@ -101,7 +101,7 @@ public:
     /// Pi has lines of so many numbers.
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::span<const double> line(std::size_t p) const noexcept {
-        return {pi_.data() + p * capacity_, size()};
+        return {pi_.data() + p * capacity_, shape_.second_order ? size() : 0};
     }
 
     /// Gives every support point the number that `numbers` has for its old one.
@@ -109,22 +109,23 @@ public:
         for (std::int64_t& p : points_) p = numbers[static_cast<std::size_t>(p)];
     }
 
-    /// Adds a support point with these numbers, `line` being its line of Pi up to itself.
+    /// Adds a support point with these numbers, `line` being its line of Pi up to itself or longer.
     void restore(std::int64_t point, double nu, const Site& site, std::span<const double> line) {
         const std::size_t p = append(point);
         nu_[p] = nu;
         sites_[p] = site;
-        for (std::size_t q = 0; q < line.size(); ++q) at(p, q) = at(q, p) = line[q];
+        if (!shape_.second_order) return;
+        for (std::size_t q = 0; q <= p; ++q) at(p, q) = at(q, p) = line[q];
     }
 
     [[nodiscard]] Dual copy() const {
         Dual other(shape_, budget_);
         other.set_rounds(rounds_);
         other.set_threads(threads_);
-        other.capacity_ = size();
-        other.pi_ = Table<double>(product(size(), size()));
-        for (std::size_t p = 0; p < size(); ++p)
-            other.restore(points_[p], nu_[p], sites_[p], line(p).first(p + 1));
+        if (shape_.second_order) other.widen(size());
+        for (std::size_t p = 0; p < size(); ++p) {
+            other.restore(points_[p], nu_[p], sites_[p], line(p));
+        }
         return other;
     }
 
@@ -205,7 +206,7 @@ public:
     /// The precision loses gain_p phi(x_p) phi(x_p)' and nothing else, so sigma stays positive
     /// definite and no variance falls.
     void remove(std::size_t p) {
-        const double own = at(p, p);
+        const double own = shape_.second_order ? at(p, p) : 0.0;
         if (own < 0.0) {
             const std::vector<double> column(line(p).begin(), line(p).end());
             const double root = std::sqrt(-1.0 / own);
@@ -269,10 +270,11 @@ private:
     /// A new support point without any part in the Gaussian.
     std::size_t append(std::int64_t point) {
         const std::size_t p = size();
-        if (p == capacity_) grow();
+        if (shape_.second_order && p == capacity_) grow();
         points_.push_back(point);
         nu_.push_back(0.0);
         sites_.push_back({});
+        if (!shape_.second_order) return p;
         for (std::size_t q = 0; q <= p; ++q) at(p, q) = at(q, p) = 0.0;
         return p;
     }
@@ -280,7 +282,11 @@ private:
     void grow() {
         const std::size_t wanted = std::max<std::size_t>(16, capacity_ + capacity_ / 2);
         const std::size_t most = budget_ > 0 ? budget_ + 1 : wanted;
-        const std::size_t capacity = std::max(std::min(wanted, most), capacity_ + 1);
+        widen(std::max(std::min(wanted, most), capacity_ + 1));
+    }
+
+    /// Gives Pi lines of so many numbers.
+    void widen(std::size_t capacity) {
         Table<double> larger(product(capacity, capacity));
         for (std::size_t p = 0; p < size(); ++p) {
             std::ranges::copy(line(p), larger.data() + p * capacity);
@@ -291,14 +297,15 @@ private:
 
     /// The point whose label the others are surest of: one that they predict, or, if they are twice
     /// as sure, one that contradicts them. To keep all that contradict would be to collect
-    /// mislabelled points until they outweigh the rest. Without a covariance: the smallest |nu_p|.
+    /// mislabelled points until they outweigh the rest. Without a covariance: the oldest point.
     [[nodiscard]] std::size_t dispensable() const noexcept {
+        if (!shape_.second_order) return 0;
         std::size_t found = 0;
         double most = -std::numeric_limits<double>::infinity();
         for (std::size_t p = 0; p < size(); ++p) {
-            const double excess = shape_.second_order ? sureness_without(p) : -std::fabs(nu_[p]);
-            if (!(excess > most)) continue;
-            most = excess;
+            const double sureness = sureness_without(p);
+            if (!(sureness > most)) continue;
+            most = sureness;
             found = p;
         }
         return found;
@@ -323,19 +330,25 @@ private:
         return m * site.c > 0.0 ? sureness : sureness / 2.0;
     }
 
-    /// Forgets point p; the last point takes its place.
-    void drop(std::size_t p) noexcept {
+    /// Forgets point p. With a covariance, the last point takes its place; without, all points
+    /// stay in the order of their age.
+    void drop(std::size_t p) {
+        const auto place = static_cast<std::ptrdiff_t>(p);
+        const auto forget = [&](auto& numbers) {
+            if (shape_.second_order) {
+                numbers[p] = numbers.back();
+                numbers.pop_back();
+            } else {
+                numbers.erase(numbers.begin() + place);
+            }
+        };
         const std::size_t last = size() - 1;
-        for (std::size_t q = 0; q < last && p != last; ++q) {
-            const double x = q == p ? at(last, last) : at(last, q);
-            at(p, q) = at(q, p) = x;
+        for (std::size_t q = 0; shape_.second_order && p != last && q < last; ++q) {
+            at(p, q) = at(q, p) = q == p ? at(last, last) : at(last, q);
         }
-        points_[p] = points_[last];
-        nu_[p] = nu_[last];
-        sites_[p] = sites_[last];
-        points_.pop_back();
-        nu_.pop_back();
-        sites_.pop_back();
+        forget(points_);
+        forget(nu_);
+        forget(sites_);
     }
 
     Shape shape_;

@@ -84,7 +84,7 @@ struct Problem {
     append_bytes(all, weights.nu().data(), weights.size());
     append_bytes(all, weights.sites().data(), weights.size());
     for (std::size_t p = 0; p < weights.size(); ++p) {
-        append_bytes(all, weights.line(p).data(), weights.size());
+        append_bytes(all, weights.line(p).data(), weights.line(p).size());
     }
     return all;
 }
@@ -104,7 +104,7 @@ struct Problem {
                                        std::size_t j) {
     double sum = problem.inner(i, j);
     for (std::size_t p = 0; p < weights.size(); ++p) {
-        for (std::size_t q = 0; q < weights.size(); ++q) {
+        for (std::size_t q = 0; q < weights.line(p).size(); ++q) {
             const auto at = [&](std::size_t r) {
                 return static_cast<std::size_t>(weights.points()[r]);
             };
@@ -195,6 +195,19 @@ inline void a_budget_bounds_the_support_points() {
     }
 }
 
+/// Without a covariance there is no Pi, and the oldest points make room.
+inline void first_order_rules_keep_the_newest_points() {
+    const dual::Problem problem(60, 5);
+    const Method perceptron{.rule = rules::Perceptron{}, .scheme = {}};
+    const Dual free = dual::taught(problem, perceptron, 1);
+    CHECK(free.bytes() == 0 && free.size() > 3);
+    Dual bounded = dual::taught(problem, perceptron, 1, 3);
+    CHECK(bounded.size() == 3 && bounded.bytes() == 0);
+    CHECK(std::ranges::is_sorted(bounded.points()));
+    bounded.remove(1);
+    CHECK(bounded.size() == 2 && dual::bits(bounded.copy()) == dual::bits(bounded));
+}
+
 inline void a_copy_of_dual_weights_learns_apart() {
     const dual::Problem problem(40, 4);
     const Method method = dual::methods()[0];
@@ -226,6 +239,7 @@ inline constexpr std::array dual_tests{
     Test{"threads change no bit of a kernel", threads_change_no_bit_of_a_kernel},
     Test{"removed points raise variances", removed_points_raise_variances},
     Test{"a budget bounds the support points", a_budget_bounds_the_support_points},
+    Test{"first-order rules keep the newest points", first_order_rules_keep_the_newest_points},
     Test{"a copy of dual weights learns apart", a_copy_of_dual_weights_learns_apart},
     Test{"a lost variance is refused", a_lost_variance_is_refused},
 };

@@ -57,7 +57,7 @@ class ProblemState(NamedTuple):
 
     points: NDArray[np.int64]  # which of the model's points, of shape (S,)
     nu: Array  # coefficients of the mean, of shape (S,)
-    pi: Array  # coefficients of the covariance, symmetric, of shape (S, S)
+    pi: Array  # coefficients of the covariance, symmetric, of shape (S, S); (0, 0): none
     sites: Array  # c and gain of the factor of each point, of shape (S, 2)
     rounds: int  # rows learnt
 
@@ -274,8 +274,6 @@ class DualTraining:
         self._points = _stacked(start.points, points)
         self._diagonal = diagonal + start.form.intercept
         self._problems = [problem.copy() for problem in start.problems]
-        if self._form.budget:
-            self._check_memory([min(self._form.budget, self._n_points)] * start.n_columns)
 
     @property
     def _n_points(self) -> int:
@@ -287,6 +285,8 @@ class DualTraining:
         Raises ValueError if an update would leave no usable weights; exceptions of a custom rule's
         function are raised unchanged. Training cannot go on after that.
         """
+        if self._form.budget:
+            self._check_memory(lesson.sides)
         with ThreadPoolExecutor(lesson.threads, "surelearn-kernel") as pool:
             while len(order):
                 support = self._support()
@@ -321,7 +321,7 @@ class DualTraining:
 
     def _block(self, lesson: Lesson, rows: NDArray[np.int64], support: NDArray[np.int64]) -> _Block:
         if not self._form.budget:
-            self._check_memory([problem.size + len(rows) for problem in self._problems])
+            self._check_memory(lesson.sides[rows])
         own = rows + self._n_before
         candidates = np.union1d(support, own)
         return _Block(
@@ -354,11 +354,16 @@ class DualTraining:
             raise ValueError(_check.dual_collapse(int(row if numbers is None else numbers[row])))
         return Learnt(rows, block.scores.T, int(done[:, 2].sum()))
 
-    def _check_memory(self, sizes: list[int]) -> None:
-        """Raise if problems with so many support points do not fit in memory."""
+    def _check_memory(self, sides: NDArray[np.int8]) -> None:
+        """Raise if the covariances do not fit in memory once rows with these sides are learnt."""
+        if not self._form.second_order:
+            return
+        rows, budget = np.count_nonzero(sides, axis=0).tolist(), self._form.budget
+        sizes = [problem.size + n for problem, n in zip(self._problems, rows, strict=True)]
+        sizes = [min(budget, size) if budget else size for size in sizes]
         total = 8 * sum(size**2 for size in sizes)
         # The core makes a matrix half as wide again where it must grow, and then drops the old one.
-        more = total if self._form.budget else 9 * total // 4
+        more = total if budget else 9 * total // 4
         _check.support_memory(sizes, total, more=more, limit=weights.MEMORY_LIMIT)
 
 

@@ -436,3 +436,28 @@ def test_support_numbers_belong_to_fit():
     with pytest.raises(AttributeError, match="support_ needs the rows of one fit"):
         _ = clf.support_
     assert kernels.RBF(1.0) != clf.kernel_
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa1"])
+def test_first_order_rules_keep_the_newest_points(rule):
+    X, y = kernelled.rows(n=300)
+    clf = SureKernelClassifier(rule, budget=20, shuffle=False).fit(X, y)
+    every = SureKernelClassifier(rule, budget=None, shuffle=False).fit(X, y)
+    assert len(clf.support_) == 20 < len(every.support_)
+    assert clf.support_.min() > every.support_[len(every.support_) // 4]
+
+
+def test_memory_counts_the_rows_of_a_problem(monkeypatch):
+    """Of all pairs of 60 classes, each has 4 rows: no megabyte."""
+    monkeypatch.setattr("surelearn.weights.MEMORY_LIMIT", 10**7)
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    clf = SureKernelClassifier(multiclass="ovo").fit(X, np.arange(120) % 60)
+    assert clf.n_support_.max() <= 4
+    with pytest.raises(MemoryError, match="problems"):
+        SureKernelClassifier("probit").fit(np.tile(X, (4, 1)), np.arange(480) % 60)
+
+
+def test_a_kernel_in_single_precision():
+    X, y = kernelled.rows(n=150)
+    clf = SureKernelClassifier(kernel=lambda a, b: (a @ b.T).astype(np.float32)).fit(X, y)
+    assert clf.score(X, y) > 0.5

@@ -164,3 +164,9 @@ def test_calibration_needs_groups_that_tell(fitted):
         fitted.calibrate(np.ones((3, fitted.n_features_in_)), [1, 1, 0], group=[2, 1])
     with pytest.raises(AttributeError, match="calibrate"):
         _ = SureRanker("pa1").calibrate
+
+
+@pytest.mark.parametrize("n", [3, 4, 7])
+def test_equal_candidates_share_the_probability(fitted, n):
+    p = fitted.predict_proba(np.ones((n, fitted.n_features_in_)))
+    np.testing.assert_allclose(p, 1 / n, atol=1e-12)

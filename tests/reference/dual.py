@@ -74,11 +74,10 @@ class Dual:
 
         It is the one whose label the others are surest of: with its factor exp(c w.phi - gain
         (w.phi)^2 / 2) taken out, the largest |m| / sqrt(v), where the point counts half if m is on
-        the other side than the c / gain that the factor asks for. Without variances, the smallest
-        |nu|.
+        the other side than the c / gain that the factor asks for. Without variances, the oldest.
         """
         if not self.second_order:
-            return int(np.argmin(np.abs(self.nu)))
+            return 0
         own = -np.diag(self.pi)
         c, gain = (np.array([site[p] for p in self.points]) for site in (self.c, self.gain))
         if not (own > 0).all() or not (gain > 0).all():
@@ -89,11 +88,14 @@ class Dual:
         return int(np.argmax(np.where(m * c > 0, 1.0, 0.5) * np.abs(m) / np.sqrt(v)))
 
     def remove(self, place: int) -> None:
-        """Divide the factor of one support point out of the Gaussian; the last takes its place."""
-        rest = np.arange(len(self.points))
-        rest[place] = rest[-1]
-        rest = rest[:-1]
+        """Divide the factor of one support point out of the Gaussian.
+
+        The last point takes its place; without variances, all stay in the order of their age.
+        """
+        rest = np.delete(np.arange(len(self.points)), place)
         if self.second_order:
+            if place < len(rest):
+                rest = np.insert(rest[:-1], place, rest[-1])
             column, own = self.pi[rest, place], self.pi[place, place]
             self.nu = self.nu[rest] - column * self.nu[place] / own
             self.pi = self.pi[np.ix_(rest, rest)] - np.outer(column, column) / own

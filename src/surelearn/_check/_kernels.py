@@ -14,8 +14,9 @@ from surelearn._check._values import choice, count, listing, number, numbers
 
 Array = NDArray[np.float64]
 
-#: What rounding may add to a kernel value or an eigenvalue, relative to the largest one.
-_ROUNDING = 1e-8
+#: What rounding may add to a kernel value or an eigenvalue, relative to the largest one; a user's
+#: function may compute in float32.
+_ROUNDING = 1e-5
 
 
 def gamma(value: object) -> float | str:

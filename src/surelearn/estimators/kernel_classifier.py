@@ -128,7 +128,7 @@ class SureKernelClassifier(
     --------
     >>> from surelearn import SureKernelClassifier
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["same", "same", "not", "not"]
-    >>> clf = SureKernelClassifier(gamma=1.0, random_state=0).fit(X, y)
+    >>> clf = SureKernelClassifier(gamma=1.0, passes=3, random_state=0).fit(X, y)
     >>> clf.predict([[0.9, 0.1], [0.9, 0.9]])
     array(['not', 'same'], dtype='<U4')
     """

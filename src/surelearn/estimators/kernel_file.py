@@ -165,16 +165,17 @@ def _weights_in(
     most = model.form.budget
     if most and max(sizes) > most:
         raise FormatError(f"{fields.where}: sizes must be at most budget={most}.")
-    within(8 * sum(size * size for size in sizes), budget, fields.where)
+    widths = sizes if model.form.second_order else [0] * n_problems
+    within(8 * sum(width * width for width in widths), budget, fields.where)
     points = _points_in(tensors, model)
     own = _numbers(tensors, "point_numbers")
     if len(own) and own.max() >= (0 if points is None else points.shape[0]):
         raise ValueError("point_numbers must be below the number of points.")
-    halves = [size * (size + 1) // 2 for size in sizes]
+    halves = [width * (width + 1) // 2 for width in widths]
     parts = zip(
         _cut("point_numbers", own, sizes),
         _cut("nu", _doubles(tensors, "nu"), sizes),
-        map(_square, _cut("pi", _doubles(tensors, "pi"), halves), sizes),
+        map(_square, _cut("pi", _doubles(tensors, "pi"), halves), widths),
         _cut("sites", _doubles(tensors, "sites", width=2), sizes),
         rounds,
         strict=True,

@@ -88,7 +88,7 @@ class RankerAnswers(Estimator[RankModel]):
         """
         model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
         best = model.leads(rows, bounds, self._threads()).best
-        return np.where(best < 0, -1, best - bounds[:-1])
+        return np.where(best < 0, -1, best - bounds[:-1]).astype(np.int64)
 
     def rank(self, X: Any, *, group: Any = None, qid: Any = None) -> list[NDArray[np.int64]]:
         """The candidates of each group from best to worst, by their mean scores.
