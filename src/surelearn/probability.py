@@ -154,9 +154,8 @@ def _roots(c: Array) -> Array:
         return np.sqrt(c)
     # Not the Cholesky factor, which does not exist for a singular covariance.
     values, vectors = np.linalg.eigh(c)
-    # The root of a rounding error would part scores that are always equal.
-    lost = values < 1e-13 * values[:, -1:]
-    roots: Array = vectors * np.sqrt(np.where(lost, 0.0, np.maximum(values, 0.0)))[:, None]
+    values[values < 1e-13 * values[:, -1:]] = 0.0  # the root of a rounding error is none
+    roots: Array = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
     return roots
 
 
@@ -168,12 +167,9 @@ def _spread(normal: Array, roots: Array) -> Array:
 
 
 def _wins(scores: Array) -> Array:
-    """The number of draws that each label wins; ties share a draw.
-
-    Equal rows of a covariance give equal scores, but only up to rounding.
-    """
-    highest, size = scores.max(axis=2, keepdims=True), np.abs(scores).max(axis=2, keepdims=True)
-    best = scores >= highest - 1e-9 * size
+    """The number of draws that each label wins; ties, up to rounding, share a draw."""
+    rounding = 1e-9 * np.abs(scores).max(axis=2, keepdims=True)
+    best = scores >= scores.max(axis=2, keepdims=True) - rounding
     wins: Array = (best / best.sum(axis=2, keepdims=True)).sum(axis=1)
     return wins
 
