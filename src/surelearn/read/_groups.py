@@ -136,12 +136,13 @@ def _candidates(
     def make_reader(head: Lines) -> GroupReader:
         return CandidateReader(places, cross=cross, **settings)
 
-    # Shared features are repeated for each candidate, so that a block takes many times its bytes.
+    # Shared features are repeated for each candidate, so that a block takes many times its bytes;
+    # smaller blocks than these cost later passes more than their learning.
     split = partial(
         whole_records,
         last_end=CandidateReader.last_end,
         made_of="groups with a blank line after each",
-        parts=8,
+        parts=2,
     )
     return GroupSource(files, make_reader, split)
 
