@@ -102,6 +102,11 @@ def test_variances_stay_positive_and_below_the_prior_under_any_budget(data):
     mean, variance = learnt.margin(KernelRows(new))
     prior = form.prior * (form.kernel.diagonal(new) + 1.0)
     assert np.isfinite(mean).all()
+    # `margin` floors variances; what it floors must be their rounding error only.
+    (problem,) = learnt.problems
+    values = form.values(new, learnt.points)[:, problem.points]
+    raw = prior + np.einsum("ij,ij->i", values @ problem.pi, values)
+    assert (raw > -1e-9 * prior).all()
     assert (variance > 0).all()
     assert (variance[:, 0] <= prior * (1 + 1e-12)).all()
     assert learnt.problems[0].size <= budget

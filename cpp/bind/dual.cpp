@@ -44,16 +44,16 @@ struct Problem {
     }
 };
 
-/// Learns rows [begin, end) of a block, those on neither side being scored only.
+/// Learns the rows of a block, and writes the score that each had before; those on neither side are
+/// scored only. Tells whether a row was refused.
 bool learn(Dual& dual, const AnyRule& rule, const Matrix2& values, const Vector<double>& norms,
            const Vector<std::int64_t>& own, const Vector<std::int64_t>& columns,
            const Vector<std::int8_t>& y, const std::optional<Vector<double>>& weight,
-           std::size_t begin, std::size_t end, const Writable<std::uint64_t>& done,
-           const std::optional<Writable<double>>& scores, std::size_t threads) {
+           const Writable<std::uint64_t>& done, const Writable<double>& scores,
+           std::size_t threads) {
     const KernelBlock block = block_of(dual, values, norms, own, columns);
     const std::size_t n = block.size();
-    if (y.shape(0) != n || end > n || begin > end || (weight && weight->shape(0) != n) ||
-        (scores && scores->shape(0) != n)) {
+    if (y.shape(0) != n || scores.shape(0) != n || (weight && weight->shape(0) != n)) {
         throw nb::value_error("a label for each row expected");
     }
     const Problem problem(view(y));
@@ -61,14 +61,11 @@ bool learn(Dual& dual, const AnyRule& rule, const Matrix2& values, const Vector<
     const Targets targets{problem.y, {view(weight), problem.order}, {}};
     dual.set_threads(threads);
     const nb::gil_scoped_release release;
-    const auto first = static_cast<std::size_t>(
-        std::ranges::lower_bound(problem.order, static_cast<std::int64_t>(begin)) -
-        problem.order.begin());
-    Pass<Dual, KernelBlock> pass(dual, method, block, targets, first, problem.order.size());
-    std::size_t next = first;
+    Pass<Dual, KernelBlock> pass(dual, method, block, targets, 0, problem.order.size());
+    std::size_t next = 0;
     KernelBlock::Buffer buffer;
-    for (std::size_t i = begin; i < end; ++i) {
-        if (scores) scores->data()[i] = dual.score(block.row(i, buffer));
+    for (std::size_t i = 0; i < n; ++i) {
+        scores.data()[i] = dual.score(block.row(i, buffer));
         if (y.data()[i] != 0) {
             const Tally part = pass.run(++next);
             done.data()[1] += part.mistakes;
@@ -149,9 +146,9 @@ void bind_dual(nb::module_& m) {
     dual.def("learn", &learn, nb::arg("rule"), nb::arg("values").noconvert(),
              nb::arg("norms").noconvert(), nb::arg("own").noconvert(),
              nb::arg("columns").noconvert(), nb::arg("y").noconvert(),
-             nb::arg("weight").noconvert().none(), nb::arg("begin"), nb::arg("end"),
-             nb::arg("done").noconvert(), nb::arg("scores").noconvert().none(), nb::arg("threads"),
-             "Learn rows [begin, end) of a block of kernel values; was one refused?");
+             nb::arg("weight").noconvert().none(), nb::arg("done").noconvert(),
+             nb::arg("scores").noconvert(), nb::arg("threads"),
+             "Learn a block of kernel values, with the score of each row before; was one refused?");
     dual.def("renumber", &renumber, nb::arg("numbers").noconvert());
     dual.def_prop_ro("points", [](const Dual& self) { return shown(self.points()); });
     dual.def_prop_ro("nu", [](const Dual& self) { return shown(self.nu()); });

@@ -49,6 +49,15 @@ void each_feature_of_two(const R& a, const R& b, const F& f) {
     }
 }
 
+/// g = the difference of two rows, in the only column.
+template <class T, class R>
+void set_difference(const R& a, const R& b, SparseDifference<T>& g) {
+    g.clear();
+    each_feature_of_two(a, b, [&](std::size_t j, double x, double z) {
+        if (x != z) g.add(j, 0, x - z);
+    });
+}
+
 /// Answers are candidates, by their place in the group. With grades of cost, a candidate is wrong
 /// if any other is cheaper; its partner is the cheaper candidate that it must lose to.
 template <class T, class Index, class Value>
@@ -140,10 +149,7 @@ public:
     void difference(Truth, Answer answer, SparseDifference<T>& g) const {
         const auto right = groups_.rows.stored(range_.begin + partner(answer));
         const auto wrong = groups_.rows.stored(range_.begin + answer);
-        g.clear();
-        each_feature_of_two(right, wrong, [&](std::size_t j, double x, double z) {
-            if (x != z) g.add(j, 0, x - z);
-        });
+        set_difference(right, wrong, g);
     }
 
 private:
@@ -197,11 +203,7 @@ void each_lead(const Diagonal<T>& weights, const CandidateGroups<Index, Value>& 
         const std::size_t second = best_rival(scores, first);
         const std::size_t a = range.begin + first;
         const std::size_t b = range.begin + second;
-        g.clear();
-        each_feature_of_two(groups.rows.stored(a), groups.rows.stored(b),
-                            [&](std::size_t j, double x, double z) {
-                                if (x != z) g.add(j, 0, x - z);
-                            });
+        set_difference(groups.rows.stored(a), groups.rows.stored(b), g);
         f(i, CandidateLead{a, b, g.averaged_moments(weights)});
     }
 }

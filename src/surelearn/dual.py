@@ -344,7 +344,7 @@ class DualTraining:
         def learn(k: int) -> bool:
             refused = self._problems[k].learn(
                 lesson.rule, block.values, block.diagonal, block.own, block.columns, block.sides[k],
-                block.weight, 0, len(rows), done[k], block.scores[k], inner,
+                block.weight, done[k], block.scores[k], inner,
             )  # fmt: skip
             # The exception of a rule's function is known in its thread only.
             return refused and raise_error_of(lesson.rule)

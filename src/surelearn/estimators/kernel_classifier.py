@@ -247,6 +247,11 @@ class SureKernelClassifier(
 
     # -------------------------------------------------------------------- input
 
+    @property
+    def _is_gram(self) -> bool:
+        """Whether X holds kernel values."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
     def _batch(
         self, settings: KernelSettings, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> RowBatch:
@@ -260,14 +265,13 @@ class SureKernelClassifier(
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """X after scikit-learn's checks of shape and type."""
-        is_gram = isinstance(self.kernel, str) and self.kernel == "precomputed"
         how: dict[str, Any] = {
-            "accept_sparse": False if is_gram else "csr",
+            "accept_sparse": False if self._is_gram else "csr",
             "dtype": np.float64,
             "order": "C",
             "ensure_all_finite": False,
         }
-        if is_gram and not reset:  # one more column is allowed
+        if self._is_gram and not reset:  # one more column is allowed
             rows = check_array(X, **how)
             _check.gram_width(rows.shape[1], self.n_features_in_)
             return rows
@@ -280,8 +284,7 @@ class SureKernelClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        is_gram = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.sparse, tags.input_tags.pairwise = not is_gram, is_gram
+        tags.input_tags.sparse, tags.input_tags.pairwise = not self._is_gram, self._is_gram
         return tags
 
     # ------------------------------------------------------------------- fitted

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surelearn import _check, rules
 from surelearn.constraints import Sequential
-from surelearn.estimators.ranker_answers import RankerAnswers
+from surelearn.estimators.base import put_model
+from surelearn.estimators.ranker_answers import GroupLabels, RankerAnswers
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.sources import opened_groups
 from surelearn.estimators.streamed import Streamed
@@ -26,16 +27,6 @@ from surelearn.training.shards import Shard, spans, train_shards
 #: The default rule and scheme.
 _AROW = rules.AROW(r=100.0)
 _THREE = Sequential(k=3)
-
-
-class _Given(NamedTuple):
-    """What `fit` is told of the rows of X."""
-
-    y: Any
-    cost: Any
-    group: Any
-    qid: Any
-    sample_weight: Any
 
 
 class SureRanker(RankerAnswers, Streamed[RankModel]):
@@ -201,7 +192,7 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             raises.
         """
         settings, shell = self._settings_for(), self._shell()
-        block = shell._block(X, _Given(y, cost, group, qid, sample_weight), reset=True)
+        block = shell._block(X, GroupLabels(y, cost, group, qid, sample_weight), reset=True)
         if block.weight is not None:
             _check.some_weight(int((block.weight > 0).sum()), "group")
         _check.some_right(block.size, len(block.to_learn(None)))
@@ -217,7 +208,7 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             )
         assert trainable.model is not None
         shell._forget()
-        shell._model = trainable.model
+        put_model(shell, trainable.model)
         self._adopt(shell)
         return self
 
@@ -270,7 +261,9 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         model = None if self._fresh else self._model
         if model is not None:
             settings.check_fits(model)
-        block = shell._block(X, _Given(y, cost, group, qid, sample_weight), reset=model is None)
+        block = shell._block(
+            X, GroupLabels(y, cost, group, qid, sample_weight), reset=model is None
+        )
         self._adopt(shell)
         if block.size:
             RankTrainable(settings, self._own_reader(), model, watch=self._publish).learn(block)
@@ -278,16 +271,6 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
 
     def _publish(self, model: RankModel) -> None:
         self._model = model
-
-    def _block(self, X: Any, given: _Given, *, reset: bool) -> GroupBlock:
-        """Everything of the input checked."""
-        rows, is_sparse = self._rows(X, reset=reset)
-        bounds = _check.grouped(_check.group_bounds(given.group, given.qid, len(rows)))
-        cost = _check.candidate_costs(given.y, given.cost, len(rows))
-        weight = _check.sample_weight(
-            given.sample_weight, len(bounds) - 1, like="the groups", unit="group"
-        )
-        return GroupBlock.of(rows, bounds, cost, weight, is_sparse=is_sparse)
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""

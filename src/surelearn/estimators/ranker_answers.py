@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,16 @@ Array = NDArray[np.float64]
 
 #: How many weights `explain` lists for a model.
 _TOP = 20
+
+
+class GroupLabels(NamedTuple):
+    """The arguments of `fit` that describe the rows of X."""
+
+    y: Any
+    cost: Any
+    group: Any
+    qid: Any
+    sample_weight: Any = None
 
 
 class RankerAnswers(Estimator[RankModel]):
@@ -173,10 +183,7 @@ class RankerAnswers(Estimator[RankModel]):
         self
         """
         model = self._fitted()
-        rows, is_sparse = self._rows(X)
-        bounds = _check.grouped(_check.group_bounds(group, qid, len(rows)))
-        costs = _check.candidate_costs(y, cost, len(rows))
-        block = GroupBlock.of(rows, bounds, costs, None, is_sparse=is_sparse)
+        block = self._block(X, GroupLabels(y, cost, group, qid))
         _check.some_judged(
             block.size - block.n_skipped, "group with a right and a wrong candidate", "calibrate"
         )
@@ -240,6 +247,16 @@ class RankerAnswers(Estimator[RankModel]):
         rows = rows_of(matrix)
         _check.sound_rows(rows.fault)
         return rows, is_sparse
+
+    def _block(self, X: Any, labels: GroupLabels, *, reset: bool = False) -> GroupBlock:
+        """Checked groups with their costs."""
+        rows, is_sparse = self._rows(X, reset=reset)
+        bounds = _check.grouped(_check.group_bounds(labels.group, labels.qid, len(rows)))
+        cost = _check.candidate_costs(labels.y, labels.cost, len(rows))
+        weight = _check.sample_weight(
+            labels.sample_weight, len(bounds) - 1, like="the groups", unit="group"
+        )
+        return GroupBlock.of(rows, bounds, cost, weight, is_sparse=is_sparse)
 
     def _groups(self, X: Any, group: Any, qid: Any) -> tuple[_core.Rows, NDArray[np.int64]]:
         """The rows of the core and the bounds of their groups; by default all are one group."""

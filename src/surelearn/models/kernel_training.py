@@ -57,7 +57,7 @@ class KernelTraining:
             report(tally)
 
     def learn_pass(self, order: Order, report: Report | None) -> None:
-        """Learn all rows once, with a mistake counter of their own."""
+        """Learn all rows once, and count their mistakes as a new pass."""
         self._model.mistakes.append(0)
         self.learn(order, report)
 

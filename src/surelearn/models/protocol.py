@@ -70,7 +70,7 @@ def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "ro
     number : int
         Number of the record in the user's data.
     place : int
-        How many records were learnt before it.
+        Number of records of the call that were learnt before this one.
     exact : bool
         Whether the scheme is `Exact`.
     unit : {"row", "sequence", "group"}
