@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import array
 import contextlib
 import fcntl
@@ -334,11 +335,11 @@ def test_what_is_not_read_any_more_is_left_in_a_pipe(folder: Path) -> None:
     os.mkfifo("pipe.jsonl")
     keeper = os.open("pipe.jsonl", os.O_RDWR)  # the pipe has no end while it is open
     os.write(keeper, rows(2))
-    model = surelearn.load("m.sure")
+    model, before = surelearn.load("m.sure"), _thread._count()
     predictions = surelearn.predict(model, "pipe.jsonl")
     assert len(next(predictions).label) == 2
     predictions.close()
-    assert not [t for t in threading.enumerate() if t.name.startswith("surelearn")]
+    until(lambda: _thread._count() == before)
     os.write(keeper, rows(3))
     more = surelearn.predict(model, "pipe.jsonl")
     assert len(next(more).label) == 3

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from surelearn import _check, rules
 from surelearn.constraints import Sequential
 from surelearn.estimators.base import put_model
-from surelearn.estimators.ranker_answers import GroupLabels, RankerAnswers
+from surelearn.estimators.ranker_answers import GroupLabels, RankerAnswers, labelled_groups
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.sources import opened_groups
 from surelearn.estimators.streamed import Streamed
@@ -192,7 +192,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             raises.
         """
         settings, shell = self._settings_for(), self._shell()
-        block = shell._block(X, GroupLabels(y, cost, group, qid, sample_weight), reset=True)
+        labels = GroupLabels(y, cost, group, qid, sample_weight)
+        block = labelled_groups(shell, X, labels, reset=True)
         if block.weight is not None:
             _check.some_weight(int((block.weight > 0).sum()), "group")
         _check.some_right(block.size, len(block.to_learn(None)))
@@ -261,9 +262,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         model = None if self._fresh else self._model
         if model is not None:
             settings.check_fits(model)
-        block = shell._block(
-            X, GroupLabels(y, cost, group, qid, sample_weight), reset=model is None
-        )
+        labels = GroupLabels(y, cost, group, qid, sample_weight)
+        block = labelled_groups(shell, X, labels, reset=model is None)
         self._adopt(shell)
         if block.size:
             RankTrainable(settings, self._own_reader(), model, watch=self._publish).learn(block)

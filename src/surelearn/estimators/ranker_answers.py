@@ -183,7 +183,7 @@ class RankerAnswers(Estimator[RankModel]):
         self
         """
         model = self._fitted()
-        block = self._block(X, GroupLabels(y, cost, group, qid))
+        block = labelled_groups(self, X, GroupLabels(y, cost, group, qid))
         _check.some_judged(
             block.size - block.n_skipped, "group with a right and a wrong candidate", "calibrate"
         )
@@ -248,16 +248,6 @@ class RankerAnswers(Estimator[RankModel]):
         _check.sound_rows(rows.fault)
         return rows, is_sparse
 
-    def _block(self, X: Any, labels: GroupLabels, *, reset: bool = False) -> GroupBlock:
-        """Checked groups with their costs."""
-        rows, is_sparse = self._rows(X, reset=reset)
-        bounds = _check.grouped(_check.group_bounds(labels.group, labels.qid, len(rows)))
-        cost = _check.candidate_costs(labels.y, labels.cost, len(rows))
-        weight = _check.sample_weight(
-            labels.sample_weight, len(bounds) - 1, like="the groups", unit="group"
-        )
-        return GroupBlock.of(rows, bounds, cost, weight, is_sparse=is_sparse)
-
     def _groups(self, X: Any, group: Any, qid: Any) -> tuple[_core.Rows, NDArray[np.int64]]:
         """The rows of the core and the bounds of their groups; by default all are one group."""
         rows, _ = self._rows(X)
@@ -271,3 +261,16 @@ class RankerAnswers(Estimator[RankModel]):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def labelled_groups(
+    ranker: RankerAnswers, X: Any, labels: GroupLabels, *, reset: bool = False
+) -> GroupBlock:
+    """Checked groups with their costs; `reset`: these rows decide the number of features."""
+    rows, is_sparse = ranker._rows(X, reset=reset)
+    bounds = _check.grouped(_check.group_bounds(labels.group, labels.qid, len(rows)))
+    cost = _check.candidate_costs(labels.y, labels.cost, len(rows))
+    weight = _check.sample_weight(
+        labels.sample_weight, len(bounds) - 1, like="the groups", unit="group"
+    )
+    return GroupBlock.of(rows, bounds, cost, weight, is_sparse=is_sparse)

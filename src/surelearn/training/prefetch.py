@@ -1,12 +1,17 @@
-"""Work ahead in threads, with results in order; must not know what the work is."""
+"""Work ahead in threads, with results in order; must not know what the work is.
+
+Threads talk through `SimpleQueue` only, whose methods are single calls of C. A Ctrl-C in the middle
+of a lock written in Python, such as those of futures and semaphores, leaves it locked for ever.
+"""
 
 from __future__ import annotations
 
+from _thread import start_new_thread
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from queue import SimpleQueue
-from threading import Semaphore, Thread
-from typing import TypeVar
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -14,9 +19,105 @@ R = TypeVar("R")
 #: Results per thread that may wait: enough to keep threads busy, few enough to save memory.
 _WAITING = 2
 
-#: How often to try to stop a thread that is no longer needed, and seconds to wait each time.
+#: How often to try to stop a source that is no longer needed, and seconds to wait each time.
 _TRIES = 5
 _PATIENCE = 0.2
+
+
+class _Job(Generic[R]):
+    """Work for another thread, and its result once there is one."""
+
+    def __init__(self, work: Callable[[], R]) -> None:
+        self._work = work
+        self._found: SimpleQueue[Callable[[], R]] = SimpleQueue()
+
+    def do(self) -> None:
+        self._found.put(_tried(self._work))
+
+    def result(self) -> R:
+        return self._found.get()()
+
+
+def _tried(work: Callable[[], R]) -> Callable[[], R]:
+    """Do the work now: the function returns what it returned, or raises what it raised."""
+    try:
+        found = work()
+    except BaseException as error:
+        return partial(_fail, error)
+    return lambda: found
+
+
+def _fail(error: BaseException) -> Any:
+    raise error
+
+
+class _Ahead(Generic[T, R]):
+    """A thread that draws items, and others that work on them."""
+
+    def __init__(self, items: Iterable[T], work: Callable[[T], R], threads: int) -> None:
+        self._items, self._work, self._threads = items, work, threads
+        self.jobs: SimpleQueue[_Job[R] | None] = SimpleQueue()  # in order
+        self._to_do: SimpleQueue[_Job[R] | None] = SimpleQueue()
+        self._room: SimpleQueue[None] = SimpleQueue()
+        self._drawn: SimpleQueue[None] = SimpleQueue()
+        self._done: SimpleQueue[None] = SimpleQueue()
+        self._started = 0
+        self._stopped = False
+
+    def start(self) -> None:
+        for _ in range(_WAITING * self._threads):
+            self.make_room()
+        # Such threads do not keep the process alive: a source may block for ever.
+        start_new_thread(self._draw, ())
+        while self._started < self._threads:
+            start_new_thread(self._do, ())
+            self._started += 1
+
+    def make_room(self) -> None:
+        """Let one more item be drawn."""
+        self._room.put(None)
+
+    def end(self, stop: Callable[[], object] | None) -> None:
+        """Try to stop drawing, but do not wait for long; wait for the others.
+
+        The drawing thread may start to wait for its source just after `stop` was called, hence
+        several tries.
+        """
+        self._stopped = True
+        self.make_room()
+        for _ in range(_TRIES):
+            if stop is not None:
+                stop()
+            with suppress(Empty):
+                self._drawn.get(timeout=_PATIENCE)
+                break
+        for _ in range(self._started):
+            self._to_do.put(None)
+        for _ in range(self._started):
+            self._done.get()
+
+    def _draw(self) -> None:
+        try:
+            for item in self._items:
+                self._room.get()
+                if self._stopped:
+                    return
+                job = _Job(partial(self._work, item))
+                self._to_do.put(job)
+                self.jobs.put(job)
+            self.jobs.put(None)
+        except BaseException as error:
+            failed: _Job[R] = _Job(partial(_fail, error))
+            failed.do()
+            self.jobs.put(failed)
+        finally:
+            self._drawn.put(None)
+
+    def _do(self) -> None:
+        while (job := self._to_do.get()) is not None:
+            if not self._stopped:
+                job.do()
+        self._done.put(None)
 
 
 def prefetch(
@@ -31,46 +132,11 @@ def prefetch(
     that are ready. When no more results are needed, `stop` is called, perhaps more than once; it
     should cancel whatever the source is waiting for.
     """
-    room = Semaphore(_WAITING * threads)
-    queue: SimpleQueue[Future[R] | None] = SimpleQueue()
-    stopped = False
-
-    def draw() -> None:
-        try:
-            for item in items:
-                room.acquire()
-                if stopped:  # the acquire was woken up by the end, not by a free slot
-                    return
-                queue.put(pool.submit(work, item))
-            queue.put(None)
-        except BaseException as error:
-            failed: Future[R] = Future()
-            failed.set_exception(error)
-            queue.put(failed)
-
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="surelearn")
-    # A daemon thread: a source may block for ever, and must not keep the process alive.
-    drawing = Thread(target=draw, daemon=True, name="surelearn-draw")
+    ahead = _Ahead(items, work, threads)
     try:
-        drawing.start()
-        while (future := queue.get()) is not None:
-            yield future.result()
-            room.release()
+        ahead.start()
+        while (job := ahead.jobs.get()) is not None:
+            yield job.result()
+            ahead.make_room()
     finally:
-        stopped = True
-        room.release()
-        _end(drawing, stop)
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _end(drawing: Thread, stop: Callable[[], object] | None) -> None:
-    """Try to stop the drawing thread, but do not wait for long.
-
-    It may start to wait for the source just after `stop` was called, hence several tries.
-    """
-    for _ in range(_TRIES):
-        if stop is not None:
-            stop()
-        if not drawing.is_alive():
-            return
-        drawing.join(_PATIENCE)
+        ahead.end(stop)
