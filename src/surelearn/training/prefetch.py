@@ -61,6 +61,7 @@ class _Ahead(Generic[T, R]):
         self._room: SimpleQueue[None] = SimpleQueue()
         self._drawn: SimpleQueue[None] = SimpleQueue()
         self._done: SimpleQueue[None] = SimpleQueue()
+        self._is_drawing = False
         self._started = 0
         self._stopped = False
 
@@ -69,6 +70,7 @@ class _Ahead(Generic[T, R]):
             self.make_room()
         # Such threads do not keep the process alive: a source may block for ever.
         start_new_thread(self._draw, ())
+        self._is_drawing = True
         while self._started < self._threads:
             start_new_thread(self._do, ())
             self._started += 1
@@ -85,7 +87,7 @@ class _Ahead(Generic[T, R]):
         """
         self._stopped = True
         self.make_room()
-        for _ in range(_TRIES):
+        for _ in range(_TRIES if self._is_drawing else 0):
             if stop is not None:
                 stop()
             with suppress(Empty):
