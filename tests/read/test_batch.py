@@ -15,8 +15,9 @@ from conll import TEXT, X, Y
 from reading import blocks_of, dumped, joined
 from surelearn import read
 from surelearn.read import _lines
-from surelearn.read._batch import Batch, Groups, Labels, joined_groups
+from surelearn.read._batch import Batch, Groups, joined_groups
 from surelearn.read._batch import joined as joined_batches
+from surelearn.read._labels import Labels
 
 
 def test_a_source_can_be_read_twice_and_adds_up(tmp_path):

@@ -225,10 +225,10 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
         known = known_classes(model.classes, batch.y, classes, settings.class_weight)
         known = joined(known, batch.y)
         settings.check_classes(known, model)
-        if not len(batch.y) and classes is None:
+        if not batch.size and classes is None:
             return self
         model = model.with_classes(known)
-        if model.weights is None or not len(batch.y):
+        if model.weights is None or not batch.size:
             counts = np.bincount(np.searchsorted(known, batch.y), minlength=len(known))
             put_model(shell, replace(model, counts=model.counts + counts))
             self._adopt(shell)

@@ -224,7 +224,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         every = joined(known, batch.y)
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
-        if len(batch.y) or classes is not None:
+        if batch.size or classes is not None:
             self._adopt(shell)
             if not is_new:
                 self._meet_names(X, batch.numbers)

@@ -197,7 +197,7 @@ class SureKernelClassifier(
         settings.check_classes(classes, model)
         kernels.check_positive(model.form.kernel, batch.X, batch.numbers)
         training = KernelTraining(model.with_classes(classes), settings, batch)
-        n, random = len(batch.y), check_random_state(self.random_state)
+        n, random = batch.size, check_random_state(self.random_state)
         order = random_orders(random, n, shuffle=settings.shuffle)
         report = reports(n, settings.passes, verbose=settings.verbose)
         for number in range(1, settings.passes + 1):
@@ -226,10 +226,10 @@ class SureKernelClassifier(
         is_new, settings, shell = self._fresh, self._settings(), self._shell()
         _check.not_precomputed(settings.kernel)
         batch = shell._batch(settings, X, y, sample_weight, reset=is_new)
-        if not len(batch.y) and classes is None:
+        if not batch.size and classes is None:
             return self
         if is_new:
-            _check.some_weight(len(batch.y))  # gamma may depend on the rows
+            _check.some_weight(batch.size)  # gamma may depend on the rows
         else:
             settings.check_fits(self._model)
         model = settings.untrained(batch.rows) if is_new else self._model

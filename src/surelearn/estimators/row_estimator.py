@@ -47,7 +47,7 @@ class RowEstimator(RowByRow):
         batch, classes = self._whole(X, y, sample_weight, "fit")
         start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse)
         trainable = RowTrainable(settings, self._own_reader(), start)
-        n, passes = len(batch.y), settings.passes
+        n, passes = batch.size, settings.passes
         random = check_random_state(self.random_state)
         run(
             trainable,

@@ -136,7 +136,7 @@ def check_class_weight(class_weight: Any, y: Any) -> None:
 
 def balanced_batch(batch: RowBatch, class_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
     """All rows that `who` was given, with balanced weights if asked for, and their classes."""
-    _check.some_weight(len(batch.y))
+    _check.some_weight(batch.size)
     classes = np.unique(batch.y)
     _check.two_classes(classes, who)
     if isinstance(class_weight, str):

@@ -77,7 +77,7 @@ def absorbed(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> K
     """
     if settings.class_weight == "balanced":
         batch = batch._replace(weight=stream_weight(model, batch))
-    for stage in stages(model.classes, batch.y, n_shapes=len(model.classes) + len(batch.y) + 1):
+    for stage in stages(model.classes, batch.y, n_shapes=len(model.classes) + batch.size + 1):
         model = model.with_classes(stage.classes)
         model = _with_rows(model, settings, _part(batch, slice(*stage.span)))
     model.support = None
@@ -88,7 +88,7 @@ def _with_rows(model: KernelModel, settings: KernelSettings, batch: RowBatch) ->
     if model.weights is None:  # a single class has nothing to learn, but its rows are counted
         model = model.copy()
         model.meet(np.searchsorted(model.classes, batch.y))
-        model.add(Tally(len(batch.y), 0, 0))
+        model.add(Tally(batch.size, 0, 0))
         return model
     training = KernelTraining(model, settings, batch)
     training.learn()
@@ -96,7 +96,7 @@ def _with_rows(model: KernelModel, settings: KernelSettings, batch: RowBatch) ->
 
 
 def _part(batch: RowBatch, span: slice) -> RowBatch:
-    numbers = np.arange(len(batch.y)) if batch.rows.numbers is None else batch.rows.numbers
+    numbers = np.arange(batch.size) if batch.rows.numbers is None else batch.rows.numbers
     rows = KernelRows(batch.rows.X[span], numbers[span])
     weight = None if batch.weight is None else batch.weight[span]
     return RowBatch(rows, rows.X, batch.y[span], weight)

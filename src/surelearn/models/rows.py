@@ -41,13 +41,19 @@ class RowBatch(NamedTuple):
 
     rows: Any  # rows of the core; None if there are none
     X: Any  # the matrix behind the rows; None: one row of a stream
-    y: NDArray[Any]
+    y: NDArray[Any]  # one for each row, or those of all rows one after the other
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
+    starts: NDArray[np.int64] | None = None  # where the many labels of each row start, and the end
 
     @property
     def is_sparse(self) -> bool:
         return bool(issparse(self.X))
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.y) if self.starts is None else len(self.starts) - 1
 
 
 class ClassModel:
@@ -223,7 +229,7 @@ class RowModel(ClassModel):
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn the rows of `span` in `order`; a bad row raises `Refused` after those before it."""
-        begin, end = span or (0, len(batch.y))
+        begin, end = span or (0, batch.size)
         if begin == end:
             return
         targets = self.targets(method, batch, order=order, known=known)
@@ -241,7 +247,7 @@ class RowModel(ClassModel):
         """Learn rows whose `y` holds positions of known classes."""
         cost = method.cost_of(self.classes)
         targets = Targets(batch.y, batch.weight, order, self._all_known, cost, self._entries)
-        self.learn_span(method, batch, targets, span or (0, len(batch.y)), report=report)
+        self.learn_span(method, batch, targets, span or (0, batch.size), report=report)
 
     def targets(
         self,

@@ -5,9 +5,10 @@ files with one token a line; `groups` returns one of candidates to be ranked.
 """
 
 from surelearn._check import BadInput
-from surelearn.read._batch import Batch, Groups, Labels, Place, Sentences, Source
+from surelearn.read._batch import Batch, Groups, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME
 from surelearn.read._groups import groups
+from surelearn.read._labels import Labels
 from surelearn.read._sentences import is_known, sentences
 from surelearn.read._source import GROUP_FORMATS, batches, told_formats
 

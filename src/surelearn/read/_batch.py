@@ -15,24 +15,7 @@ from scipy.sparse import issparse, vstack
 
 from surelearn import _check
 from surelearn.read._kept import Kept, joined_kept
-
-
-class Labels(NamedTuple):
-    """Labels as codes into a list of distinct values, so that each value is checked only once.
-
-    Parameters
-    ----------
-    codes : ndarray of int32 of shape (n_rows,)
-    values : ndarray
-        The distinct labels, in order of first appearance.
-    """
-
-    codes: NDArray[np.int32]
-    values: NDArray[Any]
-
-    def take(self, rows: Any) -> Labels:
-        """The labels of some rows."""
-        return Labels(self.codes[rows], self.values)
+from surelearn.read._labels import Labels, spans_of
 
 
 class Place(NamedTuple):
@@ -101,9 +84,13 @@ class Batch:
         return _check.no_labels(where)
 
     @cached_property
-    def y(self) -> NDArray[Any] | None:
-        """The label of each record."""
-        return None if self.labels is None else self.labels.values[self.labels.codes]
+    def y(self) -> Any:
+        """The label of each record; a list of tuples if records have many labels."""
+        if self.labels is None:
+            return None
+        if self.labels.starts is not None:
+            return self.labels.lists()
+        return self.labels.values[self.labels.codes]
 
 
 class Written(NamedTuple):
@@ -156,7 +143,7 @@ class Sentences(Batch):
         return self.tags is not None
 
     @property
-    def y(self) -> list[list[str]] | None:  # type: ignore[override]
+    def y(self) -> list[list[str]] | None:
         """The tags of each sentence."""
         return self.tags
 
@@ -210,14 +197,11 @@ class Groups(Batch):
 
     def __getitem__(self, groups: Any) -> Groups:
         """The batch of these groups."""
-        chosen = np.arange(len(self))[groups]
-        sizes = self.sizes[chosen]
-        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = np.repeat(self.bounds[chosen] - bounds[:-1], sizes) + np.arange(bounds[-1])
+        bounds, rows = spans_of(self.bounds, groups)
         of_rows: dict[str, Any] = {
             name: _taken(getattr(self, name), rows) for name in _OF_CANDIDATES
         }
-        ids = _taken(self.ids, chosen)
+        ids = _taken(self.ids, groups)
         return Groups(self.X[rows], n_bad=self.n_bad, bounds=bounds, ids=ids, **of_rows)
 
     @property
@@ -244,7 +228,7 @@ class Groups(Batch):
 _OF_CANDIDATES = ("relevance", "cost", "names")
 
 
-def _taken(values: NDArray[Any] | None, places: NDArray[Any]) -> NDArray[Any] | None:
+def _taken(values: NDArray[Any] | None, places: Any) -> NDArray[Any] | None:
     return None if values is None else values[places]
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn._check import BadInput, is_utf8, listing
-from surelearn.read._batch import Batch, Labels
+from surelearn.read._batch import Batch
 from surelearn.read._kept import Kept
+from surelearn.read._labels import Labels
 
 if TYPE_CHECKING:
     import pyarrow

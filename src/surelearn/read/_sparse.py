@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn._check import bad_record
 from surelearn.read import _svmlight, _vw
-from surelearn.read._batch import Batch, Labels
+from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, there
 from surelearn.read._files import File
 from surelearn.read._kept import values_of
+from surelearn.read._labels import Labels
 from surelearn.read._lines import Lines, LineSource, lines_of
 from surelearn.read._sparse_rows import Parsed
 

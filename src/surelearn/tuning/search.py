@@ -143,7 +143,7 @@ def tune(
     entries = [_entry(best, entrant.settings, batch.is_sparse) for entrant in entrants]
     random = check_random_state(best.random_state)
     start = random.get_state()
-    order = _first_order(entries[0].settings, random, len(batch.y))
+    order = _first_order(entries[0].settings, random, batch.size)
     # Look up the labels once for all candidates; the winner's model keeps the user's labels.
     data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
     sweep(entries, data, threads, _reporter(len(entries)) if verbose else lambda ended: None)

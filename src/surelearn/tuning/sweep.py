@@ -44,7 +44,7 @@ class OrderedRows(NamedTuple):
         return np.arange(len(self.classes))
 
     def spans(self, block: int) -> list[tuple[int, int]]:
-        n = len(self.batch.y)
+        n = self.batch.size
         return [(begin, min(n, begin + block)) for begin in range(0, n, block)]
 
 
@@ -152,7 +152,7 @@ class _Alone:
         self._method = entry.settings.method._replace(threads=1)
         model = entry.model.with_classes(data.classes)
         self._model = replace(model, mistakes=[0], classes=data.places)
-        self._missed = np.zeros(len(self._batch.y), np.uint8)
+        self._missed = np.zeros(self._batch.size, np.uint8)
         self._targets = self._model.targets(
             self._method, self._batch, order=data.order, missed=self._missed
         )
@@ -189,7 +189,7 @@ class _Together:
         self._models = [entry.model for entry in entries]
         self._runners = [entry.model.core_method(entry.settings.method) for entry in entries]
         self._weights = Diagonal.lanes(narrow.layout(first.layout), _table_of(first)[-1])
-        self._missed = np.zeros((len(entries), len(data.batch.y)), np.uint8)
+        self._missed = np.zeros((len(entries), data.batch.size), np.uint8)
         self._tally = np.zeros((len(entries), 3), np.uint64)
         blank = replace(first, classes=data.places)
         self._targets = blank.targets(

@@ -1,0 +1,75 @@
+"""Labels of records, one or many for each, as codes into a list of distinct values."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Labels(NamedTuple):
+    """Labels as codes into a list of distinct values, so that each value is checked only once.
+
+    Parameters
+    ----------
+    codes : ndarray of int32 of shape (n_rows,) or (n_labels,)
+    values : ndarray
+        The distinct labels, in order of first appearance.
+    starts : ndarray of int64 of shape (n_rows + 1,) or None
+        For many labels per row: the labels of row i are ``codes[starts[i]:starts[i + 1]]``, and
+        `codes` holds those of all rows one after the other. None: one label per row.
+
+    Examples
+    --------
+    >>> from surelearn.read import Labels
+    >>> topics = Labels(np.array([0, 1, 1]), np.array(["wheat", "corn"]), np.array([0, 2, 2, 3]))
+    >>> topics.lists()
+    [('wheat', 'corn'), (), ('corn',)]
+    """
+
+    codes: NDArray[np.int32]
+    values: NDArray[Any]
+    starts: NDArray[np.int64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes) if self.starts is None else len(self.starts) - 1
+
+    def take(self, rows: Any) -> Labels:
+        """The labels of some rows."""
+        if self.starts is None:
+            return Labels(self.codes[rows], self.values)
+        starts, places = spans_of(self.starts, rows)
+        return Labels(self.codes[places], self.values, starts)
+
+    def lists(self) -> list[tuple[Any, ...]]:
+        """The labels of each row as a tuple, for many labels per row."""
+        assert self.starts is not None
+        labels, starts = self.values[self.codes].tolist(), self.starts.tolist()
+        return [tuple(labels[a:b]) for a, b in pairwise(starts)]
+
+    def in_order(self) -> Labels:
+        """The same labels with sorted values; those of a row are sorted as well, each once.
+
+        One label per row is left as it is.
+        """
+        if self.starts is None:
+            return self
+        order = np.argsort(self.values, kind="stable")
+        ranks = np.empty(len(order), np.int64)
+        ranks[order] = np.arange(len(order))
+        rows = np.repeat(np.arange(self.n_rows), np.diff(self.starts))
+        keys = np.unique(rows * max(1, len(order)) + ranks[self.codes])
+        rows, codes = np.divmod(keys, max(1, len(order)))
+        starts = np.searchsorted(rows, np.arange(self.n_rows + 1)).astype(np.int64)
+        return Labels(codes.astype(np.int32), self.values[order], starts)
+
+
+def spans_of(bounds: NDArray[np.int64], chosen: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bounds of some spans one after the other, and the places of what is in them."""
+    chosen = np.arange(len(bounds) - 1)[chosen]
+    sizes = np.diff(bounds)[chosen]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return starts, np.repeat(bounds[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
