@@ -54,7 +54,7 @@ LAYERS = [
         "vw.hpp",
     },
     {"round.hpp", "cells.hpp"},
-    {"lookahead.hpp"},
+    {"lookahead.hpp", "targets.hpp"},
     {"learn.hpp", "structured.hpp", "hashing.hpp", "top_two.hpp"},
     {"sweep.hpp", "mean_reader.hpp", "likelihood.hpp", "descent.hpp"},
     {"tagging.hpp", "classes.hpp", "candidates.hpp"},

@@ -14,7 +14,8 @@ import strategies
 from driver import expected, learn, make
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn.weights import Diagonal, rows_of
+from surelearn import constraints, rules
+from surelearn.weights import Diagonal, Layout, Method, Targets, rows_of
 
 PROJECTIONS = ["precision", "covariance"]
 
@@ -202,3 +203,27 @@ def test_too_large_a_covariance_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr("surelearn.weights.FULL_LIMIT", 2**30)
     with pytest.raises(ValueError, match=r"at most 1\.1 GB, got 20,000 weights, .* 1\.6 GB"):
         make(20_000, 2, "arow", covariance="full", fit_intercept=False, dtype=np.float32)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 6])
+@pytest.mark.parametrize("rule", ["arow", "probit", "variance-exact", "pa1"])
+def test_every_label_of_many_is_learnt_as_a_problem_of_its_own(rule, n_labels):
+    rng = np.random.default_rng(n_labels)
+    X = rng.normal(size=(80, 10)) * (rng.random((80, 10)) < 0.5)
+    has = X @ rng.normal(size=(10, n_labels)) > 0.5
+    core, rows = rules.get(rule).core(), rows_of(X)
+    layout = Layout(10, intercept=True, second_order=not core.first_order, averaged=False,
+                    dtype="float64")  # fmt: skip
+    method = Method(core, constraints.get("single").core(), False)
+
+    def learnt(y, n_columns, **more):
+        weights, done = Diagonal(layout, n_columns, 1.0), np.zeros(3, np.uint64)
+        known = np.ones(max(n_columns, 2 - len(more)), np.uint8)
+        targets = Targets(y.astype(np.int32), None, None, known, **more)
+        assert not weights.learn(method, rows, targets, span=(0, 80), done=done)
+        return weights.means if core.first_order else np.stack([weights.means, weights.variances])
+
+    starts = np.append(0, has.sum(axis=1).cumsum())
+    found = learnt(np.nonzero(has)[1], n_labels, starts=starts)
+    alone = [learnt(has[:, k], 1) for k in range(n_labels)]
+    np.testing.assert_allclose(found, np.concatenate(alone, axis=-2), rtol=0, atol=1e-14)

@@ -102,6 +102,23 @@ void check_width(const Model<W>& model, const Rows& rows) {
     return {missed->data(), n_rows};
 }
 
+/// Where the labels of every row begin in y, if rows have any number of them: each has a column.
+[[nodiscard]] inline std::span<const std::int64_t> starts_of(
+    const std::optional<Vector<std::int64_t>>& starts, const Vector<std::int32_t>& y,
+    std::size_t n_rows, std::size_t n_columns) {
+    if (!starts) return {};
+    const auto places = bind::view(*starts);
+    const auto inside = [&](std::int32_t k) {
+        return k >= 0 && static_cast<std::size_t>(k) < n_columns;
+    };
+    if (places.size() != n_rows + 1 || places.front() != 0 || !std::ranges::is_sorted(places) ||
+        places.back() != static_cast<std::int64_t>(y.shape(0)) ||
+        !std::ranges::all_of(bind::view(y), inside)) {
+        throw nb::value_error("labels do not fit the rows");
+    }
+    return places;
+}
+
 /// Learns rows [begin, end) of the order. `done` is kept up to date with (rows, mistakes, updates),
 /// also when Ctrl-C ends it. Tells whether a row was refused.
 template <Weights W>
@@ -111,7 +128,8 @@ bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool
                 const std::optional<Vector<std::int64_t>>& order,
                 const Writable<std::uint8_t>& known, const std::optional<Vector<double>>& cost,
                 const std::optional<Vector<std::int8_t>>& code,
-                const std::optional<Writable<std::uint8_t>>& missed, std::size_t begin,
+                const std::optional<Writable<std::uint8_t>>& missed,
+                const std::optional<Vector<std::int64_t>>& starts, std::size_t begin,
                 std::size_t end, const Writable<std::uint64_t>& done) {
     check_width(model, rows);
     const Method method = method_of(rule, scheme, covariance);
@@ -120,7 +138,11 @@ bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool
                           std::span(known.data(), known.shape(0)),
                           cost_of(cost, known.shape(0)),
                           code_of(code, known.shape(0) * model.shape().n_columns),
-                          missed_of(missed, y.shape(0))};
+                          missed_of(missed, starts ? rows.size() : y.shape(0)),
+                          starts_of(starts, y, rows.size(), known.shape(0))};
+    if (starts && (!W::holds_coded_problems || known.shape(0) != model.shape().n_columns)) {
+        throw nb::value_error("labels do not fit the weights");
+    }
     const nb::gil_scoped_release release;
     return std::visit(
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
@@ -325,8 +347,8 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
               nb::arg("rows"), nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
               nb::arg("order").noconvert().none(), nb::arg("known").noconvert(),
               nb::arg("cost").noconvert().none(), nb::arg("code").noconvert().none(),
-              nb::arg("missed").noconvert().none(), nb::arg("begin"), nb::arg("end"),
-              nb::arg("done").noconvert(),
+              nb::arg("missed").noconvert().none(), nb::arg("starts").noconvert().none(),
+              nb::arg("begin"), nb::arg("end"), nb::arg("done").noconvert(),
               "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
     model.def("learn_row", &learn_row<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),
               nb::arg("rows"), nb::arg("y"), nb::arg("weight"),

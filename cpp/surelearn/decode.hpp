@@ -90,6 +90,17 @@ public:
         if (kind_ == Kind::code) keep_signs(code, columns, B);
     }
 
+    /// One problem for each known label, all in place 0.
+    void find_each(std::span<const std::uint8_t> known, const ColumnOrder& order) {
+        std::vector<std::uint32_t> columns;
+        for (std::size_t k = 0; k < known.size(); ++k) {
+            if (known[k] != 0) columns.push_back(static_cast<std::uint32_t>(k));
+        }
+        quads_.resize(1);
+        in_place_.resize(1);
+        lay_out(0, columns, order);
+    }
+
     [[nodiscard]] bool empty() const noexcept { return quads_.empty(); }
 
     /// The columns of the problems that involve class y.

@@ -18,28 +18,12 @@
 #include "surelearn/round.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
+#include "surelearn/targets.hpp"
 #include "surelearn/transaction.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
 
 namespace surelearn {
-
-/// Labels, costs and code of a pass.
-struct Targets {
-    std::span<const std::int32_t> y;  ///< class of each row
-    Examples rows;
-    std::span<std::uint8_t> known;   ///< for each class, whether it may be a rival yet
-    std::span<const double> cost{};  ///< [right, wrong]: factor of the rule's demand; empty: 1
-
-    std::span<const std::int8_t> code{};  ///< [class, problem]: -1, 0, +1; empty: no reduction
-
-    /// For each row, whether the prediction before learning it was wrong. Empty: not wanted.
-    std::span<std::uint8_t> missed{};
-
-    [[nodiscard]] double cost_of(std::size_t right, std::size_t wrong) const noexcept {
-        return cost.empty() ? 1.0 : cost[right * known.size() + wrong];
-    }
-};
 
 namespace detail {
 
@@ -66,6 +50,8 @@ struct Scratch : TransactionOf<W> {
     exact::Problem problem;
     ColumnSteps steps;
     Problems problems;
+    std::vector<std::int8_t> signs;      ///< for each label, +1 if the row has it
+    std::vector<std::int32_t> arrivals;  ///< labels that no row had before
 };
 
 /// Working memory for weights that hold coded problems.
@@ -144,13 +130,45 @@ public:
             if (arrived) weights_.look_again();
             steps.resize(weights_.shape().n_columns, problems.of(y).size());
             weights_.moments(row, steps.s, steps.v, problems.of(y), ahead);
-            const Outcome outcome = take_steps(row, y, weight);
+            const std::size_t B = steps.s.size();
+            const Outcome outcome = take_steps(row, y, targets_.code.subspan(y * B, B), weight);
             if (outcome == Outcome::refused && arrived) {
                 targets_.known[y] = 0;
                 find_problems();
             }
             return close(outcome, problems.lead(y, steps.s, targets_.known), tally);
         }
+    }
+
+    /// Each column is a label: +1 if the row has it, -1 if not. A label is learnt from the first
+    /// row that has it.
+    [[nodiscard]] bool labelled(const RowView& row, const RowView& ahead,
+                                std::span<const std::int32_t> labels, double weight, Tally& tally) {
+        if constexpr (!W::holds_coded_problems) {
+            return false;
+        } else {
+            meet(labels);
+            auto& problems = scratch_.problems;
+            auto& steps = scratch_.steps;
+            steps.resize(weights_.shape().n_columns, problems.of(0).size());
+            weights_.moments(row, steps.s, steps.v, problems.of(0), ahead);
+            const Outcome outcome = take_steps(row, 0, scratch_.signs, weight);
+            if (outcome == Outcome::refused && !scratch_.arrivals.empty()) {
+                for (const std::int32_t k : scratch_.arrivals) targets_.known[index(k)] = 0;
+                problems.find_each(targets_.known, weights_.order());
+            }
+            return close(outcome, labelled_rightly(steps.s) ? 1.0 : -1.0, tally);
+        }
+    }
+
+    /// Whether the averaged means, which predictions use, give a row its labels.
+    [[nodiscard]] bool labelled_rightly_by_average(const RowView& row,
+                                                   std::span<const std::int32_t> labels) {
+        set_signs(labels);
+        auto& s = scratch_.averaged;
+        s.resize(weights_.shape().n_columns);
+        weights_.averaged_scores(row, s);
+        return labelled_rightly(s);
     }
 
     /// The lead of the right label under the averaged means, which predictions use.
@@ -187,19 +205,55 @@ private:
         }
     }
 
-    [[nodiscard]] Outcome take_steps(const RowView& row, std::size_t y, double weight) {
+    [[nodiscard]] static std::size_t index(std::int32_t label) noexcept {
+        return static_cast<std::size_t>(label);
+    }
+
+    void set_signs(std::span<const std::int32_t> labels) {
+        scratch_.signs.assign(targets_.known.size(), -1);
+        for (const std::int32_t k : labels) scratch_.signs[index(k)] = 1;
+    }
+
+    /// Makes the labels of a row known.
+    void meet(std::span<const std::int32_t> labels) {
+        set_signs(labels);
+        auto& arrivals = scratch_.arrivals;
+        arrivals.clear();
+        for (const std::int32_t k : labels) {
+            if (targets_.known[index(k)] != 0) continue;
+            targets_.known[index(k)] = 1;
+            arrivals.push_back(k);
+        }
+        if (!arrivals.empty() || scratch_.problems.empty()) {
+            scratch_.problems.find_each(targets_.known, weights_.order());
+        }
+        if (!arrivals.empty()) weights_.look_again();
+    }
+
+    /// Whether the known labels with positive scores are those of the row.
+    [[nodiscard]] bool labelled_rightly(std::span<const double> s) const noexcept {
+        for (std::size_t k = 0; k < s.size(); ++k) {
+            if (targets_.known[k] != 0 && (s[k] > 0.0) != (scratch_.signs[k] > 0)) return false;
+        }
+        return true;
+    }
+
+    /// Steps of the problems in place `y`; a problem has the sign of the row.
+    [[nodiscard]] Outcome take_steps(const RowView& row, std::size_t y,
+                                     std::span<const std::int8_t> signs, double weight) {
         auto& steps = scratch_.steps;
         const bool finite = std::visit(
-            [&](const auto& rule) { return steps_by(rule, row, y, weight); }, method_.rule);
+            [&](const auto& rule) { return steps_by(rule, row, y, signs, weight); }, method_.rule);
         if (!finite) return Outcome::refused;
         if (steps.moving.empty()) return Outcome::unmoved;
         const bool done = column_updates_.updates.update(weights_, row, steps, method_.projection);
         return done ? Outcome::moved : Outcome::refused;
     }
 
-    /// The steps of all problems that involve class y; false if one is not finite.
+    /// False if one is not finite.
     template <class R>
-    [[nodiscard]] bool steps_by(const R& rule, const RowView& row, std::size_t y, double weight) {
+    [[nodiscard]] bool steps_by(const R& rule, const RowView& row, std::size_t y,
+                                std::span<const std::int8_t> signs, double weight) {
         auto& steps = scratch_.steps;
         const auto problems = scratch_.problems.in_place(y);
         steps.moving.clear();
@@ -207,7 +261,7 @@ private:
             bool moves = false;
             for (std::size_t i = 0; i < quad.column.size(); ++i) {
                 const std::size_t b = problems[quad.first + i];
-                const double sign = targets_.code[y * steps.s.size() + b];
+                const double sign = signs[b];
                 const std::array g{Side{b, sign}};
                 const Moments margin{sign * steps.s[b], steps.v[quad.first + i]};
                 const auto gather = [&] {
@@ -346,7 +400,8 @@ private:
 
     /// Ends the round; only classes that are rivals of one another share a scale.
     [[nodiscard]] bool close(Outcome outcome, double m, Tally& tally) {
-        const bool apart = weights_.shape().n_columns == 1 || !targets_.code.empty();
+        const bool apart =
+            weights_.shape().n_columns == 1 || !targets_.code.empty() || !targets_.starts.empty();
         const auto known = apart ? std::span<const std::uint8_t>{} : targets_.known;
         return close_round(weights_, method_, {outcome, !(m > 0.0)}, known, tally);
     }
@@ -379,8 +434,6 @@ public:
 
     /// Learns the rows from the end of the last piece up to `end`.
     [[nodiscard]] Tally run(std::size_t end) {
-        [[maybe_unused]] const bool coded = !targets_.code.empty();
-        [[maybe_unused]] const bool binary = weights_.shape().n_columns == 1;
         const bool judged = !targets_.missed.empty();
         const bool by_average = judged && weights_.shape().averaged;
         Tally tally{.end = next_};
@@ -389,21 +442,10 @@ public:
             const std::size_t i = targets_.rows.at(next_);
             const auto row = rows_.row(i, scratch_.row);
             const double weight = targets_.rows.weight_of(i);
-            const std::int32_t y = targets_.y[i];
-            const auto label = static_cast<std::size_t>(y);
             const std::uint64_t mistakes = tally.mistakes;
-            double lead = 0.0;
-            bool learnt = false;
-            if constexpr (W::holds_classes) {
-                if (by_average) lead = round_.averaged_lead(row, label);
-                learnt = coded    ? round_.coded(row, ahead, label, weight, tally)
-                         : binary ? round_.binary(row, ahead, y, weight, tally)
-                                  : round_.joint(row, ahead, label, weight, tally);
-            } else {
-                learnt = round_.binary(row, ahead, y, weight, tally);
-            }
-            if (learnt) {
-                const bool missed = by_average ? !(lead > 0.0) : tally.mistakes > mistakes;
+            const bool right = by_average && right_by_average(row, i);
+            if (learn(row, ahead, i, weight, tally)) {
+                const bool missed = by_average ? !right : tally.mistakes > mistakes;
                 if (judged) targets_.missed[i] = missed ? 1 : 0;
                 ++next_;
             } else {
@@ -414,6 +456,31 @@ public:
     }
 
 private:
+    using RowView = typename M::RowView;
+
+    [[nodiscard]] bool learn(const RowView& row, const RowView& ahead, std::size_t i, double weight,
+                             Tally& tally) {
+        if constexpr (W::holds_classes) {
+            if (!targets_.starts.empty()) {
+                return round_.labelled(row, ahead, targets_.labels_of(i), weight, tally);
+            }
+            const auto y = static_cast<std::size_t>(targets_.y[i]);
+            if (!targets_.code.empty()) return round_.coded(row, ahead, y, weight, tally);
+            if (weights_.shape().n_columns > 1) return round_.joint(row, ahead, y, weight, tally);
+        }
+        return round_.binary(row, ahead, targets_.y[i], weight, tally);
+    }
+
+    [[nodiscard]] bool right_by_average(const RowView& row, std::size_t i) {
+        if constexpr (W::holds_classes) {
+            if (!targets_.starts.empty()) {
+                return round_.labelled_rightly_by_average(row, targets_.labels_of(i));
+            }
+            return round_.averaged_lead(row, static_cast<std::size_t>(targets_.y[i])) > 0.0;
+        }
+        return false;
+    }
+
     W& weights_;
     const M& rows_;
     const Targets& targets_;

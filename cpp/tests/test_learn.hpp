@@ -275,6 +275,46 @@ inline void an_undecided_row_is_a_mistake() {
     }
 }
 
+/// Rows with any number of labels: a column learns what a binary problem of that label learns, from
+/// the first row that has it.
+inline void labels_are_problems_of_their_own() {
+    constexpr std::size_t n = 200;
+    const auto problem = learning::make_problem(3, n);
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> y;
+    const auto has = [&](std::size_t i, std::int32_t k) {
+        return k == 0 ? i >= 50 && problem.y[i] == 0 : problem.y[i] >= k;
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::int32_t k = 0; k < 3; ++k) {
+            if (has(i, k)) y.push_back(k);
+        }
+        starts.push_back(static_cast<std::int64_t>(y.size()));
+    }
+    const auto rows = problem.tidy.matrix();
+    const learning::Setting setting{.rule = rules::AROW{1.0}, .n_classes = 3};
+    Diagonal<double> weights(setting.shape());
+    std::vector<std::uint8_t> known{0, 1, 1};
+    const Targets targets{.y = y, .rows = {}, .known = known, .starts = starts};
+    const Tally tally = learn(weights, setting.method(), rows, targets, 0, n);
+    CHECK(tally.end == n && known[0] == 1);
+    for (std::int32_t k = 0; k < 3; ++k) {
+        std::vector<std::int32_t> own(n);
+        for (std::size_t i = 0; i < n; ++i) own[i] = has(i, k) ? 1 : 0;
+        const auto first = static_cast<std::size_t>(std::ranges::find(own, 1) - own.begin());
+        learning::Setting binary = setting;
+        binary.n_classes = 2;
+        Diagonal<double> alone(binary.shape());
+        std::vector<std::uint8_t> both{1, 1};
+        const Targets one{.y = own, .rows = {}, .known = both};
+        (void)learn(alone, binary.method(), rows, one, k == 0 ? first : 0, n);
+        for (std::size_t j = 0; j < learning::n_features; ++j) {
+            const auto column = static_cast<std::size_t>(k);
+            CHECK_AT_MOST(std::fabs(weights.mean(j, column) - alone.mean(j, 0)), 1e-14);
+        }
+    }
+}
+
 namespace learning {
 
 /// Calls of operator new while the first rows are learnt.
@@ -321,6 +361,7 @@ inline constexpr std::array learn_tests{
     Test{"rows in order need no order", rows_in_order_need_no_order},
     Test{"learning stops at a refused row", learning_stops_at_a_refused_row},
     Test{"an undecided row is a mistake", an_undecided_row_is_a_mistake},
+    Test{"labels are problems of their own", labels_are_problems_of_their_own},
 #if SURELEARN_OWN_NEW
     Test{"learning does not allocate for each row", learning_does_not_allocate_for_each_row},
 #endif

@@ -66,6 +66,8 @@ class Targets(NamedTuple):
     cost: NDArray[np.float64] | None = None  # in C order: [right, wrong]
     code: NDArray[np.int8] | None = None  # in C order: [class, problem]; None: no reduction
     missed: NDArray[np.uint8] | None = None  # output: whether `predict` was wrong before the row
+    # If rows have any number of labels: row i has y[starts[i]:starts[i + 1]], columns of labels.
+    starts: NDArray[np.int64] | None = None
 
 
 class Tally(NamedTuple):
@@ -405,7 +407,7 @@ class Diagonal(Weights):
         For two classes. Adds (mistakes, updates) of each column to `tally`, and sets its third
         number if a row must be learnt alone. `targets.missed` holds one column after the other.
         """
-        y, weight, order, _, cost, _, missed = targets
+        y, weight, order, _, cost, _, missed, _ = targets
         how = [runner.rule for runner in runners], [runner.covariance for runner in runners]
         self._core.race(*how, rows, y, weight, order, cost, missed, tally, *span)
 
