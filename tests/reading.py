@@ -33,6 +33,20 @@ def records(kinds=tuple(labels), min_size=1):
     )
 
 
+def many_labelled(kinds=tuple(labels)):
+    """Lists of (text, list of labels), the labels of one type; the first list is not empty."""
+    return st.sampled_from(kinds).flatmap(
+        lambda kind: st.lists(
+            st.tuples(texts, st.lists(labels[kind], max_size=4)), min_size=1, max_size=12
+        ).filter(lambda pairs: pairs[0][1])
+    )
+
+
+def as_sets(pairs):
+    """What is read of lists of labels: each label once, in order."""
+    return [(text, tuple(sorted(set(labels)))) for text, labels in pairs]
+
+
 @contextmanager
 def blocks_of(size):
     """Blocks of so many bytes."""
@@ -48,7 +62,8 @@ def rows(source, **options):
 def joined(batches):
     found, n_bad = [], 0
     for batch in batches:
-        found += zip(batch.X.to_pylist(), batch.y.tolist(), strict=True)
+        y = batch.y if isinstance(batch.y, list) else batch.y.tolist()  # a list: many labels
+        found += zip(batch.X.to_pylist(), y, strict=True)
         n_bad += batch.n_bad
     return found, n_bad
 
@@ -61,7 +76,8 @@ def content(batch):
         return grouped(batch), batch.n_bad
     X = batch.X.tolist() if isinstance(batch.X, np.ndarray) else batch.X.to_pylist()
     weight = None if batch.weight is None else batch.weight.tolist()
-    return X, None if batch.labels is None else batch.y.tolist(), weight, batch.n_bad
+    y = batch.y.tolist() if isinstance(batch.y, np.ndarray) else batch.y
+    return X, y, weight, batch.n_bad
 
 
 def grouped(batch):

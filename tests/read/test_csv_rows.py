@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reading import blocks_of, rows
+from reading import as_sets, blocks_of, check_going_on, many_labelled, rows, written
 from surelearn import read
 
 
@@ -159,3 +163,52 @@ def test_labels_are_texts_or_whole_numbers(tmp_path, kind):
     (tmp_path / "a.csv").write_text(labelled(1, 2))
     with pytest.raises(ValueError, match="label_type must be str or int, got"):
         rows(tmp_path / "a.csv", label="stars", label_type=kind)
+
+
+@given(
+    pairs=many_labelled(["whole numbers"]),
+    separator=st.sampled_from(";|, "),
+    size=st.sampled_from([16, 2**20]),
+)
+def test_labels_apart_by_a_separator_are_read(pairs, separator, size, tmp_path_factory):
+    path = tmp_path_factory.mktemp("many") / "a.csv"
+    cells = [(text, separator.join(map(str, labels))) for text, labels in pairs]
+    path.write_text(written(cells), newline="")
+    with blocks_of(size):
+        assert rows(path, label_separator=separator) == (as_sets(pairs), 0)
+        as_texts = rows(path, label_separator=separator, label_type=str)
+        check_going_on(read.batches(path, label_separator=separator))
+    assert as_texts == (as_sets([(text, map(str, labels)) for text, labels in pairs]), 0)
+
+
+def test_an_empty_cell_has_no_labels_and_spaces_are_no_part_of_them(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\na,\nb,x; y\nc,  \nd,z\n")
+    assert rows(path, label_separator=";") == (
+        [("a", ()), ("b", ("x", "y")), ("c", ()), ("d", ("z",))],
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["a", "b;;c"], r"must be a list of texts, got ['b', None, 'c']."),
+        (["a", "b;"], r"must be a list of texts, got ['b', None]."),
+        (["1;2;3;4;5;6;7;8;9;10", "2;x"], r"must be a list of whole numbers, got ['2', 'x']."),
+    ],
+)
+def test_a_bad_label_among_many_is_a_bad_row(tmp_path, cells, message):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\n" + "".join(f"t,{cell}\n" for cell in cells))
+    with pytest.raises(read.BadInput, match=re.escape(f"line 3: 'label' {message}")):
+        rows(path, label_separator=";")
+    found, n_bad = rows(path, label_separator=";", skip_bad=True)
+    assert (len(found), n_bad) == (1, 1)
+
+
+def test_an_odd_label_among_many_names_the_remedy(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\nt,1;2;3;4;5;6;7;8;9;10\nt,x\n")
+    with pytest.raises(read.BadInput, match=r"With label_type=str all labels are texts"):
+        rows(path, label_separator=";")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -56,9 +57,34 @@ def test_columns_of_objects_hold_one_kind():
     labels = pd.Series([True, "x"], dtype=object)
     with pytest.raises(read.BadInput, match=r"row 2: 'label' must be true or false, got 'x'."):
         rows(pd.DataFrame({"text": ["a", "b"], "label": labels}))
-    labels = pd.Series([{1}, "x"], dtype=object)
-    with pytest.raises(read.BadInput, match=r"row 1: 'label' must be a text or a number, got {1}"):
+    labels = pd.Series([{1: 2}, "x"], dtype=object)
+    with pytest.raises(read.BadInput, match=r"row 1: 'label' must be a text or a number, got {1:"):
         rows(pd.DataFrame({"text": ["a", "b"], "label": labels}))
     # What is not read may be anything.
     frame = pd.DataFrame({"text": ["a"], "label": ["x"], "other": pd.Series([{1}], dtype=object)})
     assert rows(frame) == ([("a", "x")], 0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [list, tuple, set, frozenset, np.array],
+    ids=["lists", "tuples", "sets", "frozensets", "arrays"],
+)
+def test_pandas_columns_of_collections_are_many_labels(make):
+    labels = pd.Series([make(["x", "y"]), make(["y"]), make([])], dtype=object)
+    frame = pd.DataFrame({"text": ["a", "b", "c"], "label": labels})
+    assert rows(frame) == ([("a", ("x", "y")), ("b", ("y",)), ("c", ())], 0)
+
+
+def test_polars_lists_are_many_labels():
+    frame = pl.DataFrame({"text": ["a", "b", "c"], "label": [[2, 1, 2], [], [3]]})
+    assert rows(frame) == ([("a", (1, 2)), ("b", ()), ("c", (3,))], 0)
+
+
+@pytest.mark.parametrize("bad", [["b", 1], "b", [["b"]], None])
+def test_a_bad_list_of_a_frame_is_a_bad_record(bad):
+    labels = pd.Series([[], ["a"], bad, ["c"]], dtype=object)
+    frame = pd.DataFrame({"text": list("abcd"), "label": labels})
+    with pytest.raises(read.BadInput, match=r"frame, row 3: 'label' must be a list of texts, got"):
+        rows(frame)
+    assert rows(frame, skip_bad=True) == ([("a", ()), ("b", ("a",)), ("d", ("c",))], 1)

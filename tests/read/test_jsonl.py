@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reading import blocks_of, check_going_on, dumped, records, rows
+from reading import (
+    as_sets,
+    blocks_of,
+    check_going_on,
+    dumped,
+    many_labelled,
+    records,
+    rows,
+)
 from reference import readers as slow
 from surelearn import read
 
@@ -164,3 +174,52 @@ def test_whole_numbers_too_large_for_integers_are_numbers_beside_bad_lines_too(t
     path.write_text(good)
     (plain,) = read.batches(path)
     assert np.asarray(plain.X).tolist() == np.asarray(batch.X).tolist()
+
+
+@given(pairs=many_labelled(), size=st.sampled_from([16, 100, 2**20]))
+def test_lists_of_labels_are_read(pairs, size, tmp_path_factory):
+    path = tmp_path_factory.mktemp("many") / "a.jsonl"
+    path.write_bytes(dumped(pairs))
+    with blocks_of(size):
+        assert rows(path) == (as_sets(pairs), 0)
+        check_going_on(read.batches(path))
+        assert read.batches(path).first(100).y == [labels for _, labels in as_sets(pairs)]
+
+
+@pytest.mark.parametrize(
+    ("first", "bad", "message"),
+    [
+        (["a"], ["b", 1], r"must be a list of texts, got ['b', 1]."),
+        (["a"], ["b", None], r"must be a list of texts, got ['b', None]."),
+        (["a"], "b", r"must be a list of texts, got 'b'."),
+        (["a"], None, r"must be a list of texts, got null."),
+        (["a"], [["b"]], r"must be a list of texts, got [['b']]."),
+        ([1], [2, 2.5], r"must be a list of whole numbers, got [2, 2.5]."),
+        ([1], [2**63], r"must be a list of whole numbers, got [9223372036854775808]."),
+        ([0.5], [True], r"must be a list of numbers, got [True]."),
+        ("a", ["b"], r"must be a text, got ['b']."),
+    ],
+)
+def test_a_bad_list_of_labels_is_a_bad_record(path, first, bad, message):
+    pairs = [("t", first)] * 5 + [("t", bad)] + [("t", first)] * 5
+    path.write_bytes(dumped(pairs))
+    for size in (40, 2**20):
+        with (
+            blocks_of(size),
+            pytest.raises(read.BadInput, match=re.escape(f"line 6: 'label' {message}")),
+        ):
+            rows(path)
+        with blocks_of(size):
+            found, n_bad = rows(path, skip_bad=True)
+        assert (len(found), n_bad) == (10, 1)
+
+
+def test_numbers_in_lists_beside_a_bad_line_lose_nothing(path):
+    """A bad line sends its block through Python, where a whole number must become a float."""
+    path.write_bytes(dumped([("t", [0.5, 10**30]), ("t", ["x"]), ("t", [3])]))
+    assert rows(path, skip_bad=True) == ([("t", (0.5, 1e30)), ("t", (3.0,))], 1)
+
+
+def test_empty_lists_do_not_decide_the_kind(path):
+    path.write_bytes(dumped([("t", None), ("t", []), ("t", [7])]))
+    assert rows(path, skip_bad=True) == ([("t", ()), ("t", (7,))], 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from reading import blocks_of, records, rows
+from reading import as_sets, blocks_of, check_going_on, many_labelled, records, rows
 from stores import FILES, TEXTS, table_of, write_stream
 from surelearn import read
 
@@ -80,3 +82,67 @@ def test_tables_without_rows(tmp_path):
         write(empty, tmp_path / name)
         with pytest.raises(read.BadInput, match=f"{name} must have at least one record, got none."):
             rows(tmp_path / name)
+
+
+LISTS = (pa.list_, pa.large_list)
+
+
+@pytest.mark.parametrize("kind", FILES)
+@given(
+    pairs=many_labelled(), list_=st.sampled_from(LISTS), coded=st.booleans(),
+    size=st.sampled_from([1, 2**20]),
+)  # fmt: skip
+def test_lists_of_labels_are_read(kind, pairs, list_, coded, size, tmp_path_factory):
+    name, write = FILES[kind]
+    path = tmp_path_factory.mktemp("many") / name
+    texts, labels = (list(column) for column in zip(*pairs, strict=True))
+    one = pa.array([label for own in labels for label in own]).type
+    coded = coded and one == pa.string() and kind != "parquet"  # which reads them as texts
+    element = pa.dictionary(pa.int32(), one) if coded else one
+    write(pa.table({"text": texts, "label": pa.array(labels, list_(element))}), path)
+    with blocks_of(size):
+        assert rows(path) == (as_sets(pairs), 0)
+        check_going_on(read.batches(path))
+
+
+@pytest.mark.parametrize("list_", LISTS)
+@pytest.mark.parametrize(
+    ("type_", "lists", "shown"),
+    [
+        (pa.string(), [["a"], ["b", None], []], "a list of texts, got ['b', None]."),
+        (pa.string(), [["a"], None, []], "a list of texts, got null."),
+        (pa.uint64(), [[1], [2**63], []], "a list of whole numbers, got [None]."),
+        (pa.float64(), [[0.5], [float("nan")], []], "a list of numbers, got [nan]."),
+    ],
+)
+def test_a_bad_list_of_labels_is_a_bad_record(list_, type_, lists, shown):
+    table = pa.table({"text": ["t"] * 3, "label": pa.array(lists, list_(type_))})
+    wrong = re.escape(f"frame, row 2: 'label' must be {shown}")
+    with pytest.raises(read.BadInput, match=wrong):
+        rows(table)
+    assert rows(table, skip_bad=True) == ([("t", tuple(lists[0])), ("t", ())], 1)
+
+
+def test_tables_must_agree_on_lists(tmp_path):
+    one, many = (
+        pa.table({"text": ["a"], "label": ["x"]}),
+        pa.table({"text": ["a"], "label": [["x"]]}),
+    )
+    for number, (first, second, wanted) in enumerate(
+        [(one, many, "a text, got list"), (many, one, "a list of texts, got string")]
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        parquet.write_table(first, folder / "a.parquet")
+        parquet.write_table(second, folder / "b.parquet")
+        with pytest.raises(read.BadInput, match=f"b.parquet: 'label' must be {wanted}"):
+            rows(folder)
+    deep = pa.table({"text": ["a"], "label": [[["x"]]]})
+    with pytest.raises(read.BadInput, match=r"or a list of them, got list<.*list<"):
+        rows(deep)
+
+
+def test_texts_in_lists_must_be_utf8():
+    lists = pa.ListArray.from_arrays([0, 1, 2], latin([b"a", b"na\xefve"]))
+    with pytest.raises(read.BadInput, match=r"frame must be a sound table, got"):
+        rows(pa.table({"text": ["a", "b"], "label": lists}))

@@ -13,6 +13,7 @@ from surelearn._check._said import Keyword, Said, must
 _FOR = {
     "delimiter": ("csv and tsv", ("csv", "tsv")),
     "quote": ("csv and tsv", ("csv", "tsv")),
+    "label_separator": ("csv and tsv", ("csv", "tsv")),
     "cross": ("vw", ("vw",)),
     "zero_based": ("svmlight", ("svmlight",)),
     "encoding": ("lines of text", ("csv", "tsv", "jsonl", "svmlight", "vw")),
@@ -60,6 +61,13 @@ def only_for(kind: str, **given: str | bool | None) -> None:
 
 def delimiter(value: object) -> str:
     return _one_letter("delimiter", value, "one ASCII character that ends no line")
+
+
+def label_separator(value: object) -> str | None:
+    """What separates the labels of a record; None if a record has one label."""
+    if value is None:
+        return None
+    return _one_letter("label_separator", value, "one ASCII character that ends no line")
 
 
 def quote(value: object, between: str) -> str:

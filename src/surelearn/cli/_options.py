@@ -71,6 +71,10 @@ ROWS: dict[str, Any] = {
     "label_type": Annotated[
         str | None, typer.Option(metavar="str|int", help="Type of csv labels; guessed by default.")
     ],
+    "label_separator": Annotated[
+        str | None,
+        typer.Option(metavar="LETTER", help="Separator of the labels of a row of csv, such as ;."),
+    ],
     "zero_based": Annotated[
         bool, typer.Option("--zero-based", help="Feature indices of svmlight start at 0, not 1.")
     ],
@@ -127,8 +131,9 @@ def reading(**asked: Any) -> dict[str, Any]:
     for name in ("features", "columns"):
         if asked.get(name) is not None:
             asked[name] = asked[name].split(",")
-    if asked.get("delimiter") == r"\t":
-        asked["delimiter"] = "\t"
+    for name in ("delimiter", "label_separator"):
+        if asked.get(name) == r"\t":
+            asked[name] = "\t"
     if asked.get("label_type") is not None:
         asked["label_type"] = {"str": str, "int": int}.get(asked["label_type"], asked["label_type"])
     return {name: value for name, value in asked.items() if value not in (None, False)}

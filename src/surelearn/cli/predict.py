@@ -29,7 +29,7 @@ T = TypeVar("T")
 _PREDICTED = ("label", "probability", "sureness", "probabilities")
 
 
-@reads(ROWS | _ranking.GROUPS, without=("label", "weight", "label_type"))
+@reads(ROWS | _ranking.GROUPS, without=("label", "weight", "label_type", "label_separator"))
 def predict(
     model: Model,
     files: Files,

@@ -9,7 +9,7 @@ from surelearn import _check
 from surelearn.read import GROUP_FORMATS, Source, batches, groups, sentences, told_formats
 
 #: Keywords that describe the file format, not the contents.
-_WRITTEN = ("format", "delimiter", "quote", "encoding", "zero_based", "cross")
+_WRITTEN = ("format", "delimiter", "quote", "encoding", "label_separator", "zero_based", "cross")
 
 
 def opened(

@@ -152,7 +152,7 @@ def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
 
 
 #: Reading options of a source that are strings.
-_WORDS = ("text", "label", "weight", "format", "delimiter", "quote", "encoding")
+_WORDS = ("text", "label", "weight", "format", "delimiter", "quote", "encoding", "label_separator")
 
 #: Those that are either true or false.
 _FLAGS = ("zero_based", "cross")

@@ -375,12 +375,12 @@ class Source(ABC):
 def joined(parts: Sequence[Batch]) -> Batch:
     """Several batches as one."""
     filled = [part for part in parts if len(part)] or parts[:1]
-    y = [part.y for part in filled if part.y is not None]
+    labels = [part.labels for part in filled if part.labels is not None]
     weights = [np.ones(len(part)) if part.weight is None else part.weight for part in filled]
     weighted = any(part.weight is not None for part in filled)
     return Batch(
         _stacked([part.X for part in filled]),
-        _coded(np.concatenate(y)) if y else None,
+        _joined_labels(labels) if labels else None,
         np.concatenate(weights) if weighted else None,
         sum(part.n_bad for part in parts),
         joined_kept([part.kept for part in filled]),
@@ -404,9 +404,12 @@ def joined_groups(parts: Sequence[Groups]) -> Groups:
     )
 
 
-def _coded(y: NDArray[Any]) -> Labels:
-    values, codes = np.unique(y, return_inverse=True)
-    return Labels(codes.astype(np.int32), values)
+def _joined_labels(parts: Sequence[Labels]) -> Labels:
+    flat = np.concatenate([part.values[part.codes] for part in parts])
+    values, codes = np.unique(flat, return_inverse=True)
+    sizes = [np.diff(part.starts) for part in parts if part.starts is not None]
+    starts = np.cumsum(np.concatenate([[0], *sizes]), dtype=np.int64) if sizes else None
+    return Labels(codes.astype(np.int32), values, starts)
 
 
 def _stacked(parts: Sequence[Any]) -> Any:

@@ -27,6 +27,14 @@ _KINDS: dict[str, tuple[type, str]] = {
     "a number": (float, "float64"),
 }
 
+#: The same kinds as errors name several of them.
+MANY = {
+    "a text": "texts",
+    "true or false": "true and false",
+    "a whole number": "whole numbers",
+    "a number": "numbers",
+}
+
 
 #: The value of `features` that means all numeric columns.
 ALL = ("*",)
@@ -45,6 +53,7 @@ class ColumnSpec:
     features: tuple[str, ...] | None = None
     label_type: type | None = None  # for csv, where a label has no type
     keep: tuple[str, ...] = ()
+    separator: str | None = None  # for csv: what separates the labels of a record
 
     def among(
         self,
@@ -116,6 +125,7 @@ class Columns:
     keep: Mapping[str, str | None] = field(default_factory=dict)
     others: tuple[str, ...] = ()  # columns that are not read
     is_guessed: bool = False  # whether the kind of the labels was guessed from the first rows
+    many: bool = False  # whether a record has a list of labels
 
     def plain(self) -> dict[str, Any]:
         """The columns as keywords of `batches`."""
@@ -144,7 +154,8 @@ class Columns:
         if self.text is not None:
             fields[self.text] = pyarrow.string()
         if self.label is not None:
-            fields[self.label] = getattr(pyarrow, _KINDS[self.kind][1])()
+            one = getattr(pyarrow, _KINDS[self.kind][1])()
+            fields[self.label] = pyarrow.list_(one) if self.many else one
         if self.weight is not None:
             fields[self.weight] = pyarrow.float64()
         return pyarrow.schema(fields)
@@ -153,12 +164,8 @@ class Columns:
         """What is wrong with a record, as a sentence; None if it is valid."""
         if self.text is not None and (found := _not(record, self.text, str)) is not None:
             return f"{self.text!r} must be a text, got {found}."
-        if self.label is not None:
-            found = _not(record, self.label, _KINDS[self.kind][0])
-            if found is not None:
-                large = type(record.get(self.label)) is int and self.kind == "a whole number"
-                kind = f"{self.kind} that fits int64" if large else self.kind
-                return f"{self.label!r} must be {kind}, got {found}."
+        if self.label is not None and (wrong := self._wrong_label(record, self.label)):
+            return wrong
         if self.weight is not None:
             found = _not_number(record, self.weight, low=0.0)
             if found is not None:
@@ -167,6 +174,17 @@ class Columns:
             if (found := _not_number(record, name)) is not None:
                 return f"{name!r} must be a number, got {found}."
         return None
+
+    def _wrong_label(self, record: Mapping[str, Any], name: str) -> str | None:
+        type_ = _KINDS[self.kind][0]
+        if self.many:
+            found = _not_list(record, name, type_)
+            kind = f"a list of {MANY[self.kind]}"
+        else:
+            found = _not(record, name, type_)
+            large = type(record.get(name)) is int and self.kind == "a whole number"
+            kind = f"{self.kind} that fits int64" if large else self.kind
+        return None if found is None else f"{name!r} must be {kind}, got {found}."
 
 
 def there(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
@@ -199,6 +217,13 @@ def _not(record: Mapping[str, Any], name: str, type_: type) -> str | None:
     return None if fits else shown(value, there=name in record)
 
 
+def _not_list(record: Mapping[str, Any], name: str, type_: type) -> str | None:
+    """The same for a list whose elements must have the type."""
+    value: Any = record.get(name)
+    fits = isinstance(value, list) and all(_not({name: x}, name, type_) is None for x in value)
+    return None if fits else shown(value, there=name in record)
+
+
 def _not_number(record: Mapping[str, Any], name: str, low: float = -math.inf) -> str | None:
     value: Any = record.get(name)
     number = type(value) in (int, float) and abs(value) < 1e308  # False for NaN and infinity
@@ -219,7 +244,7 @@ def batch_of(table: Any, columns: Columns, *, n_bad: int = 0, kept: Kept | None 
         X: Any = one_piece(table.column(columns.text))
     else:
         X = np.column_stack([_numbers(table, name) for name in columns.features])
-    label = None if columns.label is None else labels_of(one_piece(table.column(columns.label)))
+    label = None if columns.label is None else _labels(table.column(columns.label), columns)
     weight = None if columns.weight is None else _numbers(table, columns.weight)
     return Batch(X, label, weight, n_bad, kept or {})
 
@@ -232,6 +257,8 @@ def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
         column = table.column(name)
         if column.null_count:
             bad |= column.is_null().to_numpy()
+        if columns.many and name == columns.label:
+            bad |= _faulty_lists(one_piece(column))
         if str(column.type) == "double":
             bad |= ~(np.abs(_numbers(table, name)) < 1e308)
     if columns.weight is not None:
@@ -242,9 +269,33 @@ def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
     return bad
 
 
+def _faulty_lists(column: Any) -> NDArray[np.bool_]:
+    """Which lists of labels have an element that is null, or no finite number."""
+    from pyarrow import compute
+
+    values = column.flatten()
+    bad = values.is_null().to_numpy(zero_copy_only=False)
+    if str(values.type) == "double":
+        bad = ~(np.abs(values.to_numpy(zero_copy_only=False)) < 1e308)
+    rows = compute.list_parent_indices(column).to_numpy()
+    found: NDArray[np.bool_] = np.bincount(rows[bad], minlength=len(column)) > 0
+    return found
+
+
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:
     """A numeric column, with NaN for null."""
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+
+
+def _labels(column: Any, columns: Columns) -> Labels:
+    return (label_lists_of if columns.many else labels_of)(one_piece(column))
+
+
+def label_lists_of(column: Any) -> Labels:
+    """A column of lists of labels; a label that a list repeats counts once."""
+    found = labels_of(column.flatten())
+    starts = np.append(0, np.cumsum(column.value_lengths().to_numpy()))
+    return Labels(found.codes, found.values, starts.astype(np.int64)).in_order()
 
 
 def labels_of(column: Any) -> Labels:

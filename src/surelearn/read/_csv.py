@@ -5,7 +5,7 @@ A row is a line, unless a newline is inside quotes. Quotes count only at the sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from surelearn import _check
@@ -58,10 +58,13 @@ class CsvSource(Source):
                 if self._columns is None:
                     self._columns = self._look(header, block)
                 there(self._columns.all_names, header.names, file.name)
-                rows = CsvRows(header, self._columns, self._layout, skip_bad=self._skip_bad)
-                yield replace(block, reader=rows)
+                yield replace(block, reader=self._reader(header, self._columns))
         if self._columns is None:
             raise NoRecords(self.name)
+
+    def _reader(self, header: Header, columns: Columns) -> CsvRows:
+        separator = self._wanted.separator
+        return CsvRows(header, columns, self._layout, separator=separator, skip_bad=self._skip_bad)
 
     def _rows_of(self, file: File, place: Place) -> Iterator[tuple[Header, Lines]]:
         """Blocks of rows without the header, each with the header."""
@@ -111,10 +114,14 @@ class CsvSource(Source):
         numbers = [name for name in values if name not in texts]
         columns = self._wanted.among(names, block.name, numbers=numbers, texts=texts)
         kinds = {name: kind_of_column(values.get(name, ())) for name in columns.keep}
-        columns = replace(columns, keep=kinds)
+        separator = self._wanted.separator
+        columns = replace(columns, keep=kinds, many=separator is not None)
         if columns.label is None or self._wanted.label_type is str:
             return columns
         if self._wanted.label_type is int:
             return replace(columns, kind="a whole number")
-        kind = kind_of_labels(values.get(columns.label, ()))
+        labels: Iterable[bytes] = values.get(columns.label, ())
+        if separator is not None:
+            labels = (part.strip() for cell in labels for part in cell.split(separator.encode()))
+        kind = kind_of_labels(labels)
         return replace(columns, kind=kind, is_guessed=True)

@@ -64,18 +64,27 @@ class CsvRows:
     columns : Columns
         Columns to read.
     layout : CsvDialect
+    separator : str or None
+        What separates the labels of a row; None if each row has one label.
     skip_bad : bool
     """
 
     def __init__(
-        self, header: Header, columns: Columns, layout: CsvDialect, *, skip_bad: bool
+        self,
+        header: Header,
+        columns: Columns,
+        layout: CsvDialect,
+        *,
+        separator: str | None,
+        skip_bad: bool,
     ) -> None:
         self._header = header
         self._columns = columns
         self._layout = layout
+        self._separator = separator
         self._skip_bad = skip_bad
         self._n_columns = len(header.names)
-        label = columns.label if columns.kind == "a text" else None
+        label = columns.label if columns.kind == "a text" and separator is None else None
         #: Text columns: only they can hold a repeated header.
         self._named_columns = [name for name in (columns.text, label) if name]
         self._places = {name: header.names.index(name) for name in columns.all_names}
@@ -160,7 +169,7 @@ class CsvRows:
         if name != self._columns.label:
             return texts.cast(pyarrow.float64())
         coded = texts.combine_chunks().dictionary_encode()
-        values = [_kept(text, self._columns.kind) for text in coded.dictionary.to_pylist()]
+        values = [self._label(text) for text in coded.dictionary.to_pylist()]
         return pyarrow.array(values, self._columns.schema().field(name).type).take(coded.indices)
 
     def _one_by_one(self, data: bytes, name: str, first: int) -> Batch:
@@ -206,21 +215,37 @@ class CsvRows:
         wrong, label = self._columns.fault(record), self._columns.label
         if wrong is None or not self._columns.is_guessed or label is None:
             return wrong
-        odd = wrong.startswith(f"{label!r} must be a whole number") and label in record
+        whole = self._columns.kind == "a whole number"
+        odd = whole and wrong.startswith(f"{label!r} must be ") and label in record
         return _check.odd_label(wrong) if odd else wrong
 
     def _record(self, texts: dict[str, str]) -> dict[str, Any]:
-        """The values of a row; an empty label is missing."""
-        names = [name for name in self._columns.names if texts[name] or name != self._columns.label]
+        """The values of a row; an empty label is missing, and an empty list of labels is not."""
+        missing = self._columns.label if self._separator is None else None
+        names = [name for name in self._columns.names if texts[name] or name != missing]
         return {name: self._value(name, texts[name]) for name in names}
 
     def _value(self, name: str, text: str) -> Any:
         if name == self._columns.label:
-            kept = _kept(text, self._columns.kind)
-            return text if kept is None else kept
+            return self._label(text, strict=False)
         if name == self._columns.text or not NUMBER.fullmatch(text.encode()):
             return text
         return float(text)
+
+    def _label(self, text: str, *, strict: bool = True) -> Any:
+        """The label or the list of labels of a cell.
+
+        What spells no label is None; if not `strict`, it is returned as a text, for errors.
+        """
+        kind = self._columns.kind
+        if self._separator is None:
+            label = _kept(text, kind)
+            return text if label is None and not strict else label
+        parts = [part.strip() for part in text.split(self._separator)] if text.strip() else []
+        labels = [_kept(part, kind) for part in parts]
+        if None not in labels:
+            return labels
+        return None if strict else [part or None for part in parts]
 
 
 def not_utf8(value: bytes, encoding: str | None) -> str:

@@ -8,7 +8,7 @@ records than lines.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -73,8 +73,13 @@ class JsonLines:
         if columns.label is None:
             return columns
         label = columns.label
-        kind = kind_of(_known(record.get(label) for _, record in chain(first, records)))
-        return columns if kind is None else replace(columns, kind=kind)
+        labels = (record.get(label) for _, record in chain(first, records))
+        value = next((v for v in labels if isinstance(v, list) or kind_of(v)), None)
+        many = isinstance(value, list)
+        if many:
+            lists = (v for v in chain([value], labels) if isinstance(v, list))
+            value = _known(chain.from_iterable(lists))
+        return replace(columns, kind=kind_of(value) or columns.kind, many=many)
 
     def _records_of(self, head: Lines) -> Iterator[tuple[int, dict[str, Any]]]:
         """Good records and their line numbers, up to the first bad one unless bad ones are skipped.
@@ -146,13 +151,9 @@ class JsonLines:
             else:
                 raise bad_record(f"{name}, line {number}", wrong or "", n_before=number - first)
         # As floats: pyarrow refuses an int in a double column if it does not fit exactly.
-        doubles = {field.name for field in self._schema if str(field.type) == "double"}
+        as_stored = {field.name: _stored(str(field.type)) for field in self._schema}
         plain = [
-            {
-                name: float(record[name]) if name in doubles else record[name]
-                for name in self._schema.names
-            }
-            for record in records
+            {name: stored(record[name]) for name, stored in as_stored.items()} for record in records
         ]
         table = pyarrow.Table.from_pylist(plain, schema=self._schema)
         kept = {
@@ -171,6 +172,15 @@ class JsonLines:
         record = _record(line, self._encoding)
         table = self._table(line) if isinstance(record, str) else None
         return record if table is None else dict(table.to_pylist()[0])
+
+
+def _stored(type_: str) -> Callable[[Any], Any]:
+    """What makes a value of JSON fit an Arrow type."""
+    if type_ == "double":
+        return float
+    if type_.endswith("double>"):
+        return lambda values: [float(value) for value in values]
+    return lambda value: value
 
 
 def _kinds(keep: Iterable[str], head: Lines) -> dict[str, str | None]:

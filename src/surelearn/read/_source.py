@@ -47,6 +47,7 @@ def batches(
     features: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     label_type: type | None = None,
+    label_separator: str | None = None,
     format: str | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
@@ -68,7 +69,8 @@ def batches(
     text, label, weight : str, optional
         Columns of the texts, the labels and the sample weights. The default is ``"text"`` and
         ``"label"`` if there are such columns, and no weights. With ``label=False`` labels are not
-        read. Columns of a frame may be named by whole numbers.
+        read. Columns of a frame may be named by whole numbers. If the first labels are lists, each
+        record has a list of labels, which may be empty.
     features : list of str, optional
         Numeric columns to read instead of a text. If there is no text, the default is all numeric
         columns but label and weight.
@@ -80,6 +82,9 @@ def batches(
     label_type : {str, int}, optional
         Type of the labels of csv and tsv, which do not distinguish texts from numbers. The default
         is int if the labels of the first block are whole numbers.
+    label_separator : str, optional
+        What separates the labels of a record in csv and tsv, such as ``";"``; an empty cell has no
+        labels, and spaces around a label are removed. By default a record has one label.
     format : str, optional
         ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"svmlight"`` or ``"vw"``.
         The default is guessed from the extension before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or
@@ -131,8 +136,10 @@ def batches(
         _check.feature_names(features),
         _check.label_type(label_type),
         kept,
+        _check.label_separator(label_separator),
     )
-    written = {"delimiter": delimiter, "quote": quote, "encoding": _check.encoding(encoding)}
+    written = {"delimiter": delimiter, "quote": quote, "encoding": _check.encoding(encoding),
+               "label_separator": label_separator}  # fmt: skip
     if not isinstance(source, str | os.PathLike | list | tuple):
         _check.only_for("a frame", **written)
         _check.need("reading a frame", "pyarrow", "files")

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from surelearn._check import BadInput, NoRecords, bad_record, is_utf8
 from surelearn.read._batch import Batch, Place, Source
-from surelearn.read._columns import Columns, ColumnSpec, batch_of, faulty, shown, there
+from surelearn.read._columns import (
+    MANY,
+    Columns,
+    ColumnSpec,
+    batch_of,
+    faulty,
+    one_piece,
+    shown,
+    there,
+)
 from surelearn.read._kept import kept_column
 from surelearn.read._stores import Store
 
@@ -27,6 +36,9 @@ _TYPES = {
 }
 
 _NUMBERS = ("a whole number", "a number")
+
+#: How the names of Arrow types of lists begin.
+_LISTS = ("list<", "large_list<", "fixed_size_list<", "list_view<", "large_list_view<")
 
 
 class TableSource(Source):
@@ -111,6 +123,9 @@ class TableRows:
         """A kept column as stored; if it holds texts, the ones checked for UTF-8."""
         return kept_column((made if self._is_text(name) else self.table).column(name))
 
+    def _is_list(self, name: str) -> bool:
+        return self.columns.many and name == self.columns.label
+
     def _is_text(self, name: str) -> bool:
         return _kind_of(self.table.schema.field(name).type) == "a text"
 
@@ -123,9 +138,9 @@ class TableRows:
         none = np.zeros(len(column), bool)
         try:
             column.validate(full=True)
-            return _cast(column, kind), none
+            return (_cast_lists if self._is_list(name) else _cast)(column, kind), none
         except pyarrow.ArrowException as error:
-            if kind != "a text":
+            if kind != "a text" or self._is_list(name):
                 raise BadInput(f"{self.name} must be a sound table, got {error}") from None
         return self._damaged(column)
 
@@ -187,13 +202,14 @@ def _found(wanted: ColumnSpec, store: Store) -> Columns:
     if columns.label is None:
         return columns
     type_ = schema.field(columns.label).type
-    kind = _kind_of(type_)
+    kind = _kind_of(_one_of(type_))
     if kind is None:
         raise BadInput(
-            f"{store.name}: {columns.label!r} must be a text, true or false, or a number, "
-            f"got {type_}."
+            f"{store.name}: {columns.label!r} must be a text, true or false, a number, or a list "
+            f"of them, got {type_}."
         )
-    return replace(columns, kind="a text" if kind == "null" else kind)
+    many = _one_of(type_) is not type_
+    return replace(columns, kind="a text" if kind == "null" else kind, many=many)
 
 
 def _fits(columns: Columns, store: Store) -> None:
@@ -202,13 +218,21 @@ def _fits(columns: Columns, store: Store) -> None:
     there(columns.all_names, schema.names, store.name)
     for name in columns.names:
         type_ = schema.field(name).type
-        kind = "a number"
+        kind, many = "a number", False
         if name in (columns.text, columns.label):
             kind = "a text" if name == columns.text else columns.kind
-        found = _kind_of(type_)
+            many = columns.many and name == columns.label
+        found = _kind_of(_one_of(type_) if many else type_)
         fits = found in _NUMBERS if kind == "a number" else found == kind
-        if not fits and found != "null":
-            raise BadInput(f"{store.name}: {name!r} must be {kind}, got {type_}.")
+        if found != "null" and (not fits or many == (_one_of(type_) is type_)):
+            wanted = f"a list of {MANY[kind]}" if many else kind
+            raise BadInput(f"{store.name}: {name!r} must be {wanted}, got {type_}.")
+
+
+def _one_of(type_: Any) -> Any:
+    """The type of the elements of a list; any other type is returned unchanged."""
+    is_list = str(type_).startswith(_LISTS)
+    return type_.value_type if is_list else type_
 
 
 def _kind_of(type_: Any) -> str | None:
@@ -244,6 +268,18 @@ def _cast(column: Any, kind: str | None) -> Any:
         column = compute.if_else(fits, column, None)
     type_ = {"true or false": pyarrow.bool_(), "a whole number": pyarrow.int64()}.get(kind)
     return column.cast(type_ or pyarrow.float64(), safe=type_ is not None)
+
+
+def _cast_lists(column: Any, kind: str | None) -> Any:
+    """A column of lists with elements in the type that models take."""
+    import pyarrow
+
+    lists = one_piece(column.cast(pyarrow.large_list(_one_of(column.type))))
+    values = one_piece(_cast(pyarrow.chunked_array([lists.flatten()]), kind))
+    sizes = lists.value_lengths().fill_null(0).to_numpy()
+    is_null = np.append(lists.is_null().to_numpy(zero_copy_only=False), False)
+    starts = pyarrow.array(np.append(0, np.cumsum(sizes)), pyarrow.int64(), mask=is_null)
+    return pyarrow.chunked_array([pyarrow.LargeListArray.from_arrays(starts, values)])
 
 
 def _texts(column: Any) -> Any:
