@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.rows import crossed, rows_of
+from surelearn.rows import checked_matrix, crossed
 
 __all__ = ["by_shared_features", "cross", "match"]
 
@@ -62,7 +62,7 @@ def cross(X: Any, Z: Any, candidates: Any, *, n_features: int | None = 2**20) ->
     array([[6., 0., 3., 0.],
            [0., 2., 0., 1.]], dtype=float32)
     """
-    left, right = _matrix("X", X), _matrix("Z", Z)
+    left, right = checked_matrix("X", X), checked_matrix("Z", Z)
     pairs = _pairs(candidates, left, right)
     width = _check.crossed_width(n_features, left.shape[1] * right.shape[1])
     return crossed(left, right, pairs, width, hashed=n_features is not None)
@@ -94,7 +94,7 @@ def match(X: Any, Z: Any, candidates: Any) -> Any:
     array([[6., 0.],
            [0., 1.]], dtype=float32)
     """
-    left, right = _matrix("X", X), _matrix("Z", Z)
+    left, right = checked_matrix("X", X), checked_matrix("Z", Z)
     _check.n_features(right.shape[1], left.shape[1], "X", like="Z")
     of_left, of_right = _pairs(candidates, left, right)
     parts = [
@@ -129,7 +129,7 @@ def by_shared_features(X: Any, Z: Any, *, most: int = 50) -> list[NDArray[np.int
     >>> by_shared_features([[1.0, 1.0, 0.0]], [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     [array([0, 2])]
     """
-    left, right = abs(_matrix("X", X)), abs(_matrix("Z", Z))
+    left, right = abs(checked_matrix("X", X)), abs(checked_matrix("Z", Z))
     _check.n_features(right.shape[1], left.shape[1], "X", like="Z")
     most = _check.count("most", most)
     df = np.bincount(right.indices, minlength=right.shape[1])
@@ -161,15 +161,3 @@ def _pairs(candidates: Any, X: Any, Z: Any) -> tuple[NDArray[np.int64], NDArray[
     lists = _check.candidate_lists(candidates, X.shape[0], Z.shape[0])
     of_left = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
     return of_left, np.concatenate(lists) if lists else np.zeros(0, np.int64)
-
-
-def _matrix(name: str, value: Any) -> Any:
-    """Checked rows as CSR, of float32 or float64."""
-    kept = sparse.issparse(value) or isinstance(value, np.ndarray)
-    rows = value if kept else _check.numbers(name, value)
-    _check.table_of_rows(name, rows.shape)
-    matrix = sparse.csr_array(rows)
-    if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float64)
-    _check.sound_rows(rows_of(matrix).fault, name)
-    return matrix

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
-from surelearn import _core
+from surelearn import _check, _core
 
-__all__ = ["crossed", "in_order", "rows_of", "rows_of_dict"]
+__all__ = ["checked_matrix", "crossed", "in_order", "rows_of", "rows_of_dict"]
 
 
 def rows_of(X: Any) -> _core.Rows:
@@ -25,6 +25,18 @@ def rows_of(X: Any) -> _core.Rows:
     if start.dtype != indices.dtype or indices.dtype.kind != "i" or indices.itemsize < 4:
         start, indices = start.astype(np.int64), indices.astype(np.int64)
     return _core.Rows.csr(in_order(start), in_order(indices), in_order(X.data), X.shape[1])
+
+
+def checked_matrix(name: str, value: Any) -> csr_array:
+    """Checked rows of finite numbers as CSR, of float32 or float64; errors call them `name`."""
+    kept = issparse(value) or (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
+    rows = value if kept else _check.numbers(name, value)
+    _check.table_of_rows(name, rows.shape)
+    matrix = csr_array(rows)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    _check.sound_rows(rows_of(matrix).fault, name)
+    return matrix
 
 
 def in_order(array: NDArray[Any]) -> NDArray[Any]:

@@ -156,7 +156,7 @@ class ReferenceTagger:
         before = dict(self.mu), dict(self.sigma)
         close = moved = False
         for rival in rivals:
-            g, params = difference(x, y, rival), self._params_for(hamming(y, rival))
+            g, params = self._difference(x, y, rival), self._params_for(hamming(y, rival))
             close |= self._is_close(g, params)
             moved |= self._step(g, params, weight)
             if not self._is_sound(g):
@@ -197,7 +197,7 @@ class ReferenceTagger:
         """The rivals, whether the best path is wrong, and whether rounding may have a say."""
         U, A = self.scores(x, self.mu)
         plain = Paths(U, A)
-        tie = _may_swap([self._terms(x, path) for path in plain.ranked], 1)
+        tie = may_swap([self._terms(x, path) for path in plain.ranked], 1)
         mistake = plain.best() != y
         if self.rule == "perceptron" and not mistake:
             return [], mistake, tie
@@ -207,8 +207,12 @@ class ReferenceTagger:
         ranked = [self._terms(x, path) + _costs(y, path, cost) for path in wrong]
         # The second best alone is looked for from both ends, which sums the same terms otherwise.
         second = self.k == 1 and paths.best() == y
-        tie |= _may_swap(ranked, self.k, in_order=not second)
+        tie |= may_swap(ranked, self.k, in_order=not second)
         return [paths.best_wrong(y)] if self.k == 1 else wrong[: self.k], mistake, tie
+
+    def _difference(self, x: Sentence, y: Path, rival: Path) -> Difference:
+        """g of a path and a rival."""
+        return difference(x, y, rival)
 
     def _params_for(self, cost: int) -> dict[str, float]:
         """The rule's parameters for a rival with so many wrong tags."""
@@ -277,7 +281,7 @@ def _costs(y: Path, path: Path, cost: int) -> list[float]:
     return [float(cost * (a != b)) for a, b in zip(y, path, strict=True)]
 
 
-def _may_swap(ranked: list[list[float]], k: int, *, in_order: bool = True) -> bool:
+def may_swap(ranked: list[list[float]], k: int, *, in_order: bool = True) -> bool:
     """Whether rounding may put one of the first k sums after another one."""
     return any(
         _is_tie(one, two, in_order)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import is_missing, labels
-from surelearn._check._values import listing
+from surelearn._check._values import listing, shown
 
 #: The deepest nesting of dicts in a token.
 _DEEPEST = 100
@@ -28,14 +28,14 @@ def listed(name: str, value: object, of: str) -> None:
 def sequences(X: object) -> list[list[Any]]:
     """`X` as a list of lists of tokens; it may be an array, a series or a generator of them."""
     if not _in_a_row(X):
-        raise TypeError(f"X must be a list of sequences, got {_shown(X)}.")
+        raise TypeError(f"X must be a list of sequences, got {shown(X)}.")
     return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
 
 
 def _tokens(sequence: object, i: int) -> list[Any]:
     if _in_a_row(sequence) and not isinstance(sequence, tuple):  # a tuple is one token
         return list(sequence)
-    raise TypeError(f"sequence {i} must be a list of tokens, got {_shown(sequence)}.")
+    raise TypeError(f"sequence {i} must be a list of tokens, got {shown(sequence)}.")
 
 
 def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
@@ -47,20 +47,33 @@ def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
 def tagged(X: object, y: object) -> tuple[list[list[Any]], list[list[Any]]]:
     """Sequences and their labels, one for each token."""
     found = sequences(X)
-    listed("y", y, "sequences of labels")
-    tags = [list(one) for one in _lists_of_labels(y)]
-    if len(tags) != len(found):
-        raise ValueError(f"y must have {len(found)} sequences of labels like X, got {len(tags)}.")
-    for i, (tokens, own) in enumerate(zip(found, tags, strict=True)):
-        if len(tokens) != len(own):
+    return found, label_lists(y, [len(tokens) for tokens in found], of="sequences", unit="token")
+
+
+def label_lists(y: Any, sizes: Sequence[int], *, of: str, unit: str) -> list[list[Any]]:
+    """Labels of structures, one for each of their parts.
+
+    Parameters
+    ----------
+    y : list of lists of labels
+    sizes : list of int
+        The number of parts of each structure.
+    of, unit : str
+        The words for structures and for a part.
+    """
+    listed("y", y, f"{of} of labels")
+    lists = [own.tolist() if isinstance(own, np.ndarray) else list(own) for own in _lists(y)]
+    if len(lists) != len(sizes):
+        raise ValueError(f"y must have {len(sizes)} {of} of labels like X, got {len(lists)}.")
+    for i, (size, own) in enumerate(zip(sizes, lists, strict=True)):
+        if size != len(own):
             raise ValueError(
-                f"y[{i}] must have {len(tokens)} labels, one for each token of X[{i}], got "
-                f"{len(own)}."
+                f"y[{i}] must have {size} labels, one for each {unit} of X[{i}], got {len(own)}."
             )
-    return found, tags
+    return lists
 
 
-def _lists_of_labels(y: Any) -> Iterable[Any]:
+def _lists(y: Any) -> Iterable[Any]:
     for i, tags in enumerate(y):
         listed(f"y[{i}]", tags, "labels")
         yield tags
@@ -113,7 +126,7 @@ def _refuse_label(y: Sequence[Sequence[Any]], wrong: Callable[[Any], bool]) -> N
     for i, tags in enumerate(y):
         for t, label in enumerate(tags):
             if wrong(label):
-                raise TypeError(f"y[{i}][{t}] must be a label, got {_shown(label)}.")
+                raise TypeError(f"y[{i}][{t}] must be a label, got {shown(label)}.")
 
 
 def columns(names: object) -> tuple[str, ...]:
@@ -134,7 +147,7 @@ def token_kind(token: object, i: int, t: int) -> str:
         if isinstance(token, types):
             return kind
     raise TypeError(
-        f"{_who(i, t)} must be a str, a tuple of str, a list of str or a dict, got {_shown(token)}."
+        f"{_who(i, t)} must be a str, a tuple of str, a list of str or a dict, got {shown(token)}."
     )
 
 
@@ -164,7 +177,7 @@ def refuse_token(
     i, t = place
     token, who = X[i][t], _who(i, t)
     if token_kind(token, i, t) != kind:
-        raise TypeError(f"{who} must be {_CALLED[kind]} like those before, got {_shown(token)}.")
+        raise TypeError(f"{who} must be {_CALLED[kind]} like those before, got {shown(token)}.")
     if kind == "words":
         _refuse_words(token, who, columns)
     elif kind == "strings":
@@ -183,7 +196,7 @@ def _refuse_words(token: Any, who: str, columns: Sequence[str]) -> None:
         raise ValueError(f"{who} must have {has}, got {len(words)}.")
     for name, word in zip(columns, words, strict=True):
         if not isinstance(word, str):
-            raise TypeError(f"{who}: {name} must be a str, got {_shown(word)}.")
+            raise TypeError(f"{who}: {name} must be a str, got {shown(word)}.")
         no_surrogates(f"{who}: {name}", word)
 
 
@@ -207,7 +220,7 @@ def _name(key: Any, who: str, prefix: str) -> str:
             raise ValueError(f"{who}: a feature must be UTF-8, got {key!r}.") from None
     if not isinstance(key, str):
         inside = f" in {prefix[:-1]!r}" if prefix else ""
-        raise TypeError(f"{who}: a feature{inside} must be a str, got {_shown(key)}.")
+        raise TypeError(f"{who}: a feature{inside} must be a str, got {shown(key)}.")
     no_surrogates(f"{who}: feature {prefix + key!r}", key)
     return prefix + key
 
@@ -236,12 +249,12 @@ def _value(value: Any, who: str) -> float:
         x = math.inf
     except Exception:
         raise TypeError(
-            f"{who} must be a number, a str, a dict, or a list or set of str, got {_shown(value)}."
+            f"{who} must be a number, a str, a dict, or a list or set of str, got {shown(value)}."
         ) from None
     if not math.isfinite(x):
-        raise ValueError(f"{who} must be finite, got {_shown(value)}.")
+        raise ValueError(f"{who} must be finite, got {shown(value)}.")
     if abs(x) > _LARGEST:
-        raise ValueError(f"{who} must be finite in single precision, got {_shown(value)}.")
+        raise ValueError(f"{who} must be finite in single precision, got {shown(value)}.")
     return x
 
 
@@ -268,16 +281,10 @@ def path(value: Any, length: int, n_labels: int) -> NDArray[np.int32]:
     inside = found.shape == (length,) and (length == 0 or found.dtype.kind in "iu")
     if not inside or (length and not (found.min() >= 0 and found.max() < n_labels)):
         raise ValueError(
-            f"path must have {length} labels from 0 to {n_labels - 1}, got {_shown(value)}."
+            f"path must have {length} labels from 0 to {n_labels - 1}, got {shown(value)}."
         )
     return found.astype(np.int32)
 
 
 def _who(i: int, t: int) -> str:
     return f"sequence {i}, token {t}"
-
-
-def _shown(value: object) -> str:
-    """A value as errors show it, cut to 60 characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:56]} ..."

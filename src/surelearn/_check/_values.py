@@ -85,6 +85,12 @@ def listing(names: Iterable[object]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
+def shown(value: object) -> str:
+    """A value as errors show it, cut to 60 characters."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:56]} ..."
+
+
 def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...]:
     """A list of distinct names; only `but` may occur more than once."""
     is_list = isinstance(value, Iterable) and not isinstance(value, str)

@@ -19,7 +19,7 @@ from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClas
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import ClassifierSettings
-from surelearn.models.sequence_merging import SequenceMergeState
+from surelearn.models.structure_merging import StructureMergeState
 
 E = TypeVar("E", bound=RowInput | Tagger | SureRanker)
 T = TypeVar("T", bound=Tagger)
@@ -202,9 +202,9 @@ def _merge_taggers(taggers: list[T], how: Way) -> T:
         snapshot_of(tagger) if is_fitted(tagger) else settings.untrained()
         for tagger, settings in zip(taggers, every, strict=True)
     ]
-    states = [SequenceMergeState.of(model, how) for model in models]
+    states = [StructureMergeState.of(model, how) for model in models]
     result: T = clone(taggers[0])
-    put_model(result, SequenceMergeState.combined(states).merged())
+    put_model(result, StructureMergeState.combined(states).merged())
     fitted = [tagger for tagger in taggers if is_fitted(tagger)]
     if len(fitted) == 1 and (counts_start_once(how) or len(taggers) == 1):
         _copy_temperature(fitted[0], result)

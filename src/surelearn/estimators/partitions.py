@@ -20,7 +20,7 @@ from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.estimators.row_input import merged_into
-from surelearn.estimators.streamed import rounds_of, settings_of
+from surelearn.estimators.sharded import rounds_of, settings_of
 from surelearn.merging import MergeState
 from surelearn.models.row_settings import RowSettings, check_declared, check_weighted, given_weight
 from surelearn.models.rows import RowModel, joined

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from surelearn import _check, rules
 from surelearn.constraints import Sequential
@@ -21,7 +20,6 @@ from surelearn.models.rank_settings import RankSettings
 from surelearn.models.rank_training import RankTrainable
 from surelearn.models.ranking import GroupBlock, RankModel
 from surelearn.read import Source
-from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
 
 #: The default rule and scheme.
@@ -199,8 +197,10 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         _check.some_right(block.size, len(block.to_learn(None)))
         start = settings.untrained(shell.n_features_in_, is_sparse=block.is_sparse)
         trainable = RankTrainable(settings, shell._own_reader(), start)
-        train = self._train_whole if settings.n_shards == 1 else self._train_shards
-        train(trainable, block)
+        if settings.n_shards == 1:
+            self._train_in_passes(trainable, block, n=len(block.to_learn(None)), what="groups")
+        else:
+            self._train_shards(trainable, block)
         if settings.verbose and block.n_skipped:
             print(
                 f"skipped {block.n_skipped:,} of {block.size:,} groups without a right and a "
@@ -212,18 +212,6 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         put_model(shell, trainable.model)
         self._adopt(shell)
         return self
-
-    def _train_whole(self, trainable: RankTrainable, block: GroupBlock) -> None:
-        """All passes over all groups."""
-        settings, random = trainable.settings, check_random_state(self.random_state)
-        n, passes = len(block.to_learn(None)), settings.passes
-        run(
-            trainable,
-            block,
-            range(1, passes + 1),
-            order=random_orders(random, block.size, shuffle=settings.shuffle),
-            report=reports(n, passes, verbose=settings.verbose, what="groups"),
-        )
 
     def _train_shards(self, trainable: RankTrainable, block: GroupBlock) -> None:
         """All rounds over all shards, which read the same rows."""

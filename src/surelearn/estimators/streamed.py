@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, Self, TypeVar
 
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from surelearn import _check
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.online import LearntByRule, OnlineEstimator
+from surelearn.estimators.online import LearntByRule
+from surelearn.estimators.sharded import Sharded
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import Trainable
 from surelearn.read import Source
 from surelearn.training.checkpoint import Checkpoint
-from surelearn.training.shards import Rounds
 from surelearn.training.stream import (
     BlockLearner,
     SingleLearner,
@@ -37,11 +36,10 @@ class Projected(LearntByRule, Protocol):
 M = TypeVar("M", bound=Projected)
 
 
-class Streamed(OnlineEstimator[M]):
+class Streamed(Sharded[M]):
     """An estimator that learns from files and streams."""
 
     passes: int
-    random_state: Any
     stream_: StreamPosition
 
     @property
@@ -143,10 +141,6 @@ class Streamed(OnlineEstimator[M]):
         """The opened source; if training goes on, it is read as the earlier data was."""
 
     @abstractmethod
-    def _settings_for(self, **instead: Any) -> Any:
-        """The checked parameters, with `instead` in place of some."""
-
-    @abstractmethod
     def _trainable(
         self, settings: Any, declared: NDArray[Any] | None, *, goes_on: bool
     ) -> Trainable[Any, Any]:
@@ -161,18 +155,6 @@ class Streamed(OnlineEstimator[M]):
             return SingleLearner(trainable, shuffle=options.shuffle)
         return StreamShards(trainable, settings.n_shards, self._rounds(settings), source)
 
-    def _rounds(self, settings: Any) -> Rounds:
-        """How shards are trained and merged."""
-        return Rounds(
-            settings.passes,
-            settings.merge_every,
-            settings.combine,
-            settings.shuffle,
-            self._seed(),
-            settings.method.threads,
-            settings.verbose,
-        )
-
     def _cached(self, settings: Any, room: int) -> int:
         """How many bytes of `room` are used for the features of the first pass."""
         return room
@@ -182,17 +164,3 @@ class Streamed(OnlineEstimator[M]):
             self.__dict__.pop("stream_", None)
         else:
             self.stream_ = position
-
-    def _seed(self) -> int:
-        """The seed of the random orders of streams and shards."""
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-
-def settings_of(estimator: Streamed[Any]) -> Any:
-    """The checked parameters of an estimator."""
-    return estimator._settings_for()
-
-
-def rounds_of(estimator: Streamed[Any]) -> Rounds:
-    """The rounds of an estimator's shards."""
-    return estimator._rounds(estimator._settings_for())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from surelearn import _check, rules
 from surelearn.estimators.labels import as_labels
@@ -18,7 +17,6 @@ from surelearn.models.sequence_shards import SequenceShard
 from surelearn.models.sequence_training import SequenceTrainable
 from surelearn.models.sequences import LabelledSequences, SequenceModel
 from surelearn.read import Source
-from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
 
 
@@ -179,25 +177,13 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         _check.two_classes(block.labels, "fit")
         trainable = SequenceTrainable(settings)
         if settings.n_shards == 1:
-            self._train_whole(trainable, block)
+            self._train_in_passes(trainable, block, n=block.size, what="sequences")
         else:
             self._train_shards(trainable, block)
         assert trainable.model is not None
         self._model = trainable.model
         self._forget()
         return self
-
-    def _train_whole(self, trainable: SequenceTrainable, block: LabelledSequences) -> None:
-        """All passes over all sequences."""
-        settings, random = trainable.settings, check_random_state(self.random_state)
-        n, passes = block.size, settings.passes
-        run(
-            trainable,
-            block,
-            range(1, passes + 1),
-            order=random_orders(random, n, shuffle=settings.shuffle),
-            report=reports(n, passes, verbose=settings.verbose, what="sequences"),
-        )
 
     def _train_shards(self, trainable: SequenceTrainable, block: LabelledSequences) -> None:
         """All rounds over all shards, which know all labels and features from the first."""

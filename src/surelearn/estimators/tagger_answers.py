@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
@@ -18,9 +17,10 @@ from surelearn.decode import Chain
 from surelearn.estimators.base import put_model, second_order
 from surelearn.estimators.tagger_explanation import Explained
 from surelearn.merging import Way, way_of
-from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import TaggerSettings
 from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
+from surelearn.models.structure_merging import StructureMergeState
+from surelearn.models.structured import fitted_temperature, share_right
 from surelearn.templates import Sequences, TokenFeatures
 
 
@@ -51,14 +51,14 @@ class Tagger(Explained):
         with self._model.lock:
             return self._model.copy()
 
-    def __merge_state__(self, how: Way, start: Tagger | None = None) -> SequenceMergeState:
+    def __merge_state__(self, how: Way, start: Tagger | None = None) -> StructureMergeState:
         """What merging has to know of this tagger: all of it, whatever it started from."""
         self._fitted()
         self._settings_for().check_fits(self._model)
         blank: Tagger = clone(self)
-        return SequenceMergeState(way_of(how), (self._snapshot(),), make=blank._merged)
+        return StructureMergeState(way_of(how), (self._snapshot(),), make=blank._merged)
 
-    def _merged(self, total: SequenceMergeState, prior: SequenceMergeState | None = None) -> Self:
+    def _merged(self, total: StructureMergeState, prior: StructureMergeState | None = None) -> Self:
         """A twin of this tagger, which has learnt nothing, with what was merged."""
         twin: Self = clone(self)
         put_model(twin, total.merged(prior))
@@ -224,15 +224,10 @@ class Tagger(Explained):
         model, sequences = self._read(given.X)
         _check.some_tokens(int(sequences.bounds[-1]))
         _check.known_tags(given.labels, model.classes)
-        places = model.places(given.y)
-
-        def loss(log_temperature: float) -> float:
-            p = model.marginals(sequences, float(np.exp(log_temperature)), self._threads())
-            own = np.maximum(p[np.arange(len(places)), places], np.finfo(float).tiny)
-            return float(-np.log(own).mean())
-
-        found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
-        self.temperature_ = float(np.exp(found.x))
+        self.temperature_ = fitted_temperature(
+            lambda temperature: model.marginals(sequences, temperature, self._threads()),
+            model.places(given.y),
+        )
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -250,13 +245,7 @@ class Tagger(Explained):
         """
         given = LabelledSequences.of(X, y, sample_weight)
         predicted = self.predict(given.X)
-        weight = np.ones(len(given.y)) if given.weight is None else given.weight
-        right = [
-            sum(a == b for a, b in zip(*both, strict=True))
-            for both in zip(given.y, predicted, strict=True)
-        ]
-        total = float(weight @ np.array([len(tags) for tags in given.y], dtype=np.float64))
-        return float(weight @ np.array(right, dtype=np.float64)) / total if total else float("nan")
+        return share_right(given.y, predicted, given.weight)
 
     def _threads(self) -> int:
         return _check.threads("n_jobs", self.n_jobs)

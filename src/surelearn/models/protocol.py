@@ -1,8 +1,9 @@
 """The interface of models for training, merging and files, whatever a model learns.
 
-A `Learnt` model is plain state. A `Trainable` combines it with settings and learns block by block.
-Anything that implements `Trainable` can be streamed, sharded, merged and resumed by
-`surelearn.training` without further code; `tests/models/test_protocol.py` adds a toy model.
+A `Learnt` model is plain state. A `Learner` combines it with settings and learns blocks in memory,
+also in shards; a `Trainable` learns from sources as well. Anything that implements `Trainable` can
+be streamed, sharded, merged and resumed by `surelearn.training` without further code;
+`tests/models/test_protocol.py` adds a toy model.
 """
 
 from __future__ import annotations
@@ -128,16 +129,10 @@ B = TypeVar("B", bound=TrainingBlock)
 S = TypeVar("S", bound=Summable)
 
 
-class Trainable(Protocol[B, S]):
-    """A model in training: its settings, and what it has learnt so far.
-
-    One thread learns; other threads call `prepare` and `unpack` at the same time.
-    """
+class Learner(Protocol[B, S]):
+    """A model in training on records in memory: its settings, and what it has learnt so far."""
 
     model: Any  # Learnt: the current model; None before the first block
-
-    def prepare(self, records: Any, source: Source) -> B:
-        """Turn records into a checked block; the source knows the names of its columns."""
 
     def learn(
         self,
@@ -171,6 +166,31 @@ class Trainable(Protocol[B, S]):
             For a bad record, after learning those before it.
         """
 
+    def fork(self, model: Any = None, *, threads: int = 1) -> Self:
+        """A shard: a learner with the same settings that starts from `model`."""
+
+    def state(self, how: Any, start: Any = None) -> S:
+        """What merging needs from this model, which was trained from `start`."""
+
+    def rewound(self, start: Any, state: S) -> Any:
+        """The model as it was at `start`, given its state since; None: take a copy of `start`."""
+
+    def held_out(self, block: B, n: int) -> Any:
+        """The last n records of a block, which were held out, and which of them it gets right."""
+
+    def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
+        """Continue with the merged model of a sum; `prior` is what each part started from."""
+
+
+class Trainable(Learner[B, S], Protocol):
+    """A learner that can also be trained from a source.
+
+    One thread learns; other threads call `prepare` and `unpack` at the same time.
+    """
+
+    def prepare(self, records: Any, source: Source) -> B:
+        """Turn records into a checked block; the source knows the names of its columns."""
+
     def met_all(self, *, resumed: bool) -> None:
         """Raise for settings that match no record; called once all records have been prepared.
 
@@ -185,18 +205,3 @@ class Trainable(Protocol[B, S]):
 
     def unpack(self, packed: Packed) -> B:
         """Convert a block from the cache back."""
-
-    def fork(self, model: Any = None, *, threads: int = 1) -> Self:
-        """A shard: a trainable with the same settings that starts from `model`."""
-
-    def state(self, how: Any, start: Any = None) -> S:
-        """What merging needs from this model, which was trained from `start`."""
-
-    def rewound(self, start: Any, state: S) -> Any:
-        """The model as it was at `start`, given its state since; None: take a copy of `start`."""
-
-    def held_out(self, block: B, n: int) -> Any:
-        """The last n records of a block, which were held out, and which of them it gets right."""
-
-    def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
-        """Continue with the merged model of a sum; `prior` is what each part started from."""

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surelearn import _check
-from surelearn.models.rows import joined
 from surelearn.models.sequence_settings import TaggerSettings
 from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.models.structured import with_labels
 from surelearn.read import Source
 from surelearn.templates import Sequences
 
@@ -110,7 +109,7 @@ def met(
     before = settings.untrained() if model is None else model
     if model is None and not before.features.columns:
         before.features = settings.features(block.columns)
-    classes = _known(before.classes, block.labels, declared)
+    classes = with_labels(before.classes, block.labels, declared)
     with before.lock, before.features.forgetting():
         sequences = before.features.learn(block.X)
         model = before.fitting(classes)
@@ -118,13 +117,3 @@ def met(
             watch(model)
     y = model.places(block.y)
     return model, EncodedSequences(sequences, y, classes, block.weight, block.numbers)
-
-
-def _known(
-    classes: NDArray[Any], labels: NDArray[Any], declared: NDArray[Any] | None
-) -> NDArray[Any]:
-    """All labels known so far, including the declared ones."""
-    for some in (labels[:0] if declared is None else declared, labels):
-        _check.one_kind(classes, some)
-        classes = joined(classes, some)
-    return classes

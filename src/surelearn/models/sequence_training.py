@@ -14,9 +14,9 @@ from surelearn.merging import Way
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.sequence_encoding import EncodedSequences, labelled, met
-from surelearn.models.sequence_merging import SequenceMergeState
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequences import LabelledSequences, SequenceModel
+from surelearn.models.structure_merging import StructureMergeState
 from surelearn.read import Source
 from surelearn.templates import Sequences
 
@@ -113,14 +113,14 @@ class SequenceTrainable:
     def fork(self, model: SequenceModel | None = None, *, threads: int = 1) -> SequenceTrainable:
         return SequenceTrainable(self.settings, model, declared=self._declared)
 
-    def state(self, how: Way, start: SequenceModel | None = None) -> SequenceMergeState:
+    def state(self, how: Way, start: SequenceModel | None = None) -> StructureMergeState:
         model = self.settings.untrained() if self.model is None else self.model
-        return SequenceMergeState.of(model, how)
+        return StructureMergeState.of(model, how)
 
     def take(
         self,
-        total: SequenceMergeState,
-        prior: SequenceMergeState | None = None,
+        total: StructureMergeState,
+        prior: StructureMergeState | None = None,
         *,
         threads: int = 1,
     ) -> None:
@@ -129,7 +129,7 @@ class SequenceTrainable:
             self._watch(self.model)
         warn_if_worse(total.held, self._right, total.how)
 
-    def rewound(self, start: SequenceModel, state: SequenceMergeState) -> SequenceModel | None:
+    def rewound(self, start: SequenceModel, state: StructureMergeState) -> SequenceModel | None:
         return None  # its features may have grown
 
     def held_out(self, block: SequenceBlock, n: int) -> HeldOut:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,13 @@ from scipy import sparse
 from surelearn import _check, _core
 from surelearn.models.protocol import UpdateMethod
 from surelearn.models.snapshot import Snapshot, copied
-from surelearn.models.structured import learn_in_turns
+from surelearn.models.structured import (
+    all_classes,
+    known_places,
+    learn_in_turns,
+    places_of,
+    weighted,
+)
 from surelearn.rows import rows_of
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.weights import Diagonal, Layout, Tally
@@ -57,13 +63,7 @@ class LabelledSequences(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> LabelledSequences:
-        sequences, tags = _check.tagged(X, y)
-        weight = _check.sample_weight(sample_weight, len(tags))
-        numbers = None
-        if weight is not None and not weight.all():
-            numbers = np.flatnonzero(weight)
-            sequences = [sequences[i] for i in numbers]
-            tags, weight = [tags[i] for i in numbers], weight[numbers]
+        sequences, tags, weight, numbers = weighted(*_check.tagged(X, y), sample_weight)
         return cls(sequences, tags, weight, numbers, _check.tags_in(tags))
 
 
@@ -114,8 +114,7 @@ class SequenceModel:
         """These weights, rearranged to the rows and columns of `other`."""
         if self.weights is None:
             return Diagonal(other.layout, len(other.classes), self.initial_variance)
-        known = {label: k for k, label in enumerate(self.classes.tolist())}
-        places = np.array([known.get(label, -1) for label in other.classes.tolist()])
+        places = known_places(self.classes, other.classes)
         tokens = np.arange(min(room, self.layout.n_features - self.first))
         rows = self.rows_for(other, places, tokens, np.arange(self.n_pairs))
         return self.weights.with_features(rows).with_columns(places.tolist())
@@ -155,8 +154,7 @@ class SequenceModel:
 
     def places(self, y: list[list[Any]]) -> NDArray[np.int32]:
         """The position of each token's label among the classes."""
-        places = {label: k for k, label in enumerate(self.classes.tolist())}
-        return np.fromiter(map(places.__getitem__, chain.from_iterable(y)), np.int32)
+        return places_of(y, self.classes)
 
     def tags(self, sequences: Sequences, threads: int) -> NDArray[np.int32]:
         """The position of the best label of each token."""
@@ -260,6 +258,25 @@ class SequenceModel:
 
         size = batch.size if order is None else len(order)
         learn_in_turns(self, size, learn, name=name, unit="sequence", report=report)
+
+    @staticmethod
+    def united(
+        models: Sequence[SequenceModel],
+    ) -> tuple[SequenceModel, list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+        """A model that has learnt nothing but knows all labels and features, and where the token
+        and pair features of each model stand in it."""
+        first = models[0]
+        blank = replace(
+            first.copy(),
+            layout=replace(first.layout, n_features=2),
+            classes=first.classes[:0],
+            n_pairs=0,
+            weights=None,
+            mistakes=[],
+            updates=0,
+        )
+        numbers = [blank.features.absorb(model.features) for model in models]
+        return blank.fitting(all_classes(models)), numbers
 
     def copy(self) -> SequenceModel:
         """An independent copy; hold `lock` if another thread may be training."""

@@ -1,20 +1,63 @@
-"""What learners of structures share, be it sequences or groups: the loop of a pass, merging."""
+"""What learners of sequences, graphs and groups share: labels, the loop of a pass, merging."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
+from surelearn import _check, merging
 from surelearn.merging import Merged, MergeState, Way
 from surelearn.models.protocol import refused
 from surelearn.weights import Tally
 
 #: Structures between two reports of progress.
 _REPORT = 1 << 16
+
+
+def weighted(
+    X: list[Any], y: list[list[Any]], sample_weight: Any
+) -> tuple[list[Any], list[list[Any]], NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    """Structures, labels and weights without those of weight 0; their numbers, if any is left out.
+
+    Parameters
+    ----------
+    X : list of structures
+    y : list of lists of labels
+    sample_weight : array or None
+    """
+    weight = _check.sample_weight(sample_weight, len(y))
+    if weight is None or weight.all():
+        return X, y, weight, None
+    numbers = np.flatnonzero(weight)
+    return [X[i] for i in numbers], [y[i] for i in numbers], weight[numbers], numbers
+
+
+def places_of(y: list[list[Any]], classes: NDArray[Any]) -> NDArray[np.int32]:
+    """The position of each label among the classes, list after list."""
+    places = {label: k for k, label in enumerate(classes.tolist())}
+    return np.fromiter(map(places.__getitem__, chain.from_iterable(y)), np.int32)
+
+
+def known_places(known: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The position of each class among the known ones; -1: it is not known."""
+    places = {label: k for k, label in enumerate(known.tolist())}
+    return np.array([places.get(label, -1) for label in classes.tolist()], dtype=np.int64)
+
+
+def with_labels(
+    classes: NDArray[Any], labels: NDArray[Any], declared: NDArray[Any] | None
+) -> NDArray[Any]:
+    """All labels known so far, including the declared ones."""
+    for some in (labels[:0] if declared is None else declared, labels):
+        _check.one_kind(classes, some)
+        classes = merging.joined(classes, np.unique(some))
+    return classes
 
 
 def learn_in_turns(
@@ -62,7 +105,52 @@ def learn_in_turns(
         raise refused(model, number, before, exact=False, unit=unit)
 
 
+# ---------------------------------------------------------------------------- answers
+
+
+def share_right(
+    y: list[list[Any]], predicted: list[list[Any]], weight: NDArray[np.float64] | None
+) -> float:
+    """The share of labels that were predicted right; those of a structure have its weight."""
+    factor = np.ones(len(y)) if weight is None else weight
+    right = [
+        sum(a == b for a, b in zip(*both, strict=True)) for both in zip(y, predicted, strict=True)
+    ]
+    total = float(factor @ np.array([len(own) for own in y], dtype=np.float64))
+    return float(factor @ np.array(right, dtype=np.float64)) / total if total else float("nan")
+
+
+def fitted_temperature(
+    marginals: Callable[[float], NDArray[np.float64]], places: NDArray[np.int32]
+) -> float:
+    """The temperature with the least log loss of the marginals.
+
+    Parameters
+    ----------
+    marginals : function
+        Gives the probability of each label, a row for each part, at a temperature.
+    places : ndarray of int
+        The right label of each part.
+    """
+
+    def loss(log_temperature: float) -> float:
+        p = marginals(float(np.exp(log_temperature)))
+        own = np.maximum(p[np.arange(len(places)), places], np.finfo(float).tiny)
+        return float(-np.log(own).mean())
+
+    found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
+    return float(np.exp(found.x))
+
+
 # --------------------------------------------------------------------------- merging
+
+
+def all_classes(models: Sequence[Any]) -> NDArray[Any]:
+    """The labels of all models, sorted."""
+    classes: NDArray[Any] = models[0].classes
+    for model in models:
+        classes = merging.joined(classes, model.classes)
+    return classes
 
 
 def columns_state(

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.models.protocol import Order, Report, Trainable, TrainingBlock
+from surelearn.models.protocol import Learner, Order, Report, TrainingBlock
 from surelearn.weights import Tally
 
 
 def run(
-    trainable: Trainable[Any, Any],
+    trainable: Learner[Any, Any],
     block: TrainingBlock,
     passes: Iterable[int],
     *,
@@ -25,7 +25,7 @@ def run(
 
     Parameters
     ----------
-    trainable : Trainable
+    trainable : Learner
     block : TrainingBlock
     passes : iterable of int
         Numbers of the passes, from 1.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from surelearn.merging import Way, repeated
 from surelearn.models.held_out import n_held_out
-from surelearn.models.protocol import Learnt, Order, Report, Trainable
+from surelearn.models.protocol import Learner, Learnt, Order, Report
 from surelearn.training.passes import reports, run
 from surelearn.training.prefetch import prefetch
 from surelearn.weights import Tally
@@ -74,7 +74,7 @@ class Shard(NamedTuple):
     """Records that are learnt apart from all others."""
 
     number: int  # from 0
-    trainable: Trainable[Any, Any]  # its settings, and the words it has met
+    trainable: Learner[Any, Any]  # its settings, and the words it has met
     block: Any  # TrainingBlock: its records
 
 
@@ -130,7 +130,7 @@ def _spare(spares: deque[Any] | None) -> Any:
 
 
 def train_shards(
-    trainable: Trainable[Any, Any], shards: Sequence[Shard], start: Learnt, rounds: Rounds
+    trainable: Learner[Any, Any], shards: Sequence[Shard], start: Learnt, rounds: Rounds
 ) -> None:
     """All rounds over the shards of one machine, in threads; `trainable` gets the merged model."""
     prior = None

@@ -1,61 +1,84 @@
-"""Taggers trained apart as one: labels, features and pairs are matched by name, then summed."""
+"""Structured models trained apart as one: labels and features are matched by name, then summed."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.merging import Evidence, MergeState, Way, joined, way_of
-from surelearn.models.sequences import SequenceModel
-from surelearn.weights import Diagonal
+from surelearn.merging import Evidence, MergeState, Way, way_of
+from surelearn.models.structured import known_places
+from surelearn.weights import Diagonal, Layout
 
-#: Where features of tokens and of pairs stand in the merged model.
-_Numbers = tuple[NDArray[np.int64], NDArray[np.int64]]
+#: Where the features of a model stand in the merged one, an array for each kind of feature.
+Numbers = tuple[NDArray[np.int64], ...]
+
+
+class Mergeable(Protocol):
+    """A model of structures whose rows and columns of weights have names."""
+
+    layout: Layout
+    initial_variance: float
+    classes: NDArray[Any]
+    weights: Diagonal | None
+    mistakes: list[int]
+    updates: int
+
+    def copy(self) -> Self:
+        """An independent copy."""
+
+    @staticmethod
+    def united(models: Any) -> tuple[Any, list[Any]]:
+        """A model that has learnt nothing but knows all labels and features, and where those of
+        each model stand in it: `Numbers`."""
+
+    @property
+    def rows_for(self) -> Callable[..., NDArray[np.int64]]:
+        """``rows_for(other, places, *numbers)``: for each row of the other's weights, the matching
+        row here; -1: there is none."""
 
 
 @dataclass(frozen=True)
-class SequenceMergeState:
-    """Taggers that are merged: states add up, and `result` makes one model of them.
+class StructureMergeState:
+    """Models that are merged: states add up, and `result` makes one model of them.
 
     Features are numbered as the first model has met them, then the second, and so on; the weights
     of a feature do not depend on the order of the models.
     """
 
     how: Way
-    models: tuple[SequenceModel, ...]
-    make: Callable[[SequenceMergeState, SequenceMergeState | None], Any] | None = None
+    models: tuple[Mergeable, ...]
+    make: Callable[[StructureMergeState, StructureMergeState | None], Any] | None = None
     held: tuple[Any, ...] = ()  # records that were kept back
 
     @classmethod
-    def of(cls, model: SequenceModel, how: str | Evidence = "evidence") -> SequenceMergeState:
+    def of(cls, model: Mergeable, how: str | Evidence = "evidence") -> StructureMergeState:
         """The state of one model, which may go on learning."""
         return cls(way_of(how), (model.copy(),))
 
-    def __add__(self, other: SequenceMergeState) -> SequenceMergeState:
+    def __add__(self, other: StructureMergeState) -> StructureMergeState:
         _check.agree("how", self.how, other.how)
         return replace(self, models=self.models + other.models, held=self.held + other.held)
 
     @staticmethod
-    def combined(states: Iterable[SequenceMergeState], *, threads: int = 1) -> SequenceMergeState:
+    def combined(states: Iterable[StructureMergeState], *, threads: int = 1) -> StructureMergeState:
         """Of the models of all."""
         return reduce(operator.add, states)
 
-    def result(self, prior: SequenceMergeState | None = None) -> Any:
-        """One tagger where these were taggers, otherwise what `merged` gives."""
+    def result(self, prior: StructureMergeState | None = None) -> Any:
+        """One estimator where these were of estimators, otherwise what `merged` gives."""
         return self.merged(prior) if self.make is None else self.make(self, prior)
 
-    def merged(self, prior: SequenceMergeState | None = None) -> SequenceModel:
+    def merged(self, prior: StructureMergeState | None = None) -> Any:
         """One model of all; `prior` is what each of them started from."""
         starts = () if prior is None else prior.models
-        whole, numbers = _union((*self.models, *starts))
+        whole, numbers = self.models[0].united((*self.models, *starts))
         start, begun = None, None
         if prior is not None:
             begun = _weights(whole, prior.models[0], numbers[len(self.models)])
@@ -71,39 +94,18 @@ class SequenceMergeState:
         return whole
 
 
-def _union(models: tuple[SequenceModel, ...]) -> tuple[SequenceModel, list[_Numbers]]:
-    """A model that has learnt nothing but knows all labels and features, and where these stand."""
-    first = models[0]
-    blank = replace(
-        first.copy(),
-        layout=replace(first.layout, n_features=2),
-        features=deepcopy(first.features),
-        classes=first.classes[:0],
-        n_pairs=0,
-        weights=None,
-        mistakes=[],
-        updates=0,
-    )
-    numbers = [blank.features.absorb(model.features) for model in models]
-    classes = first.classes
-    for model in models:
-        classes = joined(classes, model.classes)
-    return blank.fitting(classes), numbers
-
-
-def _weights(whole: SequenceModel, model: SequenceModel, numbers: _Numbers) -> Diagonal | None:
+def _weights(whole: Mergeable, model: Mergeable, numbers: Numbers) -> Diagonal | None:
     """A model's weights under the rows and columns of the whole."""
     if model.weights is None:
         return None
-    known = {label: k for k, label in enumerate(model.classes.tolist())}
-    places = [known.get(label, -1) for label in whole.classes.tolist()]
-    rows = model.rows_for(whole, np.array(places), *numbers)
-    return model.weights.with_features(rows).with_columns(places)
+    places = known_places(model.classes, whole.classes)
+    rows = model.rows_for(whole, places, *numbers)
+    return model.weights.with_features(rows).with_columns(places.tolist())
 
 
 def _state(
-    whole: SequenceModel,
-    model: SequenceModel,
+    whole: Mergeable,
+    model: Mergeable,
     weights: Diagonal | None,
     *,
     how: Way,

@@ -1,0 +1,65 @@
+"""Training in memory by a rule: all passes over all records, or shards; knows no sources."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, TypeVar
+
+from sklearn.utils import check_random_state
+
+from surelearn.estimators.online import LearntByRule, OnlineEstimator
+from surelearn.models.protocol import Learner, TrainingBlock
+from surelearn.training.passes import random_orders, reports, run
+from surelearn.training.shards import Rounds
+
+M = TypeVar("M", bound=LearntByRule)
+
+
+class Sharded(OnlineEstimator[M]):
+    """An estimator that learns by a rule, in passes and in shards."""
+
+    random_state: Any
+
+    @abstractmethod
+    def _settings_for(self, **instead: Any) -> Any:
+        """The checked parameters, with `instead` in place of some."""
+
+    def _train_in_passes(
+        self, trainable: Learner[Any, Any], block: TrainingBlock, *, n: int, what: str
+    ) -> None:
+        """All passes over all records, n of which are learnt."""
+        settings: Any = trainable.settings  # type: ignore[attr-defined]
+        random, passes = check_random_state(self.random_state), settings.passes
+        run(
+            trainable,
+            block,
+            range(1, passes + 1),
+            order=random_orders(random, block.size, shuffle=settings.shuffle),
+            report=reports(n, passes, verbose=settings.verbose, what=what),
+        )
+
+    def _rounds(self, settings: Any) -> Rounds:
+        """How shards are trained and merged."""
+        return Rounds(
+            settings.passes,
+            settings.merge_every,
+            settings.combine,
+            settings.shuffle,
+            self._seed(),
+            settings.method.threads,
+            settings.verbose,
+        )
+
+    def _seed(self) -> int:
+        """The seed of the random orders of streams and shards."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+def settings_of(estimator: Sharded[Any]) -> Any:
+    """The checked parameters of an estimator."""
+    return estimator._settings_for()
+
+
+def rounds_of(estimator: Sharded[Any]) -> Rounds:
+    """The rounds of an estimator's shards."""
+    return estimator._rounds(estimator._settings_for())
