@@ -98,5 +98,6 @@ void bind_tagging(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_candidates(nb::module_& m);
+void bind_graph(nb::module_& m);
 
 }  // namespace surelearn::bind

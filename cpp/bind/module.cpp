@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_sequences(m);
     surelearn::bind::bind_batch(m);
     surelearn::bind::bind_candidates(m);
+    surelearn::bind::bind_graph(m);
 }

@@ -823,3 +823,40 @@ def group_covariances(weights: Diagonal64, rows: Rows, bounds: Annotated[NDArray
 
 def cross_rows(left: Rows, right: Rows, left_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], right_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, hashed: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
     """Products of the features of two rows: starts, features, values."""
+
+class Graph:
+    """Labellings of a graph with unary and pairwise scores."""
+
+    def __init__(self, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], unary: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def is_forest(self) -> bool: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_edges(self) -> int: ...
+
+    def solve(self, kind: str, damping: float, tol: float, max_sweeps: int) -> tuple[bool, float, float]:
+        """
+        Send messages, 'max' or 'sum': (converged, residual, number of sweeps).
+        """
+
+    def beliefs(self, kind: str) -> NDArray[numpy.float64]:
+        """
+        For every label of every node its probability ('sum'), or minus the loss of the best labelling with it ('max').
+        """
+
+    def pair_beliefs(self) -> NDArray[numpy.float64]:
+        """Probability of the labels of every edge."""
+
+    def log_partition(self) -> float: ...
+
+    def best(self) -> NDArray[numpy.int32]:
+        """The best labelling, after solve('max')."""
+
+    def k_best(self, k: int) -> NDArray[numpy.int32]:
+        """The k best labellings, best first."""
+
+    def score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
