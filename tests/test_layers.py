@@ -42,6 +42,7 @@ LAYERS = [
         "svmlight.hpp",
         "chain.hpp",
         "topology.hpp",
+        "label_costs.hpp",
         "urgency_queue.hpp",
     },
     {"diagonal.hpp", "full.hpp", "dual.hpp", "chain_sums.hpp", "by_feature.hpp", "crossing.hpp", "graph.hpp"},
@@ -60,7 +61,7 @@ LAYERS = [
     {"lookahead.hpp", "targets.hpp"},
     {"learn.hpp", "structured.hpp", "hashing.hpp", "top_two.hpp"},
     {"sweep.hpp", "mean_reader.hpp", "likelihood.hpp", "descent.hpp"},
-    {"tagging.hpp", "classes.hpp", "candidates.hpp"},
+    {"tagging.hpp", "classes.hpp", "candidates.hpp", "graph_learning.hpp"},
     {"frank_wolfe.hpp"},
 ]
 

@@ -28,6 +28,12 @@ template <class T>
     return {array.data(), array.shape(0)};
 }
 
+/// A copy of an array of Python's, of any shape.
+template <class A>
+[[nodiscard]] auto copied(const A& array) {
+    return std::vector(array.data(), array.data() + array.size());
+}
+
 /// The first `size` numbers of an array whose memory Python takes over.
 template <class T>
 [[nodiscard]] nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]>&& array, std::size_t size) {
@@ -99,5 +105,7 @@ void bind_sequences(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_graph_learning(nb::module_& m);
+void bind_graph_batch(nb::module_& m);
 
 }  // namespace surelearn::bind

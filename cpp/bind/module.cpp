@@ -21,4 +21,6 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_batch(m);
     surelearn::bind::bind_candidates(m);
     surelearn::bind::bind_graph(m);
+    surelearn::bind::bind_graph_learning(m);
+    surelearn::bind::bind_graph_batch(m);
 }

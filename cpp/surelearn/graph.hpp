@@ -104,7 +104,9 @@ public:
         return std::span(unary_).subspan(label_at_[v], size(v));
     }
     [[nodiscard]] std::span<double> tables() noexcept { return tables_; }
+    /// Of all nodes, one after the other.
     [[nodiscard]] std::span<double> unary() noexcept { return unary_; }
+    [[nodiscard]] std::span<const double> unary() const noexcept { return unary_; }
     /// The score of a half edge from label i to label j.
     [[nodiscard]] double pair(std::size_t h, std::size_t i, std::size_t j) const noexcept {
         const double* const table = tables_.data() + table_at_[h / 2];

@@ -20,6 +20,7 @@
 #include "surelearn/chain.hpp"
 #include "surelearn/chain_sums.hpp"
 #include "surelearn/diagonal.hpp"
+#include "surelearn/label_costs.hpp"
 #include "surelearn/mean_reader.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/sparse_difference.hpp"
@@ -198,18 +199,11 @@ public:
 
     /// Adds the cost of each wrong tag to its score.
     void augment_loss(Truth y) noexcept {
-        for (std::size_t t = 0; t < y.size(); ++t) {
-            const auto s = chain_.unary(t);
-            for (std::size_t j = 0; j < s.size(); ++j) s[j] += cost(y[t], j);
-        }
+        for (std::size_t t = 0; t < y.size(); ++t) costs().add(y[t], chain_.unary(t));
     }
     /// The sum of the costs of wrong tags.
     [[nodiscard]] double distance(Truth y, const Path& path) const noexcept {
-        double sum = 0.0;
-        for (std::size_t t = 0; t < y.size(); ++t) {
-            sum += cost(y[t], static_cast<std::size_t>(path[t]));
-        }
-        return sum;
+        return costs().between(y, path);
     }
 
     void difference(Truth y, const Path& path, SparseDifference<T>& g) const {
@@ -277,11 +271,7 @@ public:
     }
 
 private:
-    [[nodiscard]] double cost(std::int32_t y, std::size_t j) const noexcept {
-        const auto right = static_cast<std::size_t>(y);
-        if (sequences_.cost.empty()) return right == j ? 0.0 : 1.0;
-        return sequences_.cost[right * chain_.n_labels() + j];
-    }
+    [[nodiscard]] LabelCosts costs() const noexcept { return {sequences_.cost, chain_.n_labels()}; }
 
     /// Computes the probabilities of labels and pairs; log Z.
     double sum_paths() {

@@ -860,3 +860,84 @@ class Graph:
         """The k best labellings, best first."""
 
     def score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
+
+class GraphArrays:
+    """Graphs with features of nodes and edges."""
+
+    def __init__(self, nodes: Rows, pairs: Rows, node_bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge_bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, directed: bool, damping: float, tol: float, max_sweeps: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+@overload
+def learn_graphs(weights: Diagonal32, rule: Rule, scheme: Scheme, covariance: bool, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool: ...
+
+@overload
+def learn_graphs(weights: Diagonal64, rule: Rule, scheme: Scheme, covariance: bool, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    """
+    Learn graphs [begin, end), counting (graphs, mistakes, updates); was one refused?
+    """
+
+@overload
+def graph_labels(weights: Diagonal32, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+@overload
+def graph_labels(weights: Diagonal64, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]:
+    """The best label of every node, and the residual of every graph."""
+
+@overload
+def graph_leads(weights: Diagonal32, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
+@overload
+def graph_leads(weights: Diagonal64, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Labels, mean and variance of their lead over the best labelling without them, and the residual of every graph.
+    """
+
+@overload
+def graph_marginals(weights: Diagonal32, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
+@overload
+def graph_marginals(weights: Diagonal64, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Probability of every label of every node, and the residual of every graph.
+    """
+
+@overload
+def graph_scores(weights: Diagonal32, graphs: GraphArrays) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
+@overload
+def graph_scores(weights: Diagonal64, graphs: GraphArrays) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """Scores of the nodes and of the edges of one graph."""
+
+class GraphLoss:
+    """Batch losses of graphs; w is row-major by feature."""
+
+    def __init__(self, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_labels: int) -> None: ...
+
+    @property
+    def n_weights(self) -> int: ...
+
+    def log_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> float:
+        """The log loss of all examples; writes its gradient."""
+
+    def curvature(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+        """Write the diagonal of the Hessian of the log loss."""
+
+    def hinge_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, threads: int) -> float:
+        """The generalised hinge loss of all examples."""
+
+    def descend(self, kind: str, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float) -> None:
+        """
+        One stochastic pass; changes w, its average and the state (t, first step size).
+        """
+
+class GraphFrankWolfe:
+    """Structured SVM of graphs."""
+
+    def __init__(self, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bound: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Diagonal64) -> None: ...
+
+    def visit(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Visit these examples; moves the means of the weights."""
+
+    def values(self) -> tuple[float, float]:
+        """(sum of hinge losses, linear part of the dual)."""
