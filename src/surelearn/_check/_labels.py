@@ -136,6 +136,95 @@ def _exact(labels: NDArray[Any]) -> bool:
     return not whole or (int(labels.min()) >= -(2**53) and int(labels.max()) <= 2**53)
 
 
+def for_many_labels(name: str, got: object, allowed: Sequence[object]) -> None:
+    """Refuse a setting that rows of many labels cannot have."""
+    if not any(got is one or (type(got) is type(one) and got == one) for one in allowed):
+        choices = " or ".join(repr(one) for one in allowed)
+        raise ValueError(
+            f"{name} must be {choices} where rows have many labels, each of which is a problem of "
+            f"two classes, got {got!r}."
+        )
+
+
+def same_number_of_labels(before: bool, now: bool) -> None:
+    """Refuse to mix rows of one label with rows of many labels in one model."""
+    if before != now:
+        kinds = {False: "one label for each row", True: "lists of labels or an indicator matrix"}
+        raise ValueError(f"y must have {kinds[before]} as before, got {kinds[now]}.")
+
+
+def indicator_fits(n_columns: int, n_labels: int, *, as_lists: bool) -> None:
+    """Refuse an indicator matrix whose columns are not the labels of a model."""
+    if as_lists:
+        raise ValueError("y must be lists of labels as before, got an indicator matrix.")
+    if n_columns < n_labels:
+        raise ValueError(
+            f"y must have a column for each of {n_labels} labels, got {n_columns} columns."
+        )
+
+
+def no_label_sets(name: str) -> ValueError:
+    """The error of whoever takes one label for each row only."""
+    return ValueError(
+        f"{name} must have one label for each row here, got rows of many labels. Use "
+        "SureClassifier or SureTextClassifier, which learn them in fit, partial_fit and "
+        "fit_stream, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+    )
+
+
+def not_a_collection(row: object, number: int) -> TypeError:
+    return TypeError(
+        f"y must have a list of labels for each row as for the first, got {row!r} at row {number}."
+    )
+
+
+def labels_of_row(labels: Sequence[Any], row: int) -> None:
+    """Refuse what cannot be a label in the list of a row."""
+    for label in labels:
+        if hasattr(label, "__len__") and not isinstance(label, str):
+            raise TypeError(
+                f"y must hold texts, numbers or booleans in its lists, got {label!r} at row {row}."
+            )
+        if is_missing(label):
+            raise ValueError(f"y must have no missing labels, got {label!r} at row {row}.")
+
+
+def distinct_labels(rows: Sequence[Sequence[Any]], repeats: NDArray[np.bool_]) -> None:
+    """Refuse a label that a row has twice: it is most likely a row of an indicator matrix."""
+    if repeats.any():
+        number = int(np.flatnonzero(repeats)[0])
+        twice = next(label for label in rows[number] if list(rows[number]).count(label) > 1)
+        raise ValueError(
+            f"y must have every label once in a row, got {twice!r} twice at row {number}. Pass an "
+            "indicator matrix as an array."
+        )
+
+
+def indicator(matrix: Any) -> None:
+    """Check an indicator matrix, dense or of coordinates."""
+    if matrix.shape[1] < 2:
+        raise ValueError(
+            f"y must have two columns at least as an indicator matrix, got shape {matrix.shape}."
+        )
+    is_sparse = not isinstance(matrix, np.ndarray)
+    values = matrix.data if is_sparse else matrix
+    if values.dtype.kind not in "biufO":
+        raise TypeError(f"y must hold 0 and 1 as an indicator matrix, got {values.dtype} values.")
+    bad = np.argwhere((values != 0) & (values != 1))
+    if len(bad):
+        got = values[tuple(bad[0])]
+        row = int(matrix.row[bad[0, 0]] if is_sparse else bad[0, 0])
+        raise ValueError(
+            f"y must hold 0 and 1 as an indicator matrix, got {got} at row {row}. Unknown label "
+            "type: use lists of labels for other labels."
+        )
+
+
+def some_label(n_labels: int, doing: str) -> None:
+    if n_labels == 0:
+        raise ValueError(f"{doing} needs at least one label, got none in any row.")
+
+
 def only_class(classes: NDArray[Any]) -> int:
     """The index of the only class known so far."""
     if len(classes) == 0:
@@ -149,17 +238,31 @@ def two_classes(classes: NDArray[Any], doing: str) -> None:
         raise ValueError(f"{doing} needs at least two classes, got {len(classes)} class: {seen}.")
 
 
-def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:
-    """The index of each label of `y` among the sorted `classes`."""
+def known_labels(
+    y: object,
+    classes: NDArray[Any],
+    n_labels: int,
+    name: str,
+    *,
+    starts: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """The index of each label of `y` among the sorted `classes`.
+
+    `starts` tells where the labels of each row start, if there are many per row.
+    """
     array = np.asarray(y)
-    if array.shape != (n_rows,):
-        raise ValueError(f"{name} must have shape ({n_rows},), got shape {array.shape}.")
+    if array.shape != (n_labels,):
+        raise ValueError(f"{name} must have shape ({n_labels},), got shape {array.shape}.")
+    if not n_labels:
+        return np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(classes, array), len(classes) - 1)
-    strange = np.flatnonzero(classes[place] != array)
+    strange = np.flatnonzero(classes[place] != array) if len(classes) else np.arange(1)
     if len(strange):
+        first = strange[0]
+        row = first if starts is None else np.searchsorted(starts, first, side="right") - 1
         raise ValueError(
             f"{name} must hold labels among {listing(classes.tolist())}, "
-            f"got {array.tolist()[strange[0]]!r} at row {strange[0]}."
+            f"got {array.tolist()[first]!r} at row {row}."
         )
     return place.astype(np.int64)
 

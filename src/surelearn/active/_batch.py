@@ -44,7 +44,9 @@ class Shrinking:
         """Shrink the variances as if this row had been learnt."""
         best, other = int(self._found.best[row]), int(self._found.next[row])
         code = self._model.code
-        if code is not None:
+        if self._model.many_labels:
+            self._suppose(row, [best])
+        elif code is not None:
             for problem in np.flatnonzero(code.matrix[best] | code.matrix[other]).tolist():
                 self._suppose(row, [problem])
         else:

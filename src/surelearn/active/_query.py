@@ -50,7 +50,8 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
     ``V = g' sigma g`` for the difference g of the two labels. `acl` orders rows as
     ``|Pr[label] - 1/2|`` does, and still tells them apart where the probability rounds to 1;
     `Probit` adds its noise to V in both. A row without features and intercept has V = 0 before that
-    noise is added. It cannot teach the model anything, so its score is inf.
+    noise is added. It cannot teach the model anything, so its score is inf. With many labels per
+    row, `acl` and `margin` are the least of all labels; the other two are not defined.
 
     Parameters
     ----------

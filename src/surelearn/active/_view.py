@@ -60,6 +60,8 @@ class Own:
         """The best score minus the second best."""
         model = self.scorer.model
         _check.trained(model.weights, "margin")
+        if model.many_labels:  # the least margin of any label
+            return np.asarray(np.abs(self.scorer.class_scores(self.rows)).min(axis=1))
         if model.code is not None:
             return best_less_next(self.scorer.class_scores(self.rows))
         return self.scorer.top_two(self.rows).gap
@@ -71,6 +73,8 @@ class Own:
 
     def probabilities(self) -> Array:
         self.check_certain("probabilities")
+        if self.scorer.model.many_labels:
+            raise Missing("probabilities that sum to one", "its rows have many labels")
         return self.scorer.probabilities(self.rows)
 
     def check_certain(self, needs: str) -> None:

@@ -20,7 +20,14 @@ array([2])
 from __future__ import annotations
 
 from surelearn.decode._chain import Chain
-from surelearn.decode._code import Code, all_pairs, columns_of, minimal_bits, one_vs_rest
+from surelearn.decode._code import (
+    LABELS,
+    Code,
+    all_pairs,
+    columns_of,
+    minimal_bits,
+    one_vs_rest,
+)
 from surelearn.decode._decoders import (
     hamming,
     label_probabilities,
@@ -33,6 +40,7 @@ from surelearn.decode._decoders import (
 from surelearn.decode._design import default_length, error_correcting
 
 __all__ = [
+    "LABELS",
     "Chain",
     "Code",
     "all_pairs",

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.decode import _checks
 
-__all__ = ["Code", "all_pairs", "minimal_bits", "one_vs_rest"]
+__all__ = ["LABELS", "Code", "all_pairs", "minimal_bits", "one_vs_rest"]
 
 Matrix = NDArray[np.int8]
+
+#: In place of a reduction: a row has any number of labels, each of which is a problem of its own.
+LABELS = "labels"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,8 +222,8 @@ def columns_of(how: object, places: list[int], n_before: int) -> list[int]:
 
     Parameters
     ----------
-    how : {"joint", "ovr", "ovo"}
-        The first two have a column for each class, ``"ovo"`` has one for every two classes.
+    how : {"joint", "ovr", "ovo", "labels"}
+        ``"ovo"`` has a column for every two classes, the others have one for each.
     places : list of int
         The old index of each class, in order; -1 for a new class.
     n_before : int

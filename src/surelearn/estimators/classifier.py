@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
-from surelearn import rules
+from surelearn import _check, rules
 from surelearn.estimators.row_estimator import RowEstimator
 from surelearn.estimators.row_input import known_classes
 from surelearn.models import reductions
@@ -44,6 +45,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         rest, every two classes, an error-correcting code, or a matrix of shape (n_classes,
         n_problems), or a `decode.Code` of it, with entries +1 and -1 for the sides of a problem and
         0 for classes it never sees. ``"ecoc"`` and a matrix cannot take classes that appear later.
+        Many labels per row are always learnt as problems of two classes, one for each label, and
+        need ``"joint"`` or ``"ovr"``, single constraints and a diagonal covariance.
     passes : int, default 10
         Passes over the data in `fit`.
     shuffle : bool, default True
@@ -93,6 +96,12 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray of shape (n_classes,)
         Known labels, sorted.
+    label_format_ : {"dense", "sparse", "lists"} or None
+        In what `predict` gives many labels per row: an indicator matrix, dense or CSR, or a list of
+        tuples. None: rows have one label. A matrix numbers its labels: a model that has learnt
+        other ones gives lists.
+    thresholds_ : ndarray of shape (n_labels,)
+        The margin above which a row has each of many labels: 0, or as `choose_thresholds` chose.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Means of the weights, one row for two classes, and one for each problem of a reduction. A
         read-only view where nothing is averaged; a copy after classes came one by one, in another
@@ -118,7 +127,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         Passes made; all calls of `partial_fit` and `learn_one` count as one.
     mistakes_ : ndarray of int
         Mistakes made before each update, one entry a pass; of equal scores none is right. With
-        reductions by ``decoding="auto"``, whatever `decoding` is.
+        reductions by ``decoding="auto"``, whatever `decoding` is. With many labels per row, rows
+        with a label on the wrong side.
     stream_ : StreamPosition
         After `fit_stream`: where in its source training is, or has ended.
     temperature_ : float
@@ -130,6 +140,9 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     >>> clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
     >>> clf.predict([[3.0, 1.0]])
     array(['yes'], dtype='<U3')
+    >>> both = clf.fit([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [["a"], ["b"], ["a", "b"]])
+    >>> both.predict([[1.0, 1.0], [2.0, 0.0]])
+    [('a', 'b'), ('b',)]
     """
 
     def __init__(
@@ -188,7 +201,10 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         X : array or CSR matrix of shape (n_samples, n_features), or list of dicts
             Read in place where it is C-ordered float32 or float64. Dicts of {name: value} as in
             `learn_one`.
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or for many labels per row an indicator matrix or lists
+            A matrix of 0 and 1 of shape (n_samples, n_labels), dense or sparse, has two columns at
+            least; lists, tuples or sets of labels may be empty. Lists of 0 and 1 that all have the
+            same length are a matrix.
         sample_weight : array of shape (n_samples,), optional
             Rows of weight 0 are left out before anything else.
 
@@ -200,13 +216,46 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         self._adopt(self._trained(X, y, sample_weight))
         return self
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose prediction is right.
+
+        With many labels per row, the share of rows whose labels are all predicted and no others:
+        the subset accuracy.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or indicator matrix or list of lists of labels
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        if not self._fitted().many_labels:
+            return float(super().score(X, y, sample_weight))
+        right = self._right(X, y)
+        weight = _check.sample_weight(sample_weight, len(right))
+        return float(np.average(right, weights=weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            self._settings_for().check_many_labels()
+        except (TypeError, ValueError):
+            return tags
+        tags.classifier_tags.multi_label = True
+        return tags
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over these rows, in their order.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features), or list of dicts
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or for many labels per row an indicator matrix or lists
+            As many labels per row as before, one or many. All columns of a matrix are known from
+            now on.
         classes : array, optional
             Labels to know from now on. Others are known from the row where they first appear.
         sample_weight : array of shape (n_samples,), optional
@@ -219,8 +268,10 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         """
         is_new, settings = self._fresh, self._settings_for()
         shell, batch = self._read(X, y, sample_weight)
-        model = self._present(settings, shell.n_features_in_, is_sparse=batch.is_sparse)
-        known = known_classes(model.classes, batch.y, classes, settings.class_weight)
+        many, is_sparse = batch.starts is not None, batch.is_sparse
+        model = self._present(settings, shell.n_features_in_, is_sparse=is_sparse, many=many)
+        before = model.classes if batch.columns is None else joined(model.classes, batch.columns)
+        known = known_classes(before, batch.y, classes, settings.class_weight)
         every = joined(known, batch.y)
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)

@@ -80,7 +80,7 @@ class Subject(NamedTuple):
 def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
     """The weights of one label; with one vector for two classes, the first class negates it."""
     places = [_check.place_of(label, classes.tolist())]
-    if len(subject.means) == 1:
+    if len(subject.means) < len(classes) == 2:
         means = subject.means if places[0] else -subject.means
         return subject._replace(means=means, labels=classes[places])
     labels = [] if subject.labels is None else subject.labels.tolist()

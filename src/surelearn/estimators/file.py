@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, files
 from surelearn._check import FormatError
-from surelearn.decode import Code
+from surelearn.decode import LABELS, Code
 from surelearn.estimators.batch import BatchEstimator, put_solution, solution_out
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.crf_tagger import CRFTagger
@@ -24,6 +24,7 @@ from surelearn.estimators.feature_names import SIZE
 from surelearn.estimators.file_parts import (
     class_code_in,
     code_out,
+    label_settings_in,
     labels_in,
     labels_out,
     layout_in,
@@ -41,6 +42,7 @@ from surelearn.estimators.file_parts import (
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.kernel_file import kernel_packed, kernel_unpacked
 from surelearn.estimators.linear import check_settings
+from surelearn.estimators.many_labels import ManyLabels, label_settings, put_label_settings
 from surelearn.estimators.multiclass_svm import MulticlassSVM
 from surelearn.estimators.rank_file import ranker_out, ranker_params, take_ranker
 from surelearn.estimators.ranker import SureRanker
@@ -59,7 +61,7 @@ from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.merging import Words
 from surelearn.models import reductions
 from surelearn.models.position import StreamPosition
-from surelearn.models.rows import RowModel, n_columns_of
+from surelearn.models.rows import RowModel
 from surelearn.weights import Diagonal, Full
 
 
@@ -99,6 +101,8 @@ def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDAr
         "counts": model.counts.tolist(),
     }
     tensors: dict[str, NDArray[Any]] = {}
+    if model.many_labels:
+        settings["labels"] = label_settings(estimator)
     if model.code is not None:
         settings["code"] = code_out(model.code)
     if model.weights is not None:
@@ -176,8 +180,13 @@ def _take_classifier(
 ) -> None:
     """Put the model of a file in a new classifier."""
     settings = classifier_settings(estimator)
-    model = _model(fields, tensors, budget, multiclass=settings.multiclass)
+    many = isinstance(estimator, ManyLabels) and fields.has("labels")
+    how = LABELS if many else settings.multiclass
+    model = _model(fields, tensors, budget, multiclass=how)
     settings.check_fits(model)
+    if many:
+        form, thresholds = label_settings_in(fields.inner("labels"), len(model.classes))
+        put_label_settings(estimator, form, thresholds, model.classes)
     names = names_in(tensors, model.layout.n_features)
     put_rows_model(estimator, model, _words_in(estimator, model, tensors))
     if names is not None:
@@ -201,7 +210,7 @@ def _model(
         multiclass=multiclass,
         code=class_code_in(fields, multiclass, len(classes)),
     )
-    if len(classes) >= 2:
+    if reductions.n_columns_of(multiclass, len(classes), model.code):
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
     return model
 
@@ -211,7 +220,7 @@ def _weights(
 ) -> Diagonal | Full:
     layout, K = model.layout, len(model.classes)
     n_columns = fields.integer("n_columns")
-    if n_columns != n_columns_of(K, model.code):
+    if n_columns != reductions.n_columns_of(model.multiclass, K, model.code):
         raise FormatError(f"{fields.where}: n_columns must fit {K} classes, got {n_columns}.")
     within(layout.nbytes(n_columns), budget, fields.where)
     full = layout.covariance == "full"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, constraints, files, rules
 from surelearn._check import FormatError
-from surelearn.decode import Code
+from surelearn.decode import LABELS, Code
 from surelearn.models import reductions
 from surelearn.weights import Diagonal, Full, Layout
 
@@ -91,12 +92,25 @@ def class_code_in(
     """The code of the classes; it is stored, since another version may build another code."""
     code = code_in(fields.object("code")) if fields.has("code") else None
     expected = "joint" if n_classes < 3 else getattr(multiclass, "kind", multiclass)
+    expected = "joint" if multiclass == LABELS else expected
     if (expected == "joint") != (code is None):
         raise FormatError(f"{fields.where}: code must be there for three classes of a reduction.")
     fits = code is None or (code.kind == expected and code.n_classes == n_classes)
     if not fits or (code is not None and isinstance(multiclass, Code) and code != multiclass):
         raise FormatError(f"{fields.where}: code must fit multiclass and the classes.")
     return code
+
+
+def label_settings_in(fields: files.Fields, n_labels: int) -> tuple[str, list[float] | None]:
+    """The form of many labels per row, and their thresholds if these were chosen."""
+    form = fields.text("form", ["dense", "sparse", "lists"])
+    if not fields.has("thresholds"):
+        return form, None
+    values = fields.list("thresholds")
+    sound = [type(x) in (int, float) and math.isfinite(x) for x in values]
+    if len(values) != n_labels or not all(sound):
+        raise FormatError(f"{fields.where}: thresholds must be a finite number for each label.")
+    return form, [float(x) for x in values]
 
 
 def _rule_out(rule: rules.Rule) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from surelearn import _check, kernels, rules
 from surelearn.dual import Dual, KernelRows
 from surelearn.estimators.base import put_model
+from surelearn.estimators.labels import RowLabels, as_labels
 from surelearn.estimators.online import OnlineEstimator
 from surelearn.estimators.probabilistic import RuleScored
 from surelearn.estimators.row_input import (
@@ -259,7 +260,8 @@ class SureKernelClassifier(
         rows = self._validated(X, reset=reset)
         if settings.kernel == "precomputed":
             _check.square_gram(rows.shape)
-        batch = labelled_batch(rows, y, settings.class_weight, sample_weight)
+        labels = RowLabels(as_labels(y))
+        batch = labelled_batch(rows, labels, settings.class_weight, sample_weight)
         matrix = _canonical(batch.X)
         return batch._replace(rows=KernelRows(matrix, batch.numbers), X=matrix)
 

@@ -28,9 +28,9 @@ from surelearn.estimators.file_parts import (
     within,
 )
 from surelearn.estimators.kernel_classifier import SureKernelClassifier, kernel_settings
+from surelearn.models import reductions
 from surelearn.models.kernel import KernelModel
 from surelearn.models.kernel_settings import KernelSettings
-from surelearn.models.rows import n_columns_of
 from surelearn.rows import rows_of
 
 Tensors = dict[str, NDArray[Any]]
@@ -160,7 +160,7 @@ def _points_out(points: Any) -> Tensors:
 def _weights_in(
     fields: files.Fields, model: KernelModel, tensors: files.Tensors, budget: int
 ) -> Dual:
-    n_problems = n_columns_of(len(model.classes), model.code)
+    n_problems = reductions.n_columns_of(model.multiclass, len(model.classes), model.code)
     sizes, rounds = (fields.naturals(name, n_problems) for name in ("sizes", "rounds"))
     most = model.form.budget
     if most and max(sizes) > most:

@@ -66,6 +66,8 @@ class Linear(Estimator[RowModel]):
 
     def _code(self, name: str) -> Code:
         model = self._attribute(name)
+        if model.many_labels:
+            raise AttributeError(f"{name} needs a reduction of classes, got many labels per row.")
         if model.multiclass == "joint":
             raise AttributeError(
                 f"{name} needs a reduction, got multiclass='joint', which learns all classes "
@@ -258,7 +260,7 @@ class Linear(Estimator[RowModel]):
         subject = Subject(
             weights.means,
             weights.variances if model.layout.second_order else None,
-            reductions.labels_of(model.classes, model.code),
+            reductions.labels_of(model.multiclass, model.classes, model.code),
             model.layout.n_features,
             self._feature_names(names, model.layout.n_features),
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
+from surelearn.estimators.many_labels import label_lists
 from surelearn.estimators.probabilistic import Probabilistic, scored_rows, scorer
 
 Array = NDArray[np.float64]
@@ -17,9 +18,10 @@ Array = NDArray[np.float64]
 class Judgement(NamedTuple):
     """The label of each row, and how sure the model is, if it can tell."""
 
-    labels: NDArray[Any]
+    labels: Any  # an array; of many labels per row, a list of tuples
     probabilities: Array | None  # of every class
-    sureness: Array | None
+    sureness: Array | None  # of many labels per row, that of the least sure one
+    has: NDArray[np.bool_] | None = None  # whether each row has each of many labels
 
 
 def check_fitted(name: str, model: Any) -> None:
@@ -53,9 +55,12 @@ def judge(estimator: Any, X: Any) -> Judgement:
         p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
         return Judgement(np.asarray(estimator.predict(X)), p, None)
     asked = scorer(estimator)
-    if asked.model.weights is None:
+    if asked.model.weights is None and not asked.model.many_labels:
         return Judgement(estimator.predict(X), None, None)
     found = asked.score(scored_rows(estimator, X))
+    if asked.model.many_labels:
+        labels = label_lists(found.best, asked.model.classes)
+        return Judgement(labels, found.probabilities, found.sureness, found.best)
     return Judgement(asked.model.classes[found.best], found.probabilities, found.sureness)
 
 
@@ -67,4 +72,6 @@ def why_unsure(estimator: Any) -> str:
     model = scorer(estimator).model
     if not model.layout.second_order:
         return f"the rule {estimator.rule!r} is of first order and keeps no variances"
-    return "" if model.weights is not None else "the model knows one class only"
+    if model.weights is None:
+        return "the model knows " + ("no label" if model.many_labels else "one class only")
+    return ""

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, put_model
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
+from surelearn.estimators.many_labels import copy_label_form, copy_thresholds
 from surelearn.estimators.ranker import SureRanker, ranker_settings
 from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
 from surelearn.estimators.tagger_answers import Tagger, snapshot_of, tagger_settings
@@ -100,6 +101,7 @@ def merge(
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
+        _check.agree("kind of labels", *map(_labels_of, (fitted[0], other)))
         _check.agree("projection_", fitted[0].model_.projection, other.model_.projection)
     states = [state_of(model, way, like=fitted[0]) for model in listed]
     blank: Any = clone(listed[0])
@@ -107,6 +109,7 @@ def merge(
     _put_names(result, fitted)
     put_columns(result, fitted)
     _put_temperature(result, listed, states)
+    copy_label_form(fitted[0], result)
     return result
 
 
@@ -169,6 +172,10 @@ def _check_rule(model: Any, how: Way) -> None:
             f"how must be 'evidence' or 'uniform' for rule {model.rule!r}, which keeps no "
             f"variances, got {how!r}."
         )
+
+
+def _labels_of(model: RowInput) -> str:
+    return "many for each row" if model.model_.many_labels else "one for each row"
 
 
 def _put_names(result: RowInput | SureRanker, fitted: list[Any]) -> None:
@@ -248,3 +255,4 @@ def _copy_temperature(source: Any, result: Any) -> None:
     """A temperature belongs to the weights it was fitted to: kept where these are kept."""
     if hasattr(source, "temperature_"):
         result.temperature_ = source.temperature_
+    copy_thresholds(source, result)

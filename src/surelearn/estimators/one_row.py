@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.estimators.feature_names import FeatureNames
-from surelearn.estimators.labels import as_labels
-from surelearn.estimators.probabilistic import RuleScored
+from surelearn.estimators.labels import RowLabels, row_labels
+from surelearn.estimators.many_labels import ManyLabels
 from surelearn.estimators.row_input import RowInput
+from surelearn.estimators.sharded import settings_of
 from surelearn.estimators.streamed import Streamed
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.row_training import RowTrainable
@@ -20,7 +22,7 @@ from surelearn.models.rows import RowBatch, RowModel, joined
 from surelearn.weights import Method
 
 
-class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
+class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
     """An online classifier that learns single rows."""
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
@@ -34,6 +36,8 @@ class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
             feature ``"city=Rome"``. Otherwise keys are feature numbers, or the column names of a
             frame that was learnt before.
         y : label
+            For a model of many labels per row: a list, tuple or set of labels, which may be empty,
+            or a row of an indicator matrix.
         sample_weight : float, optional
         """
         is_first = "n_features_in_" not in self.__dict__
@@ -44,7 +48,7 @@ class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
         if weight == 0.0:
             return self
         method = self._kept_method()
-        place = None if method is None else _place(self._model, y)
+        place = None if method is None else _place_of(self._model, y)
         if method is not None and place is not None:
             self._model.learn_row(method, rows, place, weight)
         elif not self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight):
@@ -55,10 +59,27 @@ class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
             self._names.meet([x])
         return self
 
-    def _present(self, settings: RowSettings, n_features: int, *, is_sparse: bool) -> RowModel:
+    def _labels(self, y: Any, *, reset: bool) -> RowLabels:
+        """Labels, one for each row or many; the form of the first ones is kept for answers."""
+        if not reset:
+            return y if isinstance(y, RowLabels) else self._known_labels(y)
+        labels = row_labels(y)
+        if labels.is_many:
+            settings_of(self).check_many_labels()
+        self._keep_form(labels)
+        return labels
+
+    def _keep_form(self, labels: RowLabels) -> None:
+        self.__dict__.pop("_label_form", None)
+        if labels.form is not None:
+            self._label_form = labels.form
+
+    def _present(
+        self, settings: RowSettings, n_features: int, *, is_sparse: bool, many: bool
+    ) -> RowModel:
         """The model to continue with."""
         if self._fresh:
-            return settings.untrained(n_features, is_sparse=is_sparse)
+            return settings.untrained(n_features, is_sparse=is_sparse, many=many)
         return settings.going_on(self._model)
 
     def _learn_unprepared(
@@ -70,21 +91,35 @@ class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
         """
         params = self.get_params(deep=False)
         settings = RowSettings.of(params)
-        labels = as_labels([y])
+        labels = self._one_label(y)
         if not self._fresh:
             self._check_settings()
-        model = self._present(settings, n_features, is_sparse=is_sparse)
-        _check.one_kind(model.classes, labels)
-        settings.check_classes(joined(model.classes, labels), model)
-        weights = given_weight(settings.class_weight, labels, np.array([weight]))
+        model = self._present(settings, n_features, is_sparse=is_sparse, many=labels.is_many)
+        _check.one_kind(model.classes, labels.y)
+        known = model.classes if labels.columns is None else joined(model.classes, labels.columns)
+        settings.check_classes(joined(known, labels.y), model)
+        weights = given_weight(settings.class_weight, labels.y, np.array([weight]))
         if weights is not None and not weights[0]:
             return False
         self.n_features_in_ = n_features
-        self._absorb(model, settings, RowBatch(row, None, labels, weights))
+        if self._fresh:
+            self._keep_form(labels)
+        batch = RowBatch(row, None, labels.y, weights, starts=labels.starts)
+        self._absorb(model.with_classes(known), settings, batch)
         if settings.can_be_kept and self._model.weights is not None:
             method = self._model.core_method(settings.method)
             self._kept = (list(params), list(params.values()), method, self._model.layout)
         return True
+
+    def _one_label(self, y: Any) -> RowLabels:
+        """The label of one row, or its labels: a collection, or a row of an indicator matrix."""
+        if isinstance(y, sparse.sparray | sparse.spmatrix | np.ndarray) and np.ndim(y):
+            y = sparse.csr_array(y.reshape(1, -1)) if sparse.issparse(y) else np.atleast_2d(y)
+            return row_labels(y) if self._fresh else self._known_labels(y)
+        labels = row_labels([y], as_lists=True)
+        if not self._fresh:
+            _check.same_number_of_labels(self._model.many_labels, labels.is_many)
+        return labels
 
     def _kept_method(self) -> Method | None:
         """The method of the last row, if all parameters are still the same objects."""
@@ -103,9 +138,17 @@ class RowByRow(RuleScored[RowModel], RowInput, Streamed[RowModel]):
         self._model = model
 
 
-def _place(model: RowModel, y: Any) -> int | None:
-    """The position of a known label; None for any other."""
+def _place_of(model: RowModel, y: Any) -> Any:
+    """The position of a known label, or an array of those of many; None for any other."""
     try:
-        return model.places.get(y)
-    except TypeError:  # not hashable, so not a label: the slow path raises the error
+        if not model.many_labels:
+            return model.places.get(y)
+        if not isinstance(y, list | tuple | set | frozenset):
+            return None
+        places = sorted({model.places[label] for label in y})
+        return np.array(places, np.int32) if len(places) == len(y) else None
+    except (
+        KeyError,
+        TypeError,
+    ):  # new or not hashable: the slow path learns it or raises the error
         return None

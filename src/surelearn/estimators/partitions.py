@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.labels import as_labels
+from surelearn.estimators.labels import as_labels, one_label_each
 from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.estimators.row_input import merged_into
 from surelearn.estimators.sharded import rounds_of, settings_of
@@ -69,6 +69,7 @@ def shard_state(
     MergeState
     """
     settings: RowSettings = settings_of(estimator)
+    one_label_each(y)
     known = np.unique(as_labels(classes, "classes"))
     _check.two_classes(known, "fit")
     with named(number, part):

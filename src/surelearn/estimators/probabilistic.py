@@ -35,9 +35,12 @@ class Probabilistic(Estimator[M]):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With many labels per row always the second.
         """
         asked = self._scorer()
         rows = self._rows(X)
+        if asked.model.many_labels:
+            return asked.class_scores(rows)
         _check.trained(asked.model.weights, "decision_function")
         return one_or_many(asked.class_scores(rows))
 
@@ -54,17 +57,15 @@ class Probabilistic(Estimator[M]):
         """Mean and variance of each class score; for two classes, of the margin.
 
         With a reduction, mean and variance of the margin of each problem, as `surelearn.decode`
-        takes them.
+        takes them. With many labels per row, of the margin of each label.
 
         Returns
         -------
         mean, variance : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, \
 n_problems)
         """
-        model = self._fitted()
-        rows = self._rows(X)
-        mean, variance = _check.trained(model.weights, "margin").margin(rows)
-        return one_or_many(mean), one_or_many(variance)
+        asked = self._scorer()
+        return asked.margin(self._rows(X))
 
     @available_if(second_order)
     def predict_proba(self, X: Any) -> Array:
@@ -78,7 +79,8 @@ n_problems)
         After `calibrate`, V is multiplied by the square of ``temperature_``. A row without features
         and intercept is a tie. With a reduction, the problems are taken as independent: the
         probability of a class is that of its code word, given that the answer is some class's code
-        word; see `decode.label_probabilities`.
+        word; see `decode.label_probabilities`. With many labels per row, each label has the
+        probability :math:`\Phi(M / \sqrt{V})` of its margin, and they do not sum to one.
 
         `predict` uses the mean scores, so the most probable label may differ from it. With CW rules
         and `Probit` this happens on a few rows in a hundred, where the best scores are close. Rules
@@ -103,11 +105,14 @@ n_problems)
     def entropy(self, X: Any) -> Array:
         """Normalised entropy of `predict_proba`: 0 for a certain label, 1 for a uniform one.
 
+        With many labels per row, the mean over the labels.
+
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return probability.entropy(self.predict_proba(X))
+        asked = self._scorer()
+        return asked.entropy(self._rows(X))
 
     @available_if(second_order)
     def calibrate(self, X: Any, y: Any) -> Self:
@@ -121,7 +126,7 @@ n_problems)
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or an indicator matrix or lists for many labels per row
             Known labels.
 
         Returns
@@ -141,7 +146,7 @@ n_problems)
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or an indicator matrix or lists for many labels per row
             Known labels.
         bins : int, default 10
 
@@ -153,13 +158,9 @@ n_problems)
         """
         asked = self._scorer()
         rows = self._rows(X)
-        p = asked.probabilities(rows)
-        truth = self._places(asked.model, y, len(p))
-        predicted = asked.winners(rows)
-        every = np.arange(len(asked.model.classes))
-        return probability.reliability(truth, p, every, bins=bins, y_pred=predicted)
+        return asked.reliability(rows, self._places(asked.model, y, len(rows)), bins=bins)
 
-    def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[np.int64]:
+    def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[Any]:
         """The position of each label among the known classes."""
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), n_rows)
@@ -217,7 +218,7 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
         model = self._fitted()
         row, _, _ = self._one(x)
         labels = model.classes.tolist()
-        if model.weights is None:
+        if model.weights is None and not model.many_labels:
             return {labels[_check.only_class(model.classes)]: 1.0}
         return dict(zip(labels, self._scorer().probabilities(row)[0].tolist(), strict=True))
 
@@ -239,6 +240,10 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
         ndarray of shape (n_samples, n_classes)
         """
         asked = self._scorer()
+        if asked.model.many_labels:
+            raise ValueError(
+                "sample_proba needs one label per row, got many. predict_proba needs no draws."
+            )
         if asked.model.code is not None:
             raise ValueError(
                 f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from surelearn.estimators.labels import has_many
 from surelearn.estimators.one_row import RowByRow
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import batch_of, reader_of
@@ -45,7 +46,8 @@ class RowEstimator(RowByRow):
     ) -> RowTrainable:
         """All passes over all rows."""
         batch, classes = self._whole(X, y, sample_weight, "fit")
-        start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse)
+        many = batch.starts is not None
+        start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse, many=many)
         trainable = RowTrainable(settings, self._own_reader(), start)
         n, passes = batch.size, settings.passes
         random = check_random_state(self.random_state)
@@ -63,7 +65,8 @@ class RowEstimator(RowByRow):
     ) -> RowTrainable:
         """All rounds over all shards."""
         shards, classes, is_sparse = self._cut(settings, X, y, sample_weight)
-        start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse)
+        many = shards[0].block.labels.starts is not None
+        start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse, many=many)
         trainable = RowTrainable(settings, self._own_reader())
         train_shards(trainable, shards, start, self._rounds(settings))
         return trainable
@@ -89,7 +92,9 @@ class RowEstimator(RowByRow):
         twin.n_jobs = 1  # where several are read at a time each has its thread
         if settings.class_weight == "balanced":
             twin.class_weight = balanced_weights(classes, counts)
-        block = RowBlock(None, Labels(np.zeros(0, np.int32), classes), None, False, (0, 0))
+        starts = np.zeros(1, np.int64) if has_many(part.y) else None
+        labels = Labels(np.zeros(0, np.int32), classes, starts)
+        block = RowBlock(None, labels, None, False, (0, 0))
         if len(part.y):
             block = RowBlock.of(batch_of(twin, *part[:3]), classes)
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators.labels import as_labels
+from surelearn.estimators.labels import RowLabels, as_labels, row_labels
 from surelearn.estimators.probabilistic import ProbabilisticLinear
 from surelearn.estimators.readers import NumberReader
 from surelearn.merging import MergeState, Way, Words
@@ -38,6 +38,10 @@ class RowInput(ProbabilisticLinear):
     def _settings_for(self, **instead: Any) -> ClassifierSettings:
         """The checked parameters, some of them replaced."""
 
+    def _labels(self, y: Any, *, reset: bool) -> RowLabels:
+        """The checked labels of rows; those of a fitted model unless `reset`."""
+        return y if isinstance(y, RowLabels) else RowLabels(as_labels(y))
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
         """Rows to go on with, and a twin that has read them."""
         shell = self._shell()
@@ -47,7 +51,8 @@ class RowInput(ProbabilisticLinear):
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
         rows = self._validated(X, reset=reset, learning=True)
-        batch = labelled_batch(rows, y, class_weight, sample_weight)
+        labels = self._labels(y, reset=reset)
+        batch = labelled_batch(rows, labels, class_weight, sample_weight)
         if reset:
             self._meet_names(X, batch.numbers)
         return batch
@@ -59,7 +64,7 @@ class RowInput(ProbabilisticLinear):
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
-        for name in ("temperature_", "stream_"):
+        for name in ("temperature_", "stream_", "_thresholds"):
             self.__dict__.pop(name, None)
 
     def _blank(self) -> Self:
@@ -70,7 +75,7 @@ class RowInput(ProbabilisticLinear):
 
     def _forget_model(self) -> None:
         self._forget()
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_names"):
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_names", "_label_form"):
             self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------- merging
@@ -114,30 +119,34 @@ class RowInput(ProbabilisticLinear):
 
 
 def labelled_batch(
-    rows: Any, y: Any, class_weight: dict[Any, float] | str | None, sample_weight: Any
+    rows: Any, labels: RowLabels, class_weight: dict[Any, float] | str | None, sample_weight: Any
 ) -> RowBatch:
     """Validated rows with their checked labels and weights; rows of weight 0 are dropped."""
-    y = as_labels(y)
-    _check.one_label_a_row(len(y), rows.shape[0])
-    weight = given_weight(class_weight, y, _check.sample_weight(sample_weight, len(y)))
-    batch = RowBatch(rows_of(rows), rows, y, weight)
+    n = len(labels)
+    _check.one_label_a_row(n, rows.shape[0])
+    weight = given_weight(class_weight, labels.y, _check.sample_weight(sample_weight, n))
+    batch = RowBatch(rows_of(rows), rows, labels.y, weight, None, labels.starts, labels.columns)
     _check.sound_rows(batch.rows.fault)
     if weight is None or weight.all():
         return batch
     kept = np.flatnonzero(weight)
-    return RowBatch(rows_of(rows[kept]), rows[kept], y[kept], weight[kept], kept)
+    y, starts, X = labels[kept].y, labels[kept].starts, rows[kept]
+    return RowBatch(rows_of(X), X, y, weight[kept], kept, starts, labels.columns)
 
 
 def check_class_weight(class_weight: Any, y: Any) -> None:
     """Refuse weights of what is no class; `y` has all labels."""
     if isinstance(class_weight, Mapping):
-        check_weighted(_check.class_weight(class_weight), np.unique(as_labels(y)))
+        check_weighted(_check.class_weight(class_weight), np.unique(row_labels(y).y))
 
 
 def balanced_batch(batch: RowBatch, class_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
     """All rows that `who` was given, with balanced weights if asked for, and their classes."""
     _check.some_weight(batch.size)
-    classes = np.unique(batch.y)
+    classes = np.unique(batch.y) if batch.columns is None else batch.columns
+    if batch.starts is not None:
+        _check.some_label(len(classes), who)
+        return batch, classes
     _check.two_classes(classes, who)
     if isinstance(class_weight, str):
         batch = batch._replace(weight=times(balanced(batch.y), batch.weight))

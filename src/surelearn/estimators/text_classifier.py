@@ -14,7 +14,7 @@ from surelearn import _check, _core
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.explanation import Explanation, touched
 from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
-from surelearn.estimators.labels import as_labels
+from surelearn.estimators.labels import RowLabels
 from surelearn.estimators.readers import TextReader
 from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.estimators.row_input import check_class_weight
@@ -207,7 +207,7 @@ temperature_
         named = _Words(pieces.names) if names is None else names
         hashed = self._reading().transform_one(text)
         table = super().explain(hashed, label=label, top=top, names=named)
-        return TextExplanation(table, pieces, self._verdict(hashed))
+        return TextExplanation(table, pieces, self._verdict(hashed, label))
 
     # ---------------------------------------------------------------- internals
 
@@ -226,18 +226,20 @@ temperature_
 
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
         """Labels are looked at before any word is met."""
-        texts, labels, weight, kept = self._weighty(X, y, sample_weight)
+        texts, labels, weight, kept = self._weighty(X, y, sample_weight, reset=reset)
         batch = super()._batch(texts, labels, weight, reset=reset)
         return batch if kept is None else batch._replace(numbers=kept)
 
-    def _weighty(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
+    def _weighty(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, RowLabels, Any, Any]:
         """Texts that are not of weight 0, their labels, weights, and numbers if some are."""
         _check.texts(X)
         X = X if hasattr(X, "__len__") else list(X)
-        labels = as_labels(y)
+        labels = self._labels(y, reset=reset)
         _check.one_label_a_row(len(labels), len(X))
         given = _check.sample_weight(sample_weight, len(labels))
-        weight = given_weight(_check.class_weight(self.class_weight), labels, given)
+        weight = given_weight(_check.class_weight(self.class_weight), labels.y, given)
         if weight is None or weight.all() or not weight.any():
             return X, labels, given, None
         kept = np.flatnonzero(weight)  # the words of others must not be met
@@ -248,10 +250,14 @@ temperature_
     ) -> tuple[list[Shard], NDArray[Any], bool]:
         """Shards that have each met the words of their own texts, as they would anywhere else."""
         check_class_weight(self.class_weight, y)
-        texts, labels, weight, kept = self._weighty(X, y, sample_weight)
+        texts, labels, weight, kept = self._weighty(X, y, sample_weight, reset=True)
         _check.some_rows(len(labels))
-        classes, counts = np.unique(labels, return_counts=True)
-        _check.two_classes(classes, "fit")
+        classes, counts = np.unique(labels.y, return_counts=True)
+        if labels.is_many:
+            classes = labels.classes
+            _check.some_label(len(classes), "fit")
+        else:
+            _check.two_classes(classes, "fit")
         numbers = np.arange(len(labels)) if kept is None else kept
 
         def cut(number: int, span: tuple[int, int]) -> Shard:
@@ -315,14 +321,22 @@ temperature_
         _, features, values = row
         return features.astype(np.int64), values.astype(np.float64)
 
-    def _verdict(self, row: _Hashed) -> Verdict:
-        """What the features of a text say for its label rather than the next best one."""
+    def _verdict(self, row: _Hashed, label: Any) -> Verdict:
+        """What the features of a text say for its label rather than the next best one.
+
+        Of many labels, for `label` or for the one with the largest score.
+        """
         model = self._fitted()
         features, values = self._entries(row)
         means = _check.trained(model.weights, "explain").means
         shares = means[:, features].astype(np.float64) * values
         rows = _core.Rows.csr(*row, self.vectorizer_.n_features)
         scores = self._scorer().class_scores(rows)[0]
+        if model.many_labels:
+            best = int(scores.argmax()) if label is None else model.places[label]
+            own = dict(zip(features.tolist(), shares[best].tolist(), strict=True))
+            name = model.classes[best]
+            return Verdict(name, f"not {name}", float(scores[best]), own)
         if len(model.classes) == 2:
             shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
         elif model.code is not None and model.code.kind != "ovr":

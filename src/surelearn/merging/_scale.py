@@ -112,7 +112,7 @@ def move_of(multiclass: Any, old: Classes, new: Classes) -> Move | None:
     known = {label: k for k, label in enumerate(old.tolist())}
     places = [known.get(label, -1) for label in new.tolist()]
     columns = decode.columns_of(multiclass, places, len(old))
-    if len(old) > 2:
+    if len(old) > 2 or multiclass == decode.LABELS:
         return Move(columns, [1] * len(columns), apart=False)
     # The one vector speaks for the second class: -mu is what the first sees of it, +mu the second.
     return Move([min(k, 0) for k in columns], [-1 if k == 0 else 1 for k in columns], apart=True)

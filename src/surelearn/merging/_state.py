@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.decode import Code
+from surelearn.decode import LABELS, Code
 from surelearn.merging._evidence import Evidence, Way, way_of
 from surelearn.merging._learnt import Merged, Sole, Summed, WeightsLearnt, goes_on
 from surelearn.merging._moves import DiagonalMoves, changed, lifetime
@@ -129,7 +129,7 @@ class MergeState:
             code=model.code,
             trained=None,
             words=words,
-            projection=model.projection if model.counts.any() else None,
+            projection=model.projection if model.counts.any() or model.updates else None,
         )
         before = None if start is None else _moved_state(start.weights)
         known = model.classes if start is None else start.classes
@@ -173,6 +173,8 @@ class MergeState:
         return self._plus(other)
 
     def _plus(self, other: MergeState, threads: int = 1) -> MergeState:
+        if self._is_open and not other._is_open:
+            self = replace(self, multiclass=other.multiclass)
         self._check_fits(other)
         classes = joined(self.classes, other.classes)
         n_models = self.n_models + other.n_models
@@ -262,7 +264,8 @@ class MergeState:
         for name, own in asdict(self.layout).items():
             _check.agree(name, own, getattr(other.layout, name))
         _check.agree("initial_variance", self.initial_variance, other.initial_variance)
-        _check.agree("multiclass", self.multiclass, other.multiclass)
+        if not other._is_open:
+            _check.agree("multiclass", self.multiclass, other.multiclass)
         if self.projection is not None and other.projection is not None:
             _check.agree("projection_", self.projection, other.projection)
         if self._fixed and len(self.classes) and len(other.classes):
@@ -272,7 +275,12 @@ class MergeState:
     @property
     def _fixed(self) -> bool:
         """Whether the columns are those of a code, which takes no other classes."""
-        return self.multiclass not in ("joint", "ovr", "ovo", _COLUMNS)
+        return self.multiclass not in ("joint", "ovr", "ovo", LABELS, _COLUMNS)
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether no row has told yet if rows have one label or many."""
+        return not len(self.classes) and self.multiclass in ("joint", "ovr")
 
     def _halves(self, classes: Classes) -> bool:
         return self.multiclass == "joint" and len(classes) > 2
@@ -420,7 +428,7 @@ class MergeState:
 
     def _n_columns(self) -> int:
         K = len(self.classes)
-        if K == 2 and self.multiclass != _COLUMNS:
+        if K == 2 and self.multiclass not in (LABELS, _COLUMNS):
             return 1
         if self.multiclass == "ovo":
             return K * (K - 1) // 2

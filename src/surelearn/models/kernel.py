@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from surelearn.decode import Code, columns_of
 from surelearn.dual import Dual, DualForm
 from surelearn.models import reductions
-from surelearn.models.rows import ClassModel, n_columns_of
+from surelearn.models.rows import ClassModel
 from surelearn.weights import Layout
 
 
@@ -74,7 +74,7 @@ class KernelModel(ClassModel):
         if len(places) < 2:
             return None
         if self.weights is None:
-            n_columns = n_columns_of(len(places), code)
+            n_columns = reductions.n_columns_of(self.multiclass, len(places), code)
             problems = tuple(self.form.untrained() for _ in range(n_columns))
             return Dual(self.form, None, problems)
         # Two classes share a column, of which each of several gets its side.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, decode
-from surelearn.decode import Code
+from surelearn.decode import LABELS, Code
 
 Decoder = Callable[[Code, Any], NDArray[np.float64]]
 
@@ -40,7 +40,7 @@ _DECODERS: dict[str, Decoder] = {
     "tournament": decode.tournament,
 }
 
-#: How a model learns its classes: the name of a reduction, or a user's code.
+#: How a model learns its classes: the name of a reduction, a user's code, or `LABELS`.
 Multiclass = str | Code
 
 
@@ -124,7 +124,7 @@ def check_classes(how: Multiclass, known: NDArray[Any], classes: NDArray[Any]) -
 
 def code_of(how: Multiclass, n_classes: int) -> Code | None:
     """The code for `n_classes`; None if there is nothing to reduce."""
-    if n_classes < 3:
+    if n_classes < 3 or how == LABELS:
         return None
     if isinstance(how, Code):
         return how
@@ -140,6 +140,8 @@ def demand(how: Multiclass, n_classes: int) -> tuple[int, str, int]:
     >>> demand("joint", 3), demand("ovo", 100)
     ((3, 'classes', 0), (4950, 'problems', 495000))
     """
+    if how == LABELS:
+        return n_classes, "labels", 0
     if n_classes < 3:
         return max(0, n_classes - 1), "classes", 0
     if how == "joint":
@@ -148,8 +150,22 @@ def demand(how: Multiclass, n_classes: int) -> tuple[int, str, int]:
     return n_problems, "classes" if how == "ovr" else "problems", n_classes * n_problems
 
 
-def labels_of(classes: NDArray[Any], code: Code | None) -> NDArray[Any]:
+def n_columns_of(how: Multiclass, n_classes: int, code: Code | None) -> int:
+    """Weight columns: none for one class, one for two; else one per class or problem of a code.
+
+    Many labels per row have a column each, however many they are.
+    """
+    if how == LABELS:
+        return n_classes
+    if n_classes < 3:
+        return max(0, n_classes - 1)
+    return n_classes if code is None else code.n_problems
+
+
+def labels_of(how: Multiclass, classes: NDArray[Any], code: Code | None) -> NDArray[Any]:
     """The label that a positive weight of each column supports."""
+    if how == LABELS:
+        return classes
     if len(classes) == 2:  # one column, which supports the second class
         return classes[1:]
     if code is None or code.kind == "ovr":

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, constraints, rules
+from surelearn.decode import LABELS
 from surelearn.models import reductions
 from surelearn.models.learning_settings import resolved, sharding
 from surelearn.models.protocol import UpdateMethod
@@ -119,10 +120,28 @@ class RowSettings(ClassifierSettings):
             covariance=self.covariance,
         )
 
-    def start(self, n_features: int, classes: NDArray[Any], *, is_sparse: bool) -> RowModel:
+    def untrained(self, n_features: int, *, is_sparse: bool, many: bool = False) -> RowModel:
+        """An untrained model for rows of this width, of one label or of many labels each."""
+        model = super().untrained(n_features, is_sparse=is_sparse)
+        if not many:
+            return model
+        self.check_many_labels()
+        return replace(model, multiclass=LABELS)
+
+    def check_many_labels(self) -> None:
+        """Raise for settings that rows of many labels cannot have."""
+        _check.for_many_labels("multiclass", self.multiclass, ["joint", "ovr"])
+        _check.for_many_labels("constraints", self.constraints, [constraints.Single()])
+        _check.for_many_labels("covariance", self.covariance, ["diagonal"])
+        _check.for_many_labels("cost", None if self.method.cost is None else "a matrix", [None])
+        _check.for_many_labels("class_weight", self.class_weight, [None])
+
+    def start(
+        self, n_features: int, classes: NDArray[Any], *, is_sparse: bool, many: bool = False
+    ) -> RowModel:
         """The untrained model of `fit`, with all classes known."""
+        model = self.untrained(n_features, is_sparse=is_sparse, many=many)
         self.constraints.check_rivals(len(classes) - 1)
-        model = self.untrained(n_features, is_sparse=is_sparse)
         self.check_classes(classes, model)
         return model.with_classes(classes)
 
@@ -145,14 +164,17 @@ class RowSettings(ClassifierSettings):
     def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
         """Raise for classes without a cost, without a row of the code, or without memory."""
         _check.cost_fits(self.method.cost, classes)
-        reductions.check_classes(self.multiclass, model.classes, classes)
-        n_columns, what, more = reductions.demand(self.multiclass, len(classes))
+        reductions.check_classes(model.multiclass, model.classes, classes)
+        n_columns, what, more = reductions.demand(model.multiclass, len(classes))
         if n_columns > (0 if model.weights is None else model.weights.capacity):
             fits(model.layout, n_columns, what=what, more=more)
 
     def check_fits(self, model: RowModel) -> None:
         fitted = model.layout
-        _check.same("multiclass", model.multiclass, self.multiclass)
+        if model.many_labels:
+            self.check_many_labels()
+        else:
+            _check.same("multiclass", model.multiclass, self.multiclass)
         _check.same("covariance", fitted.covariance, self.covariance)
         super().check_fits(model)
         _check.same("average", fitted.averaged, self.averaged)

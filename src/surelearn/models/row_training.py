@@ -13,6 +13,7 @@ from surelearn import _check, _core
 from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
 from surelearn.models.held_out import HeldOut, warn_if_worse
+from surelearn.models.label_scoring import scorer_of
 from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.row_settings import (
     RowSettings,
@@ -22,7 +23,6 @@ from surelearn.models.row_settings import (
     times,
 )
 from surelearn.models.rows import ClassModel, RowBatch, RowModel, joined
-from surelearn.models.scoring import Scorer
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
 from surelearn.weights import rows_of
@@ -96,8 +96,8 @@ class RowBlock(NamedTuple):
         """A block of rows in memory; all labels must be among the classes."""
         _check.one_kind(classes, batch.y)
         codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
-        span = (0, len(codes)) if span is None else span
-        labels = Labels(codes, classes)
+        span = (0, batch.size) if span is None else span
+        labels = Labels(codes, classes, batch.starts)
         sparse = batch.is_sparse
         return cls(batch.rows, labels, batch.weight, sparse, span, batch.numbers, X=batch.X)
 
@@ -140,6 +140,8 @@ class RowTrainable:
         assert records.labels is not None
         X, labels, weight = records.X, records.labels, records.weight
         _check.labels(labels.values)
+        if labels.starts is not None:
+            self.settings.check_many_labels()
         self._met.update(labels.values.tolist())
         by_class = given_weight(self.settings.class_weight, labels.values, None)
         if by_class is not None:
@@ -148,7 +150,7 @@ class RowTrainable:
             kept = np.flatnonzero(weight)
             X = X[kept] if hasattr(X, "shape") else X.take(kept)
             labels, weight = labels.take(kept), weight[kept]
-        if not len(labels.codes):
+        if not labels.n_rows:
             return RowBlock(None, labels, weight, False, (0, 0))
         return self._block(self.reader.read(X, source.feature_names), labels, weight)
 
@@ -166,11 +168,15 @@ class RowTrainable:
 
     def check_learnt(self) -> None:
         assert self.model is not None
-        _check.two_classes(self.model.classes, "fit_stream")
+        if self.model.many_labels:
+            _check.some_label(len(self.model.classes), "fit_stream")
+        else:
+            _check.two_classes(self.model.classes, "fit_stream")
 
     @staticmethod
     def _block(features: Features, labels: Labels, weight: NDArray[np.float64] | None) -> RowBlock:
-        rows, span = features.rows(), (0, len(labels.codes))
+        rows, span = features.rows(), (0, labels.n_rows)
+        labels = labels.in_order()
         return RowBlock(rows, labels, weight, features.is_sparse, span, features=features)
 
     def pack(self, block: RowBlock) -> Packed:
@@ -179,13 +185,14 @@ class RowTrainable:
         table = [self._labels.setdefault(v, len(self._labels)) for v in labels.values.tolist()]
         codes = np.array(table, np.int32)[labels.codes]
         weight = np.zeros(0) if block.weight is None else block.weight
+        starts = np.zeros(0, np.int64) if labels.starts is None else labels.starts
         info = features.n_features, block.weight is not None
-        return Packed((*features.arrays, codes, weight), info)
+        return Packed((*features.arrays, codes, starts, weight), info)
 
     def unpack(self, packed: Packed) -> RowBlock:
-        *arrays, codes, weight = packed.arrays
+        *arrays, codes, starts, weight = packed.arrays
         n_features, weighted = packed.info
-        labels = Labels(codes, np.array(list(self._labels)))
+        labels = Labels(codes, np.array(list(self._labels)), starts if len(starts) else None)
         return self._block(
             Features(tuple(arrays), n_features), labels, weight if weighted else None
         )
@@ -214,8 +221,8 @@ class RowTrainable:
         if starts_pass:
             model.mistakes.append(0)
         self._publish(model)
-        self._learn_known(RowBatch(block.rows, None, codes, weight, block.numbers), block.span,
-                          order=order, counts=number == 1, report=report)  # fmt: skip
+        batch = RowBatch(block.rows, None, codes, weight, block.numbers, block.labels.starts)
+        self._learn_known(batch, block.span, order=order, counts=number == 1, report=report)
         return block
 
     def _learn_known(
@@ -240,7 +247,8 @@ class RowTrainable:
 
     def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block with new classes."""
-        y = block.labels.values[block.labels.codes]
+        labels = block.labels
+        y = labels.values[labels.codes]
         _check.one_kind(model.classes, y)
         every = joined(model.classes, y)
         self.settings.check_classes(every, model)
@@ -248,7 +256,8 @@ class RowTrainable:
             model = model.with_classes(every)
         if starts_pass:
             model.mistakes.append(0)
-        self.absorb(model, RowBatch(block.rows, None, y, block.weight, block.numbers))
+        batch = RowBatch(block.rows, None, y, block.weight, block.numbers, labels.starts)
+        self.absorb(model, batch)
 
     def absorb(self, model: RowModel, batch: RowBatch) -> None:
         """Continue from `model` with rows that may have new classes."""
@@ -263,9 +272,10 @@ class RowTrainable:
 
     def _present(self, block: RowBlock) -> RowModel:
         """The model to continue with, which knows the declared classes."""
-        model = self.model
+        model, many = self.model, block.labels.starts is not None
         if model is None:
-            model = self.untrained(is_sparse=block.is_sparse)
+            model = self.untrained(is_sparse=block.is_sparse, many=many)
+        _check.same_number_of_labels(model.many_labels, many)
         if self._declared is None:
             return model
         _check.one_kind(model.classes, self._declared)
@@ -274,10 +284,10 @@ class RowTrainable:
         self.settings.check_classes(every, model)
         return model.with_classes(every)
 
-    def untrained(self, *, is_sparse: bool) -> RowModel:
-        """An untrained model."""
+    def untrained(self, *, is_sparse: bool, many: bool = False) -> RowModel:
+        """An untrained model, of one label or of many labels for each row."""
         assert self.reader.n_features is not None
-        return self.settings.untrained(self.reader.n_features, is_sparse=is_sparse)
+        return self.settings.untrained(self.reader.n_features, is_sparse=is_sparse, many=many)
 
     # ----------------------------------------------------------------- merging
 
@@ -302,15 +312,14 @@ class RowTrainable:
     def held_out(self, block: RowBlock, n: int) -> HeldOut:
         end = block.span[1]
         rows = slice(end - n, end)
-        records = block.X[rows], block.labels.values[block.labels.codes[rows]]
+        records = block.X[rows], block.labels.take(rows)
         return HeldOut(records, self._right(records))
 
-    def _right(self, records: tuple[Any, NDArray[Any]]) -> NDArray[np.bool_]:
+    def _right(self, records: tuple[Any, Labels]) -> NDArray[np.bool_]:
         """Where the model is right."""
         assert self.model is not None
-        X, y = records
-        best = Scorer(self.model, self.settings.rule).winners(rows_of(X))
-        return np.asarray(self.model.classes[best] == y)
+        X, labels = records
+        return scorer_of(self.model, self.settings.rule).right(rows_of(X), labels)
 
 
 def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:

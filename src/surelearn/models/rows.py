@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from surelearn import _check, _core
-from surelearn.decode import Code, columns_of
+from surelearn.decode import LABELS, Code, columns_of
 from surelearn.merging import MergeState, Way, Words
 from surelearn.models import reductions
 from surelearn.models.protocol import UpdateMethod, refused
 from surelearn.models.snapshot import Snapshot, copied
+from surelearn.read import spans_of
 from surelearn.weights import (
     Diagonal,
     Full,
@@ -45,6 +46,7 @@ class RowBatch(NamedTuple):
     weight: NDArray[np.float64] | None
     numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
     starts: NDArray[np.int64] | None = None  # where the many labels of each row start, and the end
+    columns: NDArray[Any] | None = None  # labels of an indicator matrix, which rows need not have
 
     @property
     def is_sparse(self) -> bool:
@@ -65,6 +67,11 @@ class ClassModel:
     mistakes: list[int]
     updates: int
     multiclass: reductions.Multiclass
+
+    @property
+    def many_labels(self) -> bool:
+        """Whether a row has any number of labels."""
+        return self.multiclass == LABELS
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -116,14 +123,14 @@ class RowModel(ClassModel):
     classes : ndarray
         Known classes, sorted.
     weights : Diagonal, Full or None
-        None while fewer than two classes are known.
+        None while fewer than two classes are known; of many labels, while none is.
     counts : ndarray of int
         Number of rows learnt of each class.
     mistakes : list of int
         Wrong predictions before the update, one entry per pass.
     updates : int
     multiclass : str or Code, default "joint"
-        How three or more classes are learnt.
+        How three or more classes are learnt; ``"labels"``: a row has any number of labels.
     code : Code or None
         The code of the classes; None if they are learnt together or fewer than three.
     """
@@ -202,17 +209,17 @@ class RowModel(ClassModel):
         return _beginning(start, self.weights.moved(before))
 
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
-        if len(places) < 2:
+        n_columns = reductions.n_columns_of(self.multiclass, len(places), code)
+        if n_columns == 0:
             return None
         if self.weights is None:
-            n_columns = n_columns_of(len(places), code)
             return weights_of(self.layout, n_columns, self.initial_variance)
         columns = columns_of(self.multiclass, places, len(self.classes))
         return self._one_a_class(self.weights).grown(columns)
 
     def _one_a_class(self, weights: Diagonal | Full) -> Diagonal | Full:
         """The weights with one column per class, also for two classes."""
-        if len(self.classes) > 2:
+        if len(self.classes) > 2 or self.many_labels:
             return weights
         if isinstance(weights, Diagonal) and self.multiclass != "joint":
             return weights.mirrored()
@@ -246,7 +253,9 @@ class RowModel(ClassModel):
     ) -> None:
         """Learn rows whose `y` holds positions of known classes."""
         cost = method.cost_of(self.classes)
-        targets = Targets(batch.y, batch.weight, order, self._all_known, cost, self._entries)
+        targets = Targets(
+            batch.y, batch.weight, order, self._all_known, cost, self._entries, starts=batch.starts
+        )
         self.learn_span(method, batch, targets, span or (0, batch.size), report=report)
 
     def targets(
@@ -264,7 +273,9 @@ class RowModel(ClassModel):
         codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
         known = self._all_known if known is None else known
         cost = method.cost_of(self.classes)
-        return Targets(codes, batch.weight, order, known, cost, self._entries, missed=missed)
+        return Targets(
+            codes, batch.weight, order, known, cost, self._entries, missed, starts=batch.starts
+        )
 
     def learn_span(
         self,
@@ -319,10 +330,13 @@ class RowModel(ClassModel):
         """The method in the form of the core."""
         return Method(method.rule, method.scheme, self.projection == "covariance")
 
-    def learn_row(self, method: Method, row: _core.Rows, place: int, weight: float) -> None:
-        """Learn one row of a known class without costs: the fast path of `learn_one`."""
+    def learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
+        """Learn one row of a known class without costs: the fast path of `learn_one`.
+
+        `place` is the position of its class, or an ascending array of those of its labels.
+        """
         weights = _check.trained(self.weights, "learning")
-        if self.code is None:
+        if self.code is None and not self.many_labels:
             tally, stopped = weights.learn_row(method, row, place, weight)
         else:
             tally, stopped = self._learn_coded_row(method, row, place, weight)
@@ -332,19 +346,22 @@ class RowModel(ClassModel):
         self.counts[place] += 1
 
     def _learn_coded_row(
-        self, method: Method, row: _core.Rows, place: int, weight: float
+        self, method: Method, row: _core.Rows, place: Any, weight: float
     ) -> tuple[Tally, bool]:
-        y, w = np.array([place], np.int32), np.array([weight])
-        targets = Targets(y, w, None, self._all_known, None, self._entries)
+        y, w = np.atleast_1d(np.asarray(place, np.int32)), np.array([weight])
+        starts = np.array([0, len(y)], np.int64) if self.many_labels else None
+        targets = Targets(y, w, None, self._all_known, None, self._entries, starts=starts)
         done = np.zeros(3, np.uint64)
         weights = _check.trained(self.weights, "learning")
         stopped = weights.learn(method, row, targets, span=(0, 1), done=done)
         return Tally(*done.tolist()), stopped
 
     def _count(self, learnt: Tally, targets: Targets, begin: int) -> None:
-        rows = slice(begin, begin + learnt.rows)
-        codes = targets.y[rows] if targets.order is None else targets.y[targets.order[rows]]
-        self.meet(codes)
+        rows: Any = slice(begin, begin + learnt.rows)
+        rows = rows if targets.order is None else targets.order[rows]
+        if targets.starts is not None:
+            _, rows = spans_of(targets.starts, rows)
+        self.meet(targets.y[rows])
         self.add(learnt)
 
     def absorb(
@@ -356,31 +373,31 @@ class RowModel(ClassModel):
         """
         method = method._replace(classes=joined(self.classes, batch.y))
         model = self
-        for stage in stages(self.classes, batch.y):
+        for stage in self._stages(batch):
             before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
             rows = int(model.counts.sum())
             try:
                 model.learn(method, batch, known=known, span=stage.span)
             except BaseException:  # a bad row, an error in the rule, Ctrl-C: keep what was learnt
-                nothing = int(model.counts.sum()) == rows
+                # Rows without labels are learnt as well, but there the weights keep their shape.
+                nothing = not self.many_labels and int(model.counts.sum()) == rows
                 seen = stage.classes[known.astype(bool)]
                 publish(before if nothing else model.with_classes(seen))
                 raise
             publish(model)
+
+    def _stages(self, batch: RowBatch) -> Iterator[Stage]:
+        if not self.many_labels:
+            return stages(self.classes, batch.y)
+        every = joined(self.classes, batch.y)
+        return iter([Stage((0, batch.size), self.classes, every)])
 
 
 def _beginning(start: RowModel, weights: Any) -> RowModel:
     """A model with these weights and all that was counted at `start`."""
     counts, mistakes = start.counts.copy(), list(start.mistakes)
     return replace(start, weights=weights, counts=counts, mistakes=mistakes)
-
-
-def n_columns_of(n_classes: int, code: Code | None) -> int:
-    """Weight columns: one for two classes; else one per class, or per problem of a code."""
-    if n_classes == 2:
-        return 1
-    return n_classes if code is None else code.n_problems
 
 
 class Stage(NamedTuple):

@@ -11,13 +11,15 @@ from scipy.special import log_softmax, softmax
 
 from surelearn import _check, decode, probability, rules
 from surelearn.models import reductions
+from surelearn.read import Labels
 from surelearn.weights import Full, Layout, Leads
 
 Array = NDArray[np.float64]
 
 #: Draws per row for sampled probabilities: the standard error is at most 0.005.
 _DRAWS = 10_000
-_LARGEST = float(np.finfo(np.float64).max)
+#: The largest variance: one that overflows is cut.
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class ScoringWeights(Protocol):
@@ -51,6 +53,10 @@ class ScoredModel(Protocol):
     code: decode.Code | None
 
     @property
+    def many_labels(self) -> bool:
+        """Whether a row has any number of labels."""
+
+    @property
     def weights(self) -> ScoringWeights | None:
         """None while fewer than two classes are known."""
 
@@ -81,9 +87,12 @@ class TopTwoMargin(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """The position of each row's class, and how sure the model is if it keeps variances."""
+    """The position of each row's class, and how sure the model is if it keeps variances.
 
-    best: NDArray[np.int64]
+    Of many labels per row, `best` is a table: whether each row has each label.
+    """
+
+    best: NDArray[Any]
     probabilities: Array | None  # of every class
     sureness: Array | None
 
@@ -127,6 +136,16 @@ class Scorer:
             return self._decoded(*self.moments(rows))
         return self._decoded(weights.scores(rows))
 
+    def right(self, rows: Any, labels: Labels) -> NDArray[np.bool_]:
+        """Whether the prediction for each row is its label."""
+        best = self.model.classes[self.winners(rows)]
+        return np.asarray(best == labels.values[labels.codes])
+
+    def margin(self, rows: Any) -> tuple[Array, Array]:
+        """Mean and variance of each column; of the one column of two classes without an axis."""
+        mean, variance = _check.trained(self.model.weights, "margin").margin(rows)
+        return one_or_many(mean), one_or_many(variance)
+
     def moments(self, rows: Any) -> tuple[Array, Array]:
         """Mean scores and their variances; full covariance gives covariances between scores."""
         weights = _check.trained(self.model.weights, "probability")
@@ -141,6 +160,18 @@ class Scorer:
     def probabilities(self, rows: Any, *, log: bool = False) -> Array:
         """The probability of each class, or its logarithm."""
         return self._probabilities(*self.noisy_moments(rows), log=log)
+
+    def entropy(self, rows: Any) -> Array:
+        """Normalised entropy of the probabilities of each row."""
+        return probability.entropy(self.probabilities(rows))
+
+    def reliability(
+        self, rows: Any, places: NDArray[np.int64], *, bins: int
+    ) -> probability.Reliability:
+        """Predicted probabilities against errors, given the position of each row's class."""
+        p = self.probabilities(rows)
+        every = np.arange(len(self.model.classes))
+        return probability.reliability(places, p, every, bins=bins, y_pred=self.winners(rows))
 
     def top_two(
         self,
@@ -157,10 +188,10 @@ class Scorer:
         numbers : array of int, optional
             Row numbers; default: all.
         places : array of int, optional
-            The class of each row in place of the best; with a code only.
+            The class of each row in place of the best; with a code or many labels only.
         """
         weights = _check.trained(self.model.weights, "sureness")
-        if self.model.code is None:
+        if self.model.code is None and not self.model.many_labels:
             found = weights.leads(rows, numbers, threads=self.threads)
             return self._top_two_with_noise(found, np.ones(1))
         return self._coded_top_two(*weights.margin(rows, numbers), places=places)
@@ -222,7 +253,7 @@ class Scorer:
         # Label noise belongs to a margin, the difference of two scores: each gets half of it.
         is_margin = spread.ndim == 1 or self.model.code is not None
         spread = spread + (noise if is_margin else 0.5 * noise)
-        return mean, np.minimum(spread * tau**2, _LARGEST)
+        return mean, np.minimum(spread * tau**2, LARGEST)
 
     def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
         """Exact probabilities; sampled ones with covariances between scores."""
@@ -251,7 +282,7 @@ class Scorer:
     def _top_two_with_noise(self, found: Leads, problems: Array) -> TopTwoMargin:
         """Add label noise, once for each problem, and the temperature."""
         noise = problems * self.rule.label_noise
-        variance = np.minimum((found.variance + noise) * self.temperature**2, _LARGEST)
+        variance = np.minimum((found.variance + noise) * self.temperature**2, LARGEST)
         return TopTwoMargin(*found, variance)
 
 

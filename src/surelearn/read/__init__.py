@@ -8,7 +8,7 @@ from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Groups, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME
 from surelearn.read._groups import groups
-from surelearn.read._labels import Labels
+from surelearn.read._labels import Labels, spans_of
 from surelearn.read._sentences import is_known, sentences
 from surelearn.read._source import GROUP_FORMATS, batches, told_formats
 
@@ -26,5 +26,6 @@ __all__ = [
     "groups",
     "is_known",
     "sentences",
+    "spans_of",
     "told_formats",
 ]

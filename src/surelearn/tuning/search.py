@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.estimators.base import put_model
 from surelearn.estimators.classifier import SureClassifier
+from surelearn.estimators.labels import one_label_each
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import whole_batch
 from surelearn.estimators.table import Table, word
@@ -136,6 +137,7 @@ def tune(
     verbose = _check.verbosity(verbose)
     _check_decoding(estimator.decoding)
     _check_whole(estimator.n_shards)
+    one_label_each(y)
     best: SureClassifier = clone(estimator)
     batch, classes = whole_batch(best, X, y, sample_weight, who="tune")
     entrants = _entrants(estimator, candidates, batch.is_sparse)
