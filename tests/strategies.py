@@ -199,3 +199,55 @@ def rankings(
         return X, np.array(cost, np.float64), draw(_weights())
 
     return [group() for _ in range(draw(st.integers(1, max_groups)))]
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Scores of a small graph: arguments of a factor graph."""
+
+    unary: list[np.ndarray]
+    edges: list[tuple[int, int]]
+    tables: list[np.ndarray]
+
+    def __iter__(self):
+        return iter((self.unary, self.edges, self.tables))
+
+
+@st.composite
+def factor_graphs(
+    draw: st.DrawFn,
+    loops: bool = False,
+    whole: bool = False,
+    forbidden: bool = False,
+    scale: float = 8.0,
+) -> Factors:
+    """Forests of up to six nodes with one to three labels each; with `loops`, some more edges.
+
+    Whole scores sum exactly and tie; `forbidden` ones are -inf, but label 0 of all nodes is
+    allowed. `scale` bounds the scores of pairs.
+    """
+    n = draw(st.integers(1, 6))
+    sizes = draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    parents = [draw(st.none() | st.integers(0, i - 1)) if i else None for i in range(n)]
+    pairs = {(parent, i) for i, parent in enumerate(parents) if parent is not None}
+    if loops:
+        every = [(a, b) for a in range(n) for b in range(a + 1, n)]
+        pairs |= set(draw(st.lists(st.sampled_from(every), max_size=4)) if every else [])
+    edges = [pair if draw(st.booleans()) else pair[::-1] for pair in draw(_shuffled(pairs))]
+
+    def scores(shape, most):
+        entry = st.integers(-2, 2).map(float) if whole else st.floats(-most, most, width=32)
+        found = draw(hnp.arrays(np.float64, shape, elements=entry))
+        if forbidden and draw(st.booleans()):
+            ban = draw(hnp.arrays(np.bool_, shape))
+            ban[(0,) * len(shape)] = False
+            found[ban] = -np.inf
+        return found
+
+    unary = [scores((size,), 8.0) for size in sizes]
+    tables = [scores((sizes[a], sizes[b]), scale) for a, b in edges]
+    return Factors(unary, edges, tables)
+
+
+def _shuffled(values) -> st.SearchStrategy[list]:
+    return st.permutations(sorted(values))

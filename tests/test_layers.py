@@ -45,7 +45,15 @@ LAYERS = [
         "label_costs.hpp",
         "urgency_queue.hpp",
     },
-    {"diagonal.hpp", "full.hpp", "dual.hpp", "chain_sums.hpp", "by_feature.hpp", "crossing.hpp", "graph.hpp"},
+    {
+        "diagonal.hpp",
+        "full.hpp",
+        "dual.hpp",
+        "chain_sums.hpp",
+        "by_feature.hpp",
+        "crossing.hpp",
+        "graph.hpp",
+    },
     {
         "sparse_difference.hpp",
         "column_updates.hpp",

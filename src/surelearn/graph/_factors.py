@@ -1,0 +1,319 @@
+"""Scores of labels on a graph, and what messages find in them; must not know features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surelearn import _check, _core
+from surelearn.graph._results import BestLabelling, Marginals, PerNode
+
+Array = NDArray[np.float64]
+
+#: The most bytes that messages and tables may take; None means the memory available at that time.
+MEMORY_LIMIT: int | None = None
+
+
+class FactorGraph:
+    r"""Scores of all labellings of a graph.
+
+    .. math:: s(y) = \sum_i u_i(y_i) + \sum_{(a, b) \in E} t_{ab}(y_a, y_b), \qquad
+        Pr[y] = \exp(s(y)) / Z
+
+    A label is a number, from 0 to the number of the node's labels. A score of -inf forbids a label
+    or a pair of labels. The graph does not change: every method may be called from many threads.
+
+    Parameters
+    ----------
+    unary : array of shape (n_nodes, n_labels), or list of arrays
+        Score of each label of each node. Arrays in a list may have any lengths.
+    edges : array of int of shape (n_edges, 2)
+        Pairs of nodes that are joined, each pair once.
+    pairwise : array of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels), or list of them
+        Score of each pair of labels: one table for all edges, or one for each. A table has a row
+        for each label of the first node of the edge, and a column for each of the second.
+
+    References
+    ----------
+    Pearl 1988, Probabilistic reasoning in intelligent systems (trees). Kschischang, Frey & Loeliger
+    2001, Factor graphs and the sum-product algorithm. Elidan, McGraw & Koller 2006, Residual belief
+    propagation. Yedidia, Freeman & Weiss 2005, Constructing free energy approximations (Bethe).
+
+    Examples
+    --------
+    >>> from surelearn.graph import FactorGraph
+    >>> factors = FactorGraph([[0.0, 1.0], [0.5, 0.0, 0.2]], [[0, 1]], [[[0, 0, 0], [0, 2, 0]]])
+    >>> factors.max_product()
+    BestLabelling(n_nodes=2, score=3, exact)
+    >>> factors.max_product(evidence={0: 0}).labels
+    array([0, 0], dtype=int32)
+    >>> factors.k_best(2)
+    array([[1, 1],
+           [1, 0]], dtype=int32)
+    """
+
+    def __init__(self, unary: Any, edges: ArrayLike, pairwise: Any) -> None:
+        sizes, scores = _check.unary_scores(unary)
+        ends = _check.edges(edges, len(sizes))
+        tables, table_of = _check.pairwise_scores(pairwise, sizes, ends)
+        self._factors = _Factors(sizes, scores, ends, tables, table_of)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self._factors.sizes)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self._factors.edges)
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether the graph has no loop: answers are then exact."""
+        forest: bool = _core.Graph(*self._factors).is_forest
+        return forest
+
+    def __repr__(self) -> str:
+        return f"FactorGraph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
+
+    def max_product(
+        self,
+        *,
+        evidence: Mapping[int, int] | None = None,
+        damping: float = 0.3,
+        tol: float = 1e-6,
+        max_sweeps: int = 200,
+    ) -> BestLabelling:
+        """The labelling of the largest score: exact on a forest, in two sweeps.
+
+        With loops, messages are sent again while they change by more than `tol`, those that change
+        most first. The labels found are then good ones, not always the best.
+
+        Parameters
+        ----------
+        evidence : dict of {node: label}, optional
+            Labels that are known. A loop through such a node is cut.
+        damping : float in [0, 1), default 0.3
+            How much of the old message is kept where a new one is sent; on loops only.
+        tol : float, default 1e-6
+            Messages that would change by no more are not sent.
+        max_sweeps : int, default 200
+            How often each message may be sent, on average. A `ConvergenceWarning` tells if they
+            still change then, and the result is marked.
+
+        Returns
+        -------
+        BestLabelling
+        """
+        solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
+        labels = solved.core.best()
+        score = _check.possible(self.score(labels))
+        beliefs = _cut(solved.core.beliefs("max"), self._factors.sizes)
+        return BestLabelling(*solved.state, labels, score, beliefs)
+
+    def sum_product(
+        self,
+        *,
+        evidence: Mapping[int, int] | None = None,
+        damping: float = 0.3,
+        tol: float = 1e-6,
+        max_sweeps: int = 200,
+    ) -> Marginals:
+        """The probability of each label, and log Z: exact on a forest, in two sweeps.
+
+        With loops they are the approximations of loopy belief propagation and of Bethe.
+
+        Parameters
+        ----------
+        evidence, damping, tol, max_sweeps
+            As in `max_product`.
+
+        Returns
+        -------
+        Marginals
+        """
+        solved = self._solved("sum", evidence, _limits(damping, tol, max_sweeps))
+        log_partition = _check.possible(solved.core.log_partition())
+        flat, sizes = solved.core.beliefs("sum"), self._factors.sizes
+        pairs = solved.pairs(self._factors, flat)
+        return Marginals(*solved.state, _cut(flat, sizes), pairs, log_partition)
+
+    def k_best(
+        self,
+        k: int,
+        *,
+        evidence: Mapping[int, int] | None = None,
+        damping: float = 0.3,
+        tol: float = 1e-6,
+        max_sweeps: int = 200,
+    ) -> NDArray[np.int32]:
+        """The k labellings of the largest scores, best first; exact on a forest.
+
+        Parameters
+        ----------
+        k : int
+        evidence, damping, tol, max_sweeps
+            As in `max_product`.
+
+        Returns
+        -------
+        ndarray of int of shape (k, n_nodes)
+            All possible labellings where there are fewer.
+
+        References
+        ----------
+        Yanover & Weiss 2003, Finding the M most probable configurations using loopy belief
+        propagation.
+        """
+        number = _check.count("k", k)
+        solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
+        _check.possible(self.score(solved.core.best()))
+        found: NDArray[np.int32] = solved.core.k_best(number)
+        return found
+
+    def score(self, labels: ArrayLike) -> float:
+        """The score of one labelling.
+
+        Parameters
+        ----------
+        labels : array of int of shape (n_nodes,)
+
+        Returns
+        -------
+        float
+        """
+        y = _check.labelling(labels, self._factors.sizes)
+        found: float = _core.Graph(*self._factors).score(y)
+        return found
+
+    def _solved(
+        self, kind: str, evidence: Mapping[int, int] | None, limits: tuple[float, float, int]
+    ) -> _Solved:
+        known = _check.evidence(evidence, self._factors.sizes)
+        factors, kept = _given(self._factors, known)
+        _check.graph_fits(len(factors.edges), factors.n_bytes(kind), MEMORY_LIMIT)
+        core = _core.Graph(*factors)
+        converged, residual, n_sweeps = core.solve(kind, *limits)
+        if not converged:
+            _warn(f"{kind}_product", residual, limits)
+        return _Solved(core, kept, (converged, residual, n_sweeps, core.is_forest))
+
+
+class _Factors(NamedTuple):
+    """Scores as the core takes them."""
+
+    sizes: NDArray[np.int64]  # labels of each node
+    unary: Array  # node after node
+    edges: NDArray[np.int32]
+    tables: Array  # in C order, one after the other
+    table_of: NDArray[np.int64]  # where the table of each edge begins
+
+    def starts(self) -> NDArray[np.int64]:
+        """Where the scores of each node begin, and where those of the last end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    def table(self, e: int) -> Array:
+        """The table of one edge."""
+        shape = self.sizes[self.edges[e]]
+        begin = self.table_of[e]
+        return self.tables[begin : begin + int(shape.prod())].reshape(shape)
+
+    def n_bytes(self, kind: str) -> int:
+        """What scores, messages in both directions and beliefs take."""
+        ends = self.sizes[self.edges]
+        messages = int(ends.sum()) + 12 * len(ends)  # with their places and residuals
+        pairs = int(ends.prod(axis=1).sum()) if kind == "sum" else 0
+        return 8 * (3 * len(self.unary) + 2 * len(self.tables) + messages + pairs)
+
+
+class _Solved(NamedTuple):
+    """A graph after its messages have been sent."""
+
+    core: _core.Graph
+    kept: NDArray[np.bool_]  # the edges that are in it
+    state: tuple[bool, float, float, bool]  # converged, residual, n_sweeps, is_exact
+
+    def pairs(self, factors: _Factors, flat: Array) -> PerNode:
+        """The probability of each pair of labels; at a known label, the node's other labels are
+        impossible, so that the two ends are independent."""
+        shapes = factors.sizes[factors.edges]
+        if self.kept.all():
+            return _cut_tables(self.core.pair_beliefs(), shapes)
+        starts = factors.starts()
+        own = [flat[a:b] for a, b in pairwise(starts)]
+        found = [np.outer(own[a], own[b]) for a, b in factors.edges]
+        beliefs = _cut_tables(self.core.pair_beliefs(), shapes[self.kept])
+        for e, table in zip(np.flatnonzero(self.kept), beliefs, strict=True):
+            found[e] = table
+        return _cut_tables(np.concatenate([table.ravel() for table in found]), shapes)
+
+
+def _given(factors: _Factors, known: Mapping[int, int]) -> tuple[_Factors, NDArray[np.bool_]]:
+    """The factors given the labels of some nodes, and which edges are left.
+
+    An edge at a known node becomes a score of its other node.
+    """
+    if not known:
+        return factors, np.ones(len(factors.edges), dtype=bool)
+    starts, unary = factors.starts(), factors.unary.copy()
+    label = np.full(len(factors.sizes), -1)
+    label[list(known)] = list(known.values())
+    for node, own in known.items():
+        score = unary[starts[node] + own]
+        unary[starts[node] : starts[node + 1]] = -np.inf
+        unary[starts[node] + own] = score
+    touched = (label[factors.edges] >= 0).any(axis=1)
+    for e in np.flatnonzero(touched):
+        node, scores = _folded(factors, int(e), label)
+        unary[starts[node] : starts[node + 1]] += scores
+    _check.possible(float(np.maximum.reduceat(unary, starts[:-1]).min()))
+    kept: NDArray[np.bool_] = np.logical_not(touched)
+    left = factors._replace(unary=unary, edges=factors.edges[kept], table_of=factors.table_of[kept])
+    return left, kept
+
+
+def _folded(factors: _Factors, e: int, label: NDArray[Any]) -> tuple[int, Array]:
+    """An edge of which an end is known: the other end, and the scores that it gets."""
+    a, b = factors.edges[e].tolist()
+    table = factors.table(e)
+    return (b, table[label[a]]) if label[a] >= 0 else (a, table[:, label[b]])
+
+
+def _limits(damping: float, tol: float, max_sweeps: int) -> tuple[float, float, int]:
+    """The checked settings of messages."""
+    return (
+        _check.number("damping", damping, "[0, 1)", low=0.0, high=1.0),
+        _check.number("tol", tol, "(0, inf)", low=0.0),
+        _check.count("max_sweeps", max_sweeps),
+    )
+
+
+def _warn(what: str, residual: float, limits: tuple[float, float, int]) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # takes a second, and is rarely needed
+
+    _, tol, max_sweeps = limits
+    said = _check.not_converged(what, residual, tol=tol, max_sweeps=max_sweeps)
+    warnings.warn(said, ConvergenceWarning, stacklevel=4)
+
+
+def _cut(flat: Array, sizes: NDArray[np.int64]) -> PerNode:
+    """One part for each node, as one array where all have the same number of labels."""
+    if len(sizes) and (sizes == sizes[0]).all():
+        return flat.reshape(len(sizes), sizes[0])
+    return np.split(flat, np.cumsum(sizes)[:-1]) if len(sizes) else np.zeros((0, 0))
+
+
+def _cut_tables(flat: Array, shapes: NDArray[np.int64]) -> PerNode:
+    """One table for each edge, as one array where all have the same shape."""
+    if not len(shapes):
+        return np.zeros((0, 0, 0))
+    if (shapes == shapes[0]).all():
+        return flat.reshape(len(shapes), *shapes[0])
+    parts = np.split(flat, np.cumsum(shapes.prod(axis=1))[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -1,0 +1,130 @@
+"""Graphs with features of nodes and edges, and the edges of common shapes; must not know scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from surelearn import _check
+from surelearn.rows import checked_matrix
+
+
+class Graph:
+    """One example of `SureGraphClassifier`: nodes and edges with features.
+
+    Parameters
+    ----------
+    nodes : array or CSR matrix of shape (n_nodes, n_features)
+        Features of the nodes. They are kept in single precision.
+    edges : array of int of shape (n_edges, 2)
+        Pairs of nodes that are joined, each pair once. The order within a pair matters if the
+        classifier is ``directed``: from cause to effect, from parent to child, from left to right.
+    edge_features : array or CSR matrix of shape (n_edges, n_edge_features), optional
+        Features of the edges.
+    edge_types : list of str or int of length n_edges, optional
+        In place of features: the type of each edge.
+
+    Examples
+    --------
+    >>> from surelearn.graph import Graph, tree
+    >>> Graph([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], tree([-1, 0, 0]))
+    Graph(n_nodes=3, n_edges=2, n_features=2)
+    """
+
+    def __init__(
+        self,
+        nodes: Any,
+        edges: ArrayLike,
+        *,
+        edge_features: Any = None,
+        edge_types: Any = None,
+    ) -> None:
+        self.is_sparse = sparse.issparse(nodes)
+        self.nodes = _single("nodes", nodes)
+        self.edges = _check.edges(edges, self.n_nodes)
+        self.edge_features: sparse.csr_array | None = None
+        self.edge_types: NDArray[Any] | None = None
+        _check.features_or_types(edge_features, edge_types)
+        if edge_features is not None:
+            self.edge_features = _single("edge_features", edge_features)
+            _check.one_for_each_edge("edge_features", self.edge_features.shape[0], self.n_edges)
+        if edge_types is not None:
+            self.edge_types = _check.edge_types(edge_types, self.n_edges)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.nodes.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.edges)
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, "
+            f"n_features={self.nodes.shape[1]})"
+        )
+
+
+def grid(height: int, width: int) -> NDArray[np.int32]:
+    """The edges of a grid, such as the pixels of an image; node ``i * width + j`` is in row i.
+
+    Parameters
+    ----------
+    height, width : int
+
+    Returns
+    -------
+    ndarray of int of shape (n_edges, 2)
+        First the edges from left to right, then those from top to bottom.
+
+    Examples
+    --------
+    >>> from surelearn.graph import grid
+    >>> grid(2, 2).tolist()
+    [[0, 1], [2, 3], [0, 2], [1, 3]]
+    """
+    shape = _check.count("height", height, least=0), _check.count("width", width, least=0)
+    _check.grid_size(*shape)
+    number = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(shape)
+    across = np.stack([number[:, :-1], number[:, 1:]], axis=-1).reshape(-1, 2)
+    down = np.stack([number[:-1], number[1:]], axis=-1).reshape(-1, 2)
+    return np.concatenate([across, down])
+
+
+def tree(parents: ArrayLike) -> NDArray[np.int32]:
+    """The edges of a tree, or of several: from the parent of each node to the node.
+
+    Parameters
+    ----------
+    parents : list of int of length n_nodes
+        The parent of each node; -1 for a root.
+
+    Returns
+    -------
+    ndarray of int of shape (n_edges, 2)
+
+    Examples
+    --------
+    >>> from surelearn.graph import tree
+    >>> tree([-1, 0, 0, 1]).tolist()
+    [[0, 1], [0, 2], [1, 3]]
+    """
+    found = _check.parents(parents)
+    children = np.flatnonzero(found >= 0)
+    return np.stack([found[children], children], axis=1).astype(np.int32)
+
+
+def _single(name: str, value: Any) -> sparse.csr_array:
+    """Checked features in single precision, with sorted indices of 32 bits and no duplicates."""
+    matrix = checked_matrix(name, value)
+    _check.single_precision(name, matrix.data)
+    single = sparse.csr_array(matrix, dtype=np.float32, copy=True)
+    single.sum_duplicates()
+    single.eliminate_zeros()
+    return single
