@@ -34,6 +34,15 @@ def records(n, *, n_classes=2, seed=0):
         yield {"text": " ".join(words), "label": f"class {k}", "weight": float(random.integers(3))}
 
 
+def topical(n, *, n_labels=4, seed=0):
+    """Records with any number of labels, each of which has words of its own."""
+    random = np.random.default_rng(seed)
+    for _ in range(n):
+        own = np.flatnonzero(random.random(n_labels) < 0.35).tolist()
+        words = random.choice(WORDS, 5).tolist() + [f"w{k}{random.integers(9)}" for k in own]
+        yield {"text": " ".join(words), "label": [f"topic {k}" for k in own]}
+
+
 def write(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path

@@ -244,3 +244,36 @@ def test_a_ranker_of_first_order_has_no_probabilities(ranked):
     (found,) = predict_groups(first, path)
     assert found.probability is found.probabilities is None
     assert len(found.best) == 60
+
+
+# ------------------------------------------------------------------- many labels
+
+
+@pytest.mark.parametrize("rule", ["probit", "pa1"])
+def test_lists_of_labels_are_predicted(jsonl, monkeypatch, rule):
+    monkeypatch.setattr("surelearn.read._lines.BLOCK", 300)
+    labels = [["good"], ["good", "fun"], ["bad"], [], ["odd"], ["odd", "bad"]]
+    clf = SureTextClassifier(rule, random_state=0).fit(TEXTS, labels)
+    rows = records(40)
+    found = list(predict(clf, jsonl(rows), keep="id"))
+    texts = [row["text"] for row in rows]
+    assert len(found) > 1
+    assert [own for batch in found for own in batch.label] == clf.predict(texts)
+    assert [i for batch in found for i in batch.kept.tolist()] == list(range(40))
+    assert all(batch.probability is None for batch in found)
+    if rule == "pa1":
+        assert all(batch.probabilities is None for batch in found)
+        return
+    p = np.concatenate([batch.probabilities for batch in found])
+    np.testing.assert_array_equal(p, clf.predict_proba(texts))
+    mean, variance = clf.margin(texts)
+    least = (np.abs(mean) / np.sqrt(variance + clf._scorer().rule.label_noise)).min(axis=1)
+    np.testing.assert_allclose(np.concatenate([batch.sureness for batch in found]), least)
+
+
+def test_a_batch_without_good_rows_has_no_lists(jsonl, tmp_path):
+    clf = SureTextClassifier(random_state=0).fit(TEXTS, [["a"], ["b"], [], ["a"], [], ["b"]])
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"text": 3}\n{"text": 4}\n')
+    found = list(predict(clf, path, text="text", skip_bad=True))
+    assert [(batch.label, batch.n_bad) for batch in found] == [([], 2)]

@@ -25,6 +25,7 @@ from surelearn.estimators.margins import (
     check_fitted_ranker,
     check_fitted_tagger,
     judge,
+    many_labels,
 )
 from surelearn.estimators.sources import opened, opened_groups, opened_sentences
 from surelearn.training.prefetch import prefetch
@@ -47,13 +48,15 @@ class Prediction(NamedTuple):
 
     Attributes
     ----------
-    label : ndarray of shape (n,)
-        The predicted labels.
+    label : ndarray of shape (n,) or list of tuples
+        The predicted labels; a tuple of labels for each row if rows have many.
     probability : ndarray of shape (n,) or None
-        Probabilities of these labels. None if the model has none, as with first-order rules.
+        Probabilities of these labels. None if the model has none, as with first-order rules, or if
+        rows have many labels.
     sureness : ndarray of shape (n,) or None
         Margin between the label and the next best one, in standard deviations. With two classes,
-        the probability is ``normal_cdf(sureness)``. None if the model has no variances.
+        the probability is ``normal_cdf(sureness)``. If rows have many labels, that of the least
+        sure label. None if the model has no variances.
     probabilities : ndarray of shape (n, n_classes) or None
         Probabilities of all labels, in the order of ``classes_``.
     kept : ndarray of shape (n,), dict of {str: ndarray} or None
@@ -63,7 +66,7 @@ class Prediction(NamedTuple):
         parsed.
     """
 
-    label: NDArray[Any]
+    label: NDArray[Any] | list[tuple[Any, ...]]
     probability: NDArray[np.float64] | None
     sureness: NDArray[np.float64] | None
     probabilities: NDArray[np.float64] | None
@@ -80,7 +83,7 @@ def predict(
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Iterator[Prediction]:
-    """Predict the label of every row of a file, batch by batch, in constant memory.
+    """Predict the label or labels of every row of a file, batch by batch, in constant memory.
 
     Parameters
     ----------
@@ -344,9 +347,9 @@ def _size(batch: Prediction | Tagged | Ranked) -> int:
 
 
 def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
-    """The probability of each predicted label."""
+    """The probability of each predicted label; None if rows have many labels."""
     p = judged.probabilities
-    if p is None:
+    if p is None or judged.has is not None:
         return None
     places = np.searchsorted(model.classes_, judged.labels)
     of_own: NDArray[np.float64] = p[np.arange(len(p)), places]
@@ -392,6 +395,8 @@ def _ahead(model: Any, work: Callable[[Any], W], source: Source) -> Iterator[W]:
 
 def _nothing(model: Any, X: Any) -> Judgement:
     """The predictions for a batch without rows."""
+    if many_labels(model):
+        return Judgement([], None, None, np.zeros((0, len(model.classes_)), bool))
     return Judgement(model.classes_[:0], None, None)
 
 

@@ -9,10 +9,26 @@ import numpy as np
 import pytest
 
 from command import TEST
+from streaming import topical, write
 from surelearn import SureClassifier, SureTextClassifier
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "fine cast", "dull, dull cast"]
 LABELS = ["good", "good", "bad", "bad", "good", "bad"]
+
+
+@pytest.fixture(scope="session")
+def topics(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of records with any number of labels, and a model of them."""
+    path = tmp_path_factory.mktemp("topics")
+    rows = list(topical(200))
+    write(path / "train.jsonl", rows[:120])
+    write(path / "kept.jsonl", rows[120:160])
+    write(path / "test.jsonl", rows[160:])
+    cells = ["text,label", *(f"{row['text']},{';'.join(row['label'])}" for row in rows[:120])]
+    (path / "train.csv").write_text("\n".join(cells) + "\n")
+    clf = SureTextClassifier(random_state=0).fit_stream(path / "train.jsonl")
+    clf.save(path / "topics.sure")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -116,3 +116,38 @@ def test_what_evaluate_refuses(
     assert message in " ".join(result.stderr.split())
     assert code == 2 or len(result.stderr.splitlines()) == 1
     assert result.stdout == ""
+
+
+def test_lists_of_labels_are_scored(topics: Path) -> None:
+    done = run("evaluate", topics / "topics.sure", topics / "test.jsonl")
+    assert done.exit_code == 0, done.output
+    model = load(topics / "topics.sure")
+    by_hand = evaluate(model, str(topics / "test.jsonl"))
+    assert done.stdout == f"{by_hand}\n"
+    assert (
+        f"micro F1           {by_hand.micro_f1:.4f} +- {by_hand.micro_f1_error:.4f}" in done.stdout
+    )
+    as_json = run("evaluate", topics / "topics.sure", topics / "test.jsonl", "--json")
+    assert json.loads(as_json.stdout) == by_hand.to_dict()
+    rival = run(
+        "evaluate", topics / "topics.sure", topics / "test.jsonl",
+        "--against", topics / "topics.sure",
+    )  # fmt: skip
+    assert "is right on 0 rows" in rival.stdout
+
+
+def test_a_confusion_matrix_of_many_labels_is_refused(topics: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "a.png"
+    done = run("evaluate", topics / "topics.sure", topics / "test.jsonl", "--picture", picture)
+    assert done.exit_code == 2
+    assert "picture needs a model of one label a row" in " ".join(done.output.split())
+
+
+def test_csv_without_its_separator_names_the_remedy(topics: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\nw01 film,topic 0\nw01 w11,topic 0;topic 1\n")
+    refused = run("evaluate", topics / "topics.sure", path)
+    said = " ".join(refused.output.split())
+    assert "must have a list of labels for each row, as the model has learnt, got one" in said
+    assert "In csv, --label-separator names what separates labels." in said
+    assert run("evaluate", topics / "topics.sure", path, "--label-separator", ";").exit_code == 0

@@ -87,3 +87,24 @@ def test_a_kernel_classifier_has_no_weights_of_features() -> None:
     assert (
         "must be a model with a weight for each feature, got a SureKernelClassifier" in done.stderr
     )
+
+
+def test_every_label_of_a_text_is_explained(topics: Path) -> None:
+    model = load(topics / "topics.sure")
+    records = [json.loads(line) for line in (topics / "test.jsonl").read_text().splitlines()]
+    texts = [record["text"] for record in records]
+    labels = model.predict(texts)
+    two = next(i for i, own in enumerate(labels) if len(own) == 2)
+    words = "explain", topics / "topics.sure", "--text"
+    text = run(*words, texts[two]).stdout
+    p = model.predict_proba([texts[two]])[0]
+    said = [f"{x}, with probability {p[model.classes_ == x][0]:.4f}" for x in labels[two]]
+    assert text.startswith("; ".join(said))
+    assert text.count("feature") == 2
+    plain = json.loads(run(*words, texts[two], "--json").stdout)
+    assert tuple(plain["labels"]) == labels[two]
+    assert {line["label"] for line in plain["shares"]} == set(labels[two])
+    none = texts[labels.index(())]
+    assert run(*words, none).stdout.startswith("no label; the nearest is topic ")
+    one = run(*words, texts[two], "--label", "topic 0").stdout
+    assert one.count("feature") == 1

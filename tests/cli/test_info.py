@@ -105,3 +105,18 @@ def test_info_of_a_kernel_classifier(tmp_path: Path) -> None:
     one = SureKernelClassifier(budget=None).partial_fit(np.eye(3), [1, 1, 1])
     one.save(tmp_path / "m.sure")
     assert "budget                None\n" in run("info", tmp_path / "m.sure").stdout
+
+
+def test_info_of_many_labels(topics: Path, tmp_path: Path) -> None:
+    found = json.loads(run("info", topics / "topics.sure", "--json").stdout)
+    assert found["labels"] == "any number"
+    assert "multiclass" not in found
+    assert "thresholds" not in found
+    assert found["labels_learnt"] == sum(line["rows"] for line in found["classes"])
+    model = load(topics / "topics.sure")
+    records = [json.loads(line) for line in (topics / "kept.jsonl").read_text().splitlines()]
+    model.choose_thresholds([r["text"] for r in records], [r["label"] for r in records])
+    model.save(tmp_path / "m.sure")
+    text = run("info", tmp_path / "m.sure").stdout
+    assert f"margins from {min(model.thresholds_):.4g} to {max(model.thresholds_):.4g}" in text
+    assert "\nlabel    rows\n" in text

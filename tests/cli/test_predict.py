@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 
 from command import run
 from containers import with_settings
-from surelearn import SureClassifier, SureTextClassifier
+from surelearn import SureClassifier, SureTextClassifier, load
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
 LABELS = ["good", "good", "bąd", "bąd", "odd", "odd"]
@@ -343,3 +343,36 @@ def test_bad_input(
     (line,) = result.stderr.splitlines()
     assert line.startswith("surelearn: ")
     assert message in line
+
+
+# ------------------------------------------------------------------- many labels
+
+
+def test_lists_of_labels_have_the_probability_of_each(topics: Path) -> None:
+    model = load(topics / "topics.sure")
+    rows = [json.loads(line) for line in (topics / "test.jsonl").read_text().splitlines()]
+    texts = [row["text"] for row in rows]
+    result = run("predict", topics / "topics.sure", topics / "test.jsonl", "--keep", "label")
+    assert result.exit_code == 0, result.output
+    found = lines(result.stdout)
+    assert [line["kept_label"] for line in found] == [row["label"] for row in rows]
+    assert [tuple(line["labels"]) for line in found] == model.predict(texts)
+    assert any(len(line["labels"]) > 1 for line in found)
+    assert not all(line["labels"] for line in found)
+    for line, p in zip(found, model.predict_proba(texts), strict=True):
+        of_label = dict(zip(model.classes_.tolist(), p.tolist(), strict=True))
+        assert line["probabilities"] == pytest.approx(
+            {label: of_label[label] for label in line["labels"]}, rel=1e-4
+        )
+        assert line["sureness"] >= 0
+    every = lines(run("predict", topics / "topics.sure", topics / "test.jsonl", "--proba").stdout)
+    assert [list(line["probabilities"]) for line in every] == [model.classes_.tolist()] * len(rows)
+
+
+def test_lists_of_labels_of_a_first_order_rule(topics: Path, tmp_path: Path) -> None:
+    clf = SureTextClassifier("pa1", random_state=0).fit_stream(topics / "train.jsonl")
+    clf.save(tmp_path / "first.sure")
+    found = lines(run("predict", tmp_path / "first.sure", topics / "test.jsonl").stdout)
+    assert {tuple(line) for line in found} == {("labels",)}
+    refused = run("predict", tmp_path / "first.sure", topics / "test.jsonl", "--proba")
+    assert "--proba needs a model with probabilities" in refused.output

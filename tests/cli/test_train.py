@@ -245,3 +245,50 @@ def test_a_model_that_cannot_learn_from_files_is_refused(folder: Path) -> None:
     done = run("train", "r.jsonl", "-o", "m.sure", "--resume")
     assert done.exit_code != 0
     assert "must be a model that learns from files to go on with" in done.output
+
+
+# ------------------------------------------------------------------- many labels
+
+
+def test_lists_of_labels_make_a_model_of_many_labels(folder: Path, topics: Path) -> None:
+    done = run("train", topics / "train.jsonl", "-o", "m.sure")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("Learnt 120 rows of 4 labels from")
+    assert (folder / "m.sure").read_bytes() == (topics / "topics.sure").read_bytes()
+
+
+def test_cells_of_many_labels_are_learnt_and_gone_on_with(folder: Path, topics: Path) -> None:
+    words = "train", topics / "train.csv", "-o", "m.sure", "--passes"
+    assert run(*words, 1, "--label-separator", ";").exit_code == 0
+    lists = SureTextClassifier(random_state=0).fit_stream(topics / "train.jsonl", passes=1)
+    assert surelearn.load("m.sure").coef_.tobytes() == lists.coef_.tobytes()
+    done = run(*words, 2, "--resume")
+    assert done.exit_code == 0, done.output
+    assert len(surelearn.load("m.sure").mistakes_) == 2
+
+
+def test_thresholds_are_chosen_on_a_file(folder: Path, topics: Path) -> None:
+    kept = topics / "kept.jsonl"
+    words = "train", topics / "train.jsonl", "-o", "m.sure", "--thresholds"
+    done = run(*words, kept)
+    assert done.exit_code == 0, done.output
+    assert done.output.endswith(f"Thresholds were chosen on 40 rows of {kept}.\n")
+    model = surelearn.load("m.sure")
+    rows = [json.loads(line) for line in kept.read_text().splitlines()]
+    by_hand = surelearn.load(topics / "topics.sure").choose_thresholds(
+        [row["text"] for row in rows], [row["label"] for row in rows]
+    )
+    assert model.thresholds_.tolist() == by_hand.thresholds_.tolist()
+    assert any(model.thresholds_)
+    report = json.loads(run(*words, kept, "--json").stdout)
+    assert report["thresholds"] == by_hand.thresholds_.tolist()
+
+
+def test_thresholds_need_many_labels_and_say_so_before_the_work(folder: Path, topics: Path) -> None:
+    words = "train", topics / "train.jsonl", "-o", "m.sure", "--thresholds"
+    one = run(*words, "r.jsonl")
+    assert "--thresholds needs rows with many labels, got r.jsonl" in one.output
+    assert run(*words, "none.jsonl").exit_code == 2
+    assert not (folder / "m.sure").exists()
+    ranker = run("train", "--rank", "a.svm", "-o", "m.sure", "--thresholds", "r.jsonl")
+    assert "thresholds is for classifiers, got a ranker" in " ".join(ranker.output.split())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from sklearn import metrics
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from judged import Oracle, rows
 from surelearn import SureClassifier, SureTextClassifier, evaluate
 from surelearn.estimators import StreamProgress
-from surelearn.evaluation import Evaluation, _evaluate
+from surelearn.evaluation import Evaluation, LabelScores, _evaluate
 
 # ------------------------------------------------------------------ whole models
 
@@ -149,3 +151,76 @@ def test_refusals(clf, digits):
         evaluate(SureClassifier(), X[:1], y[:1])
     with pytest.raises(NotFittedError, match=r"rival must be a fitted classifier, got LogisticR"):
         evaluate(clf, X[:1], y[:1], rival=LogisticRegression())
+
+
+# ------------------------------------------------------------------- many labels
+
+
+@pytest.fixture(scope="module")
+def topics():
+    """Rows of three features, each of which brings a label, with lists of labels."""
+    random = np.random.default_rng(0)
+    X = (random.random((200, 3)) < 0.4).astype(float)
+    names = np.array(["corn", "gold", "oil"])
+    Y = (X > 0) ^ (random.random(X.shape) < 0.1)
+    return X, Y, [names[row].tolist() for row in Y]
+
+
+def test_lists_of_labels_are_judged_by_their_own_scores(topics):
+    X, Y, lists = topics
+    clf = SureClassifier(random_state=0).fit(X[:100], lists[:100])
+    found = evaluate(clf, X[100:], lists[100:])
+    assert isinstance(found, LabelScores)
+    predicted = clf.decision_function(X[100:]) > 0
+    assert found.micro_f1 == pytest.approx(metrics.f1_score(Y[100:], predicted, average="micro"))
+    assert found.accuracy == clf.score(X[100:], lists[100:])
+    cells = np.where(Y[100:], clf.predict_proba(X[100:]), 1 - clf.predict_proba(X[100:]))
+    assert found.log_loss == pytest.approx(-np.log(cells).mean())
+    assert found.labels.tolist() == ["corn", "gold", "oil"]
+
+
+def test_lists_in_memory_and_in_a_source_are_judged_alike(topics, monkeypatch):
+    X, _, lists = topics
+    monkeypatch.setattr(_evaluate, "_BLOCK", 7)
+    clf = SureClassifier(random_state=0).fit(X, lists)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(label=lists)
+    plain, of_frame = evaluate(clf, X, lists).to_dict(), evaluate(clf, frame).to_dict()
+    assert of_frame.pop("scores") == plain.pop("scores")
+    assert of_frame == pytest.approx(plain)
+    unsure = SureClassifier("pa1", random_state=0).fit(X, lists)
+    assert "first order" in evaluate(unsure, frame).no_probabilities
+
+
+def test_indicator_matrices_are_judged_beside_other_learners(topics):
+    X, Y, _ = topics
+    clf = SureClassifier(random_state=0).fit(X, Y)
+    peer = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    found = evaluate(clf, X, Y, rival=peer)
+    assert found.comparison.accuracy == found.accuracy == clf.score(X, Y)
+    assert found.comparison.rival_accuracy == peer.score(X, Y)
+    theirs = evaluate(peer, X, Y)
+    assert theirs.micro_f1 == pytest.approx(metrics.f1_score(Y, peer.predict(X), average="micro"))
+
+
+def test_labels_that_the_model_does_not_know_are_missed(topics):
+    X, _, lists = topics
+    clf = SureClassifier(random_state=0).fit(X, lists)
+    found = evaluate(clf, X[:2], [["zinc"], [*lists[1], "zinc"]])
+    assert found.unknown.tolist() == ["zinc"]
+    assert found.accuracy == 0
+    assert found.support.tolist()[-1] == 2
+
+
+def test_one_label_and_many_are_not_mixed(topics):
+    X, _, lists = topics
+    many = SureClassifier(random_state=0).fit(X, lists)
+    one = SureClassifier(random_state=0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="y must have a list of labels for each row, as the mo"):
+        evaluate(many, X, ["corn"] * len(X))
+    with pytest.raises(ValueError, match="y must have one label for each row, as the model has"):
+        evaluate(one, X, lists)
+    with pytest.raises(ValueError, match="rival must predict a list of labels for each row"):
+        evaluate(many, X, lists, rival=one)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(label="corn")
+    with pytest.raises(ValueError, match=r"frame must have a list .* label_separator names what"):
+        evaluate(many, frame)

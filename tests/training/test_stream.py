@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surelearn
-from streaming import TRAIN, bits, model, records, saved, write
+from streaming import TRAIN, bits, model, records, saved, topical, write
 from surelearn import load, read
 from surelearn.read import _stores
 
@@ -32,6 +32,40 @@ def test_threads_and_cache_never_change_the_result(reviews, rule):
     assert bits(model(rule=rule, passes=3, n_jobs=4).fit_stream(reviews)) == one
     assert bits(model(rule=rule, passes=3, n_jobs=2).fit_stream(reviews, cache_bytes=0)) == one
     assert bits(model(rule=rule, passes=3).fit_stream(reviews, cache_bytes=5000)) == one
+
+
+def test_threads_and_cache_never_change_what_lists_of_labels_teach(tmp_path):
+    path = write(tmp_path / "a.jsonl", topical(200))
+    one = bits(model(passes=3, n_jobs=1).fit_stream(path))
+    assert bits(model(passes=3, n_jobs=4).fit_stream(path)) == one
+    assert bits(model(passes=3, n_jobs=2).fit_stream(path, cache_bytes=0)) == one
+
+
+def test_lists_of_labels_are_learnt_as_from_memory(tmp_path):
+    """Whatever the file: a label is known from the first record that has it."""
+    rows = list(topical(120))
+    jsonl = write(tmp_path / "a.jsonl", rows)
+    frame = pandas.DataFrame(rows)
+    frame.to_parquet(tmp_path / "a.parquet")
+    cells = frame.assign(label=[";".join(row["label"]) for row in rows])
+    cells.to_csv(tmp_path / "a.csv", index=False)
+    by_hand = model().partial_fit([r["text"] for r in rows], [r["label"] for r in rows])
+    assert bits(model().fit_stream(jsonl)) == bits(by_hand)
+    assert bits(model().fit_stream(frame)) == bits(by_hand)
+    assert bits(model().fit_stream(tmp_path / "a.parquet")) == bits(by_hand)
+    in_csv = model().fit_stream(tmp_path / "a.csv", label_separator=";")
+    assert bits(in_csv) == bits(by_hand)
+    assert in_csv.stream_.columns["label_separator"] == ";"
+    in_csv.save(tmp_path / "m.sure")
+    more = load(tmp_path / "m.sure").fit_stream(tmp_path / "a.csv", resume=True, passes=2)
+    assert bits(more) == bits(model(passes=2).fit_stream(tmp_path / "a.csv", label_separator=";"))
+
+
+def test_one_label_and_lists_of_labels_are_not_mixed(reviews, tmp_path):
+    lists = write(tmp_path / "lists.jsonl", topical(30))
+    for first, second in ((lists, reviews), (reviews, lists)):
+        with pytest.raises(ValueError, match="as before, got"):
+            model().fit_stream(first).fit_stream(second, resume=True)
 
 
 def test_what_was_learnt_before_a_bad_line_is_kept(reviews, tmp_path):
@@ -65,10 +99,17 @@ def test_bad_lines_can_be_skipped_and_are_counted(reviews, tmp_path):
 
 
 @settings(max_examples=20, deadline=None)
-@given(stop=st.integers(1, 24), passes=st.integers(1, 3), cached=st.booleans())
-def test_interrupted_anywhere_it_goes_on_to_the_same_bits(tmp_path_factory, stop, passes, cached):
+@given(
+    stop=st.integers(1, 24),
+    passes=st.integers(1, 3),
+    cached=st.booleans(),
+    made=st.sampled_from([records, topical]),
+)
+def test_interrupted_anywhere_it_goes_on_to_the_same_bits(
+    tmp_path_factory, stop, passes, cached, made
+):
     tmp_path = tmp_path_factory.mktemp("resume")
-    path = write(tmp_path / "a.jsonl", records(80))
+    path = write(tmp_path / "a.jsonl", made(80))
     whole = model(passes=passes).fit_stream(path)
     room = 2**30 if cached else 0
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from streaming import bits, model, records, saved, write
+from streaming import bits, model, records, saved, topical, write
 from surelearn import SureClassifier, load, merge
 from surelearn.merging import Evidence, MergeState
 from surelearn.read import BadInput, batches
@@ -248,3 +248,14 @@ def test_a_code_needs_its_classes_from_the_start(tmp_path):
     classes = [f"class {k}" for k in range(3)]
     clf = sharded(multiclass="ecoc").fit_stream(path, classes=classes)
     assert clf.classes_.tolist() == classes
+
+
+def test_shards_of_lists_of_labels_go_on_to_the_same_bytes(tmp_path):
+    path = write(tmp_path / "a.jsonl", topical(150))
+    whole = sharded().fit_stream(path)
+    assert bits(sharded(n_jobs=1).fit_stream(path)) == bits(whole)
+    begun = sharded()
+    stopped(begun, path, after=n_blocks(path) * 5 // 2)
+    begun.save(tmp_path / "m.sure")
+    resumed = load(tmp_path / "m.sure").fit_stream(path, resume=True)
+    assert saved(resumed, tmp_path / "a.sure") == saved(whole, tmp_path / "b.sure")

@@ -88,6 +88,29 @@ def no_labels(where: str) -> BadInput:
     )
 
 
+#: What the rows of a model have, by whether they have many labels.
+_LABELS = {False: "one label for each row", True: "a list of labels for each row"}
+
+
+def labels_for(where: str, *, many: bool, got: bool) -> None:
+    """Refuse rows of one label for a model of many labels, and the reverse."""
+    if many == got:
+        return
+    said = "{where} must have {wanted}, as the model has learnt, got {found}."
+    if many and where != "y":
+        said += " In csv, {separator} names what separates labels."
+    separator = Keyword("label_separator")
+    names = {"wanted": _LABELS[many], "found": _LABELS[got]}
+    raise BadInput(Said(said, where=where, separator=separator, **names))
+
+
+def like_rival(many: bool, rival_many: bool) -> None:
+    if many != rival_many:
+        raise ValueError(
+            f"rival must predict {_LABELS[many]}, as the model does, got {_LABELS[rival_many]}."
+        )
+
+
 def column(who: str, value: Any) -> str | None:
     """The name of a column, or None."""
     (name,) = as_names([value])

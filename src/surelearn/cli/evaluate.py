@@ -38,6 +38,9 @@ def evaluate(
     Prints accuracy, scores of each label, log loss, calibration and the confusion matrix. With
     --against it also prints McNemar's test: is one model better by more than chance?
 
+    For rows with many labels, prints micro and macro F1, the share of rows with exactly the right
+    labels, Hamming loss and the scores of the most frequent labels.
+
     For a ranker, prints NDCG@10, mean average precision, the share of groups whose first candidate
     is right and the mean reciprocal rank, with standard errors.
 
@@ -61,6 +64,8 @@ def evaluate(
         _ranking.check_ranker(reading, against=against, picture=picture)
     else:
         _ranking.check_classifier(reading)
+        if picture is not None:
+            _check_classes(judged)
         rival = None if against is None else _options.classifier_in(against)
     with progress_bar("Evaluating", quiet=quiet) as progress:
         found: Any = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
@@ -73,6 +78,17 @@ def evaluate(
         typer.echo(str(found))
     if picture is not None:
         _draw(found, picture, quiet=as_json)
+
+
+def _check_classes(model: Any) -> None:
+    from surelearn.estimators.margins import many_labels
+
+    if many_labels(model):
+        raise typer.BadParameter(
+            "picture needs a model of one label a row, which has a confusion matrix, got many "
+            "labels.",
+            param_hint="--picture",
+        )
 
 
 def _draw(found: Evaluation, picture: Path, *, quiet: bool) -> None:

@@ -50,17 +50,26 @@ def explain(
     if label is not None:
         how["label"] = _known(loaded.classes_.tolist(), label)
     if text is None:
-        found = loaded.explain(**how)
+        explained = [loaded.explain(**how)]
     else:
         _check_reads_texts(loaded)
-        found = loaded.explain(text, **how)
+        explained = [loaded.explain(text, **one) for one in _asked(loaded, text, how)]
     if as_json:
-        _options.print_json(_plain(loaded, found, text))
+        _options.print_json(_plain(loaded, explained, text))
         return
     if text is not None:
-        typer.echo(f"{_verdict(loaded, found, text)}\n")
-        found = _narrow(found)
-    typer.echo(str(found))
+        typer.echo(f"{_verdict(loaded, explained, text)}\n")
+        explained = [_narrow(found) for found in explained]
+    typer.echo("\n\n".join(map(str, explained)))
+
+
+def _asked(model: Any, text: str, how: dict[str, Any]) -> list[dict[str, Any]]:
+    """What to explain of a text: of a row with many labels, each of them, or else the nearest."""
+    if not model.model_.many_labels or "label" in how:
+        return [how]
+    own = model.predict_one(text)
+    nearest = model.classes_[model.decision_function([text])[0].argmax()]
+    return [{**how, "label": label} for label in own or [nearest]]
 
 
 def _narrow(found: Explanation) -> Explanation:
@@ -85,19 +94,26 @@ def _check_reads_texts(model: Any) -> None:
         )
 
 
-def _verdict(model: Any, found: Any, text: str) -> str:
-    label = found.verdict.label
+def _verdict(model: Any, explained: list[Any], text: str) -> str:
+    labels = [explained[0].verdict.label]
+    if model.model_.many_labels:
+        labels = list(model.predict_one(text))
     if not hasattr(model, "predict_proba"):
-        return str(label)
+        return ", ".join(map(str, labels)) or "no label"
     p = model.predict_proba([text])[0]
-    return f"{label}, with probability {p[model.classes_ == label][0]:.4f}"
+    said = [f"{x}, with probability {p[model.classes_ == x][0]:.4f}" for x in labels]
+    return "; ".join(said) or f"no label; the nearest is {explained[0].verdict.label}"
 
 
-def _plain(model: Any, found: Any, text: str | None) -> dict[str, Any]:
-    lines = [{k: _or_none(v) for k, v in line._asdict().items()} for line in found]
+def _plain(model: Any, explained: list[Any], text: str | None) -> dict[str, Any]:
+    lines = [
+        {k: _or_none(v) for k, v in line._asdict().items()} for found in explained for line in found
+    ]
     if text is None:
         return {"weights": lines}
-    plain: dict[str, Any] = {"label": found.verdict.label.item()}
+    plain: dict[str, Any] = {"label": explained[0].verdict.label.item()}
+    if model.model_.many_labels:
+        plain = {"labels": list(model.predict_one(text))}
     if hasattr(model, "predict_proba"):
         p = model.predict_proba([text])[0].tolist()
         plain["probabilities"] = dict(zip(map(str, model.classes_.tolist()), p, strict=True))

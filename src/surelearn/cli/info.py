@@ -24,8 +24,10 @@ _NAMES = {
     "budget": "budget",
     "points": "support points",
     "multiclass": "multiclass",
+    "labels": "labels of a row",
     "right": "right",
     "rows": "rows learnt",
+    "labels_learnt": "labels learnt",
     "equal": "groups skipped",
     "passes": "passes",
     "updates": "updates",
@@ -40,6 +42,7 @@ _NAMES = {
     "words": "words known",
     "clashes": "hash collisions",
     "temperature": "temperature",
+    "thresholds": "thresholds",
     "stream": "stream",
 }
 
@@ -66,7 +69,8 @@ def info(model: Model, as_json: Json = False) -> None:
         if name in _NAMES:
             typer.echo(f"{_NAMES[name]:<{wide}}  {_shown(name, found[name])}")
     if "classes" in found:
-        typer.echo(f"\n{_classes(found['classes'])}")
+        head = "label" if "labels" in found else "class"
+        typer.echo(f"\n{_classes(found['classes'], head)}")
 
 
 def _facts(path: Path, model: Any) -> dict[str, Any]:
@@ -115,17 +119,25 @@ def _of_classifier(model: Any) -> dict[str, Any]:
     state = model.model_
     counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
     facts: dict[str, Any] = {
-        "rows": int(state.counts.sum()),
+        "labels_learnt" if state.many_labels else "rows": int(state.counts.sum()),
         "features": int(model.n_features_in_),
         "classes": [{"label": label, "rows": count} for label, count in counts],
     }
     if hasattr(model, "multiclass"):
-        named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
-        facts |= {"multiclass": named, **_of_weights(model)}
+        facts |= {**_of_problems(model), **_of_weights(model)}
     vectorizer = getattr(model, "vectorizer_", None)
     if vectorizer is not None and vectorizer.keep_names:
         facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
     return facts
+
+
+def _of_problems(model: Any) -> dict[str, Any]:
+    """How classes or labels are learnt."""
+    if not model.model_.many_labels:
+        named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
+        return {"multiclass": named}
+    chosen = model.thresholds_.tolist()
+    return {"labels": "any number", **({"thresholds": chosen} if any(chosen) else {})}
 
 
 def _of_weights(model: Any) -> dict[str, Any]:
@@ -163,6 +175,8 @@ def _shown(name: str, value: Any) -> str:
         return ", ".join(f"{count:,}" for count in value)
     if name == "stream":
         return _stream(value)
+    if name == "thresholds":
+        return f"margins from {min(value):.4g} to {max(value):.4g}"
     if isinstance(value, list):
         return " ".join(value)
     if isinstance(value, float):
@@ -179,7 +193,7 @@ def _stream(position: dict[str, Any]) -> str:
     return f"{source}, at {end} of pass {position['number']} of {position['passes']}{skipped}"
 
 
-def _classes(counted: list[dict[str, Any]]) -> str:
+def _classes(counted: list[dict[str, Any]], head: str) -> str:
     """A table of the classes and their row counts; a tagger stores no counts."""
     import numpy as np
 
@@ -192,6 +206,6 @@ def _classes(counted: list[dict[str, Any]]) -> str:
         def _cell(name: str, value: Any) -> str:
             return f"{value:,}" if name == "rows" else Table._cell(name, value)
 
-    names = {"label": "class", "rows": "rows"}
+    names = {"label": head, "rows": "rows"}
     found = [name for name in names if name in counted[0]]
     return str(Counts({names[n]: np.array([line[n] for line in counted]) for n in found}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import chain, islice
 from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Keys that a line of output may have; a kept column of the same name gets a prefix.
-_PREDICTED = ("label", "probability", "sureness", "probabilities")
+_PREDICTED = ("label", "labels", "probability", "sureness", "probabilities")
 
 
 @reads(ROWS | _ranking.GROUPS, without=("label", "weight", "label_type", "label_separator"))
@@ -54,6 +54,9 @@ def predict(
     A line has the label, its probability and its sureness: the margin between the two best labels,
     in standard deviations. Models of first-order rules give the label only. Kept columns come
     first. A kept column named like a key of the output gets a prefix: 'label' becomes 'kept_label'.
+
+    A model of rows with many labels gives their list and the probability of each of them; the
+    sureness is that of the least sure label. --proba prints the probabilities of all labels.
 
     A ranker gives one line a group: the position of its best candidate, from 0, and the probability
     that it is the best.
@@ -120,6 +123,7 @@ class _Lines:
 
     def __init__(self, classes: NDArray[Any], proba: bool) -> None:
         self._spelled = {label: _json(label) for label in classes.tolist()}
+        self._places = {label: place for place, label in enumerate(classes.tolist())}
         self._proba = proba
 
     def of(self, batch: Prediction) -> list[str]:
@@ -128,19 +132,36 @@ class _Lines:
         for name, values in kept.items():
             key = _json(_key(name))
             parts.append([f"{key}: {_json(value)}" for value in values.tolist()])
-        parts.append([f'"label": {self._spelled[label]}' for label in batch.label.tolist()])
+        parts.append(self._labels(batch.label))
         for name in ("probability", "sureness"):
             values = getattr(batch, name)
             if values is not None:
                 parts.append([f'"{name}": {json_number(x)}' for x in values.tolist()])
-        if self._proba and batch.probabilities is not None:
-            parts.append([self._all(row) for row in batch.probabilities.tolist()])
+        if isinstance(batch.label, list) or self._proba:
+            parts += self._probabilities(batch)
         return [f"{{{', '.join(row)}}}\n" for row in zip(*parts, strict=True)]
 
-    def _all(self, row: list[float]) -> str:
-        pairs = zip(self._spelled.values(), row, strict=True)
+    def _labels(self, labels: NDArray[Any] | list[tuple[Any, ...]]) -> list[str]:
+        if not isinstance(labels, list):
+            return [f'"label": {self._spelled[label]}' for label in labels.tolist()]
+        spelled = (", ".join(self._spelled[label] for label in own) for own in labels)
+        return [f'"labels": [{own}]' for own in spelled]
+
+    def _probabilities(self, batch: Prediction) -> list[list[str]]:
+        """The probabilities of all labels, or of those that a row has."""
+        if batch.probabilities is None:
+            return []
+        rows = batch.probabilities.tolist()
+        if self._proba or not isinstance(batch.label, list):
+            return [[self._of_row(row, self._spelled) for row in rows]]
+        return [[self._of_row(p, own) for p, own in zip(rows, batch.label, strict=True)]]
+
+    def _of_row(self, row: list[float], listed: Iterable[Any]) -> str:
         # Keys of JSON are strings, even if the labels are numbers.
-        inner = ", ".join(f"{_as_key(label)}: {json_number(p)}" for label, p in pairs)
+        inner = ", ".join(
+            f"{_as_key(self._spelled[label])}: {json_number(row[self._places[label]])}"
+            for label in listed
+        )
         return f'"probabilities": {{{inner}}}'
 
 

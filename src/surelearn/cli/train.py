@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,13 +15,28 @@ from surelearn.cli._training import CheckpointEvery, Jobs, Output, Resume, Rule,
 
 if TYPE_CHECKING:
     from surelearn import SureClassifier
-    from surelearn.read import Source
+    from surelearn.read import Batch, Source
     from surelearn.training.claim import Claim
 
 Passes = Annotated[
     int | None,
     typer.Option(
         min=1, help="Passes over the data; by default 10, for rankers 5, for standard input 1."
+    ),
+]
+
+Thresholds = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        help="Rows with many labels: choose the margin for a label on this file, for micro F1.",
+    ),
+]
+NFeatures = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=2**31 - 2, help="Size of the hashed feature space; columns of svmlight."
     ),
 ]
 
@@ -41,18 +57,14 @@ def train(
     passes: Passes = None,
     rule: Rule = None,
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Add pairs of words.")] = False,
-    n_features: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=2**31 - 2, help="Size of the hashed feature space; columns of svmlight."
-        ),
-    ] = None,
+    n_features: NFeatures = None,
     average: Annotated[
         bool, typer.Option("--average", help="Predict with weights averaged over training.")
     ] = False,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give rare classes the same total weight as others.")
     ] = False,
+    thresholds: Thresholds = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose rule and settings on the first 20,000 rows.")
     ] = False,
@@ -76,6 +88,7 @@ def train(
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume
       surelearn train --rank clicks.svm -o clicks.sure
+      surelearn train news.jsonl --label topics -o news.sure --thresholds kept.jsonl
     """
     begin = time.monotonic()
     if n_features is not None:
@@ -88,11 +101,14 @@ def train(
     how |= {"resume": resume, "seed": seed}
     with _training.writing(output, files) as checkpoint:
         if rank:
-            _ranking.check_ranker(reading, bigrams=bigrams, balanced=balanced, tune=tune)
+            _ranking.check_ranker(
+                reading, bigrams=bigrams, balanced=balanced, thresholds=thresholds, tune=tune
+            )
             report, said = _ranking.trained(files, checkpoint, reading, asked, begin=begin, **how)
         else:
             _ranking.check_classifier(reading)
             tuned = None if not tune else {"quiet": quiet or as_json}
+            how["thresholds"] = thresholds
             report, said = _trained(
                 files, checkpoint, reading, asked, begin=begin, tuned=tuned, **how
             )
@@ -110,6 +126,7 @@ def _trained(
     *,
     begin: float,
     tuned: dict[str, Any] | None,
+    thresholds: Path | None,
     resume: bool,
     seed: int,
     **how: Any,
@@ -127,9 +144,38 @@ def _trained(
         model.set_params(random_state=seed)
         if tuned is not None:
             model = _tuned(model, files, reading, **tuned)
+    kept = None if thresholds is None else _kept_back(model, thresholds, reading)
     learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
-    report = _training.report(model, output, learnt, begin) | _columns(model, ignored)
-    return report, _training.in_words(report, files)
+    chosen = {} if kept is None else _thresholds(model, output, kept)
+    report = _training.report(model, output, learnt, begin) | _columns(model, ignored) | chosen
+    what = "labels" if model.model_.many_labels else "classes"
+    said = _training.in_words(report, files, classes=what)
+    if chosen:
+        said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
+    return report, said
+
+
+def _kept_back(model: SureClassifier, kept: Path, reading: dict[str, Any]) -> Batch:
+    """The rows to choose thresholds on, read before the training so that a bad file costs none."""
+    from surelearn.estimators.sources import opened
+
+    how = {name: value for name, value in reading.items() if name != "weight"}
+    fitted = model if hasattr(model, "stream_") else None
+    source = opened([str(kept)], how, model=fitted, columns=("text", "features", "label"))
+    records = source.first(sys.maxsize)
+    if records.labels is None or records.labels.starts is None:
+        raise ValueError(
+            f"--thresholds needs rows with many labels, got {kept} with one label a row or none. "
+            "Use lists in jsonl, or --label-separator for csv."
+        )
+    return records
+
+
+def _thresholds(model: SureClassifier, output: Path, records: Batch) -> dict[str, Any]:
+    """Choose the thresholds of many labels, and write the model once more."""
+    model.choose_thresholds(records.X, records.y)
+    model.save(output)
+    return {"threshold_rows": len(records), "thresholds": model.thresholds_.tolist()}
 
 
 def _columns(model: SureClassifier, ignored: list[str] | None) -> dict[str, list[str]]:

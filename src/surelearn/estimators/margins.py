@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
@@ -53,7 +54,11 @@ def judge(estimator: Any, X: Any) -> Judgement:
     if not isinstance(estimator, Probabilistic):
         known = hasattr(estimator, "predict_proba")
         p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
-        return Judgement(np.asarray(estimator.predict(X)), p, None)
+        y = estimator.predict(X)
+        if not many_labels(estimator):
+            return Judgement(np.asarray(y), p, None)
+        has = (y.toarray() if issparse(y) else np.asarray(y)) > 0
+        return Judgement(label_lists(has, np.asarray(estimator.classes_)), p, None, has)
     asked = scorer(estimator)
     if asked.model.weights is None and not asked.model.many_labels:
         return Judgement(estimator.predict(X), None, None)
@@ -62,6 +67,13 @@ def judge(estimator: Any, X: Any) -> Judgement:
         labels = label_lists(found.best, asked.model.classes)
         return Judgement(labels, found.probabilities, found.sureness, found.best)
     return Judgement(asked.model.classes[found.best], found.probabilities, found.sureness)
+
+
+def many_labels(estimator: Any) -> bool:
+    """Whether the rows of a fitted classifier have any number of labels."""
+    if isinstance(estimator, Probabilistic):
+        return scorer(estimator).model.many_labels
+    return bool(getattr(estimator, "multilabel_", False))  # scikit-learn's OneVsRestClassifier
 
 
 def why_unsure(estimator: Any) -> str:

@@ -10,6 +10,7 @@
 from surelearn.evaluation._chunks import ChunkCounts, ChunkScores, chunk_scores
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._evaluate import evaluate
+from surelearn.evaluation._label_scores import LabelScores
 from surelearn.evaluation._rankings import RankingScores, evaluate_ranker, ranking_scores
 from surelearn.evaluation._result import Evaluation
 from surelearn.evaluation._taggers import evaluate_tagger
@@ -19,6 +20,7 @@ __all__ = [
     "ChunkScores",
     "Comparison",
     "Evaluation",
+    "LabelScores",
     "RankingScores",
     "chunk_scores",
     "evaluate",

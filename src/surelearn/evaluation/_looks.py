@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from surelearn.estimators.table import word
 
 if TYPE_CHECKING:
+    from surelearn.evaluation._comparison import Comparison
+    from surelearn.evaluation._label_scores import LabelScores
     from surelearn.evaluation._result import Evaluation
 
 _WIDTH = 79
@@ -18,17 +20,51 @@ _WIDEST = 16
 _MOST_IN_HTML = 30
 
 
+class Looks(NamedTuple):
+    """What is printed of an evaluation, from top to bottom."""
+
+    headline: str
+    measures: list[tuple[str, str]]  # names and values
+    notes: list[str]
+    tables: list[str]
+    comparison: Comparison | None
+
+    def text(self) -> str:
+        parts = [
+            self.headline,
+            "\n".join(f"{name:<18} {value}" for name, value in self.measures),
+            *map(_wrapped, self.notes),
+            *self.tables,
+        ]
+        if self.comparison is not None:
+            parts.append("\n".join(map(_wrapped, str(self.comparison).splitlines())))
+        return "\n\n".join(part for part in parts if part)
+
+    def html(self) -> str:
+        """The same as HTML; the tables are HTML already."""
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self.measures
+        )
+        parts = [f"<p>{escape(self.headline)}</p><table>{rows}</table>"]
+        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
+        parts += self.tables
+        if self.comparison is not None:
+            parts.append(f"<p>{escape(str(self.comparison))}</p>")
+        return "".join(parts)
+
+
 def text(found: Evaluation) -> str:
-    parts = [
-        headline(found),
-        "\n".join(f"{name:<18} {value}" for name, value in measures(found)),
-        *map(_wrapped, notes(found)),
-        str(found.scores),
-        mistakes(found),
-    ]
-    if found.comparison is not None:
-        parts.append("\n".join(map(_wrapped, str(found.comparison).splitlines())))
-    return "\n\n".join(part for part in parts if part)
+    return _looks(found, [str(found.scores), mistakes(found)]).text()
+
+
+def html(found: Evaluation) -> str:
+    return _looks(found, [found.scores._repr_html_(), _confusion(found)]).html()
+
+
+def _looks(found: Evaluation, tables: list[str]) -> Looks:
+    measured, noted = list(measures(found)), list(notes(found))
+    return Looks(headline(found), measured, noted, tables, found.comparison)
 
 
 def _wrapped(sentence: str) -> str:
@@ -36,8 +72,13 @@ def _wrapped(sentence: str) -> str:
 
 
 def headline(found: Evaluation) -> str:
+    return f"{rows_of(found)}, {many(len(found.classes), 'class', 'es')}"
+
+
+def rows_of(found: Evaluation | LabelScores) -> str:
+    """The number of rows, and of those that were skipped."""
     skipped = f", {found.n_bad:,} skipped as bad" if found.n_bad else ""
-    return f"{_many(found.n, 'row')}{skipped}, {_many(len(found.classes), 'class', 'es')}"
+    return f"{many(found.n, 'row')}{skipped}"
 
 
 def measures(found: Evaluation) -> Iterator[tuple[str, str]]:
@@ -53,14 +94,19 @@ def notes(found: Evaluation) -> Iterator[str]:
     """Remarks on missing scores and on unknown labels."""
     if found.no_probabilities:
         yield f"No log loss, Brier and calibration error: {found.no_probabilities}."
-    if len(found.unknown):
-        times = _many(int(found.support[len(found.classes) :].sum()), "row")
-        some = ", ".join(word(str(label), _WIDEST) for label in found.unknown[:3].tolist())
-        more = ", ..." if len(found.unknown) > 3 else ""
-        yield (
-            f"{_many(len(found.unknown), 'label')} that the model does not know, "
-            f"on {times}: {some}{more}."
-        )
+    yield from unknown(found, "on {}", "row")
+
+
+def unknown(found: Evaluation | LabelScores, how_often: str, what: str) -> Iterator[str]:
+    """A remark on labels that the model does not know, if there are any."""
+    if not len(found.unknown):
+        return
+    times = how_often.format(many(int(found.support[len(found.classes) :].sum()), what))
+    some = ", ".join(word(str(label), _WIDEST) for label in found.unknown[:3].tolist())
+    more = ", ..." if len(found.unknown) > 3 else ""
+    yield (
+        f"{many(len(found.unknown), 'label')} that the model does not know, {times}: {some}{more}."
+    )
 
 
 def mistakes(found: Evaluation) -> str:
@@ -92,20 +138,6 @@ def _lines(found: Evaluation) -> list[str]:
     return lines
 
 
-def html(found: Evaluation) -> str:
-    rows = "".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
-        for name, value in measures(found)
-    )
-    parts = [f"<p>{escape(headline(found))}</p><table>{rows}</table>"]
-    parts += [f"<p>{escape(note)}</p>" for note in notes(found)]
-    parts.append(found.scores._repr_html_())
-    parts.append(_confusion(found))
-    if found.comparison is not None:
-        parts.append(f"<p>{escape(str(found.comparison))}</p>")
-    return "".join(parts)
-
-
 def _confusion(found: Evaluation) -> str:
     """The confusion matrix as HTML, escaped: a label may contain markup."""
     if len(found.labels) > _MOST_IN_HTML:
@@ -119,5 +151,5 @@ def _confusion(found: Evaluation) -> str:
     return f"<table><caption>predicted</caption><tr><th>true</th>{head}</tr>{body}</table>"
 
 
-def _many(count: int, what: str, ending: str = "s") -> str:
+def many(count: int, what: str, ending: str = "s") -> str:
     return f"{count:,} {what}{'' if count == 1 else ending}"

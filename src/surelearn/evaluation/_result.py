@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from surelearn.evaluation._comparison import Comparison
 from surelearn.probability import Reliability
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 
 class Scores(Table):
@@ -39,8 +41,50 @@ class Mistakes(Scores):
         return word(value, 28) if isinstance(value, str) else Scores._cell(name, value)
 
 
+class OfLabels:
+    """Scores of each label and their means, from the counts of a subclass."""
+
+    classes: NDArray[Any]
+    labels: NDArray[Any]
+
+    @property
+    @abstractmethod
+    def _counts(self) -> tuple[Counts, Counts, Counts]:
+        """How often each label was predicted rightly, was predicted, and occurs."""
+
+    @property
+    def precision(self) -> Array:
+        right, predicted, _ = self._counts
+        return _share(right, predicted)
+
+    @property
+    def recall(self) -> Array:
+        right, _, support = self._counts
+        return _share(right, support)
+
+    @property
+    def f1(self) -> Array:
+        right, predicted, support = self._counts
+        return _share(2 * right, predicted + support)
+
+    @property
+    def macro_f1(self) -> float:
+        return self._macro(self.f1)
+
+    def _macro(self, of_labels: Array) -> float:
+        """The mean over labels that occur in data or predictions."""
+        _, predicted, support = self._counts
+        there = of_labels[predicted + support > 0]
+        return float(there.mean()) if len(there) else 0.0
+
+    @property
+    def unknown(self) -> NDArray[Any]:
+        """Labels of the data that the model does not know."""
+        return self.labels[len(self.classes) :]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(OfLabels):
     r"""Scores of a model, as returned by `evaluate`.
 
     Attributes
@@ -109,6 +153,10 @@ class Evaluation:
     def _predicted(self) -> NDArray[np.int64]:
         return self._padded(self.confusion.sum(axis=0))
 
+    @property
+    def _counts(self) -> tuple[Counts, Counts, Counts]:
+        return self._right, self._predicted, self.support
+
     def _padded(self, of_classes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The array with zeros added for unknown labels, which are never predicted."""
         return np.pad(of_classes, (0, len(self.labels) - len(self.classes)))
@@ -122,33 +170,12 @@ class Evaluation:
         return float(np.sqrt(self.accuracy * (1.0 - self.accuracy) / self.n))
 
     @property
-    def precision(self) -> Array:
-        return _share(self._right, self._predicted)
-
-    @property
-    def recall(self) -> Array:
-        return _share(self._right, self.support)
-
-    @property
-    def f1(self) -> Array:
-        return _share(2 * self._right, self._predicted + self.support)
-
-    @property
-    def macro_f1(self) -> float:
-        return float(self.f1[self._predicted + self.support > 0].mean())
-
-    @property
     def weighted_f1(self) -> float:
         return float(np.average(self.f1, weights=self.support))
 
     @property
     def calibration_error(self) -> float | None:
         return None if self.reliability is None else self.reliability.calibration_error
-
-    @property
-    def unknown(self) -> NDArray[Any]:
-        """Labels of the data that the model does not know."""
-        return self.labels[len(self.classes) :]
 
     @property
     def scores(self) -> Table:
