@@ -122,8 +122,17 @@ def test_thresholds_need_many_labels():
     many = model().fit(X, Y)
     with pytest.raises(ValueError, match="average must be one of 'micro', 'macro', got 'mean'"):
         many.choose_thresholds(X, Y, average="mean")
-    with pytest.raises(ValueError, match=r"y must hold labels among 0, .*, got 9 at row 2"):
-        model().fit(X, lists(Y)).choose_thresholds(X[:3], [[1, 2], [], [3, 9]])
+
+
+def test_labels_that_the_model_does_not_know_are_left_out():
+    rows = lists(Y, NAMES)
+    strange = [[*row, "tin"] if i % 9 == 0 else row for i, row in enumerate(rows)]
+    one, other = model().fit(X, rows), model().fit(X, rows)
+    one.choose_thresholds(X, rows).calibrate(X, rows)
+    other.choose_thresholds(X, strange).calibrate(X, strange)
+    assert one.thresholds_.tolist() == other.thresholds_.tolist()
+    assert one.temperature_ == other.temperature_
+    assert other.score(X, strange) < one.score(X, rows)
 
 
 # ------------------------------------------------------------------ scikit-learn

@@ -190,14 +190,17 @@ def labels_of_row(labels: Sequence[Any], row: int) -> None:
 
 
 def distinct_labels(rows: Sequence[Sequence[Any]], repeats: NDArray[np.bool_]) -> None:
-    """Refuse a label that a row has twice: it is most likely a row of an indicator matrix."""
-    if repeats.any():
-        number = int(np.flatnonzero(repeats)[0])
-        twice = next(label for label in rows[number] if list(rows[number]).count(label) > 1)
-        raise ValueError(
-            f"y must have every label once in a row, got {twice!r} twice at row {number}. Pass an "
-            "indicator matrix as an array."
-        )
+    """Refuse a 0 or 1 that a row has twice: it is most likely a row of an indicator matrix.
+
+    Any other label counts once.
+    """
+    for i in np.flatnonzero(repeats).tolist():
+        twice = [label for label in (0, 1) if list(rows[i]).count(label) > 1]
+        if twice:
+            raise ValueError(
+                f"y must have 0 and 1 once in a list of labels, got {twice[0]} twice at row "
+                f"{i}. Pass an indicator matrix as an array."
+            )
 
 
 def indicator(matrix: Any) -> None:
@@ -238,31 +241,17 @@ def two_classes(classes: NDArray[Any], doing: str) -> None:
         raise ValueError(f"{doing} needs at least two classes, got {len(classes)} class: {seen}.")
 
 
-def known_labels(
-    y: object,
-    classes: NDArray[Any],
-    n_labels: int,
-    name: str,
-    *,
-    starts: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
-    """The index of each label of `y` among the sorted `classes`.
-
-    `starts` tells where the labels of each row start, if there are many per row.
-    """
+def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:
+    """The index of each label of `y` among the sorted `classes`."""
     array = np.asarray(y)
-    if array.shape != (n_labels,):
-        raise ValueError(f"{name} must have shape ({n_labels},), got shape {array.shape}.")
-    if not n_labels:
-        return np.zeros(0, np.int64)
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), got shape {array.shape}.")
     place = np.minimum(np.searchsorted(classes, array), len(classes) - 1)
-    strange = np.flatnonzero(classes[place] != array) if len(classes) else np.arange(1)
+    strange = np.flatnonzero(classes[place] != array)
     if len(strange):
-        first = strange[0]
-        row = first if starts is None else np.searchsorted(starts, first, side="right") - 1
         raise ValueError(
             f"{name} must hold labels among {listing(classes.tolist())}, "
-            f"got {array.tolist()[first]!r} at row {row}."
+            f"got {array.tolist()[strange[0]]!r} at row {strange[0]}."
         )
     return place.astype(np.int64)
 

@@ -155,7 +155,7 @@ def _of_matrix(matrix: Any, form: str) -> RowLabels:
 
 
 def _of_lists(rows: list[list[Any]]) -> RowLabels:
-    """The labels of lists, each of which has every label at most once."""
+    """The labels of lists; one that a list repeats counts once."""
     sizes = np.array([len(row) for row in rows], np.int64)
     flat = [label for row in rows for label in row]
     for i, row in enumerate(rows):

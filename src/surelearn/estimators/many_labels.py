@@ -80,21 +80,23 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         return label_lists(asked.has(row), asked.model.classes)[0]
 
     def choose_thresholds(self, X: Any, y: Any, *, average: str = "micro") -> Self:
-        r"""Choose the threshold of each label by rows that were kept back from training.
+        r"""Choose the thresholds of labels by rows that were kept back from training.
 
         .. math:: t = \arg\max_t F_1(y, [s > t]), \qquad F_1 = \frac{2\, TP}{P + N}
 
         with TP the right predictions, P all predictions and N all labels. `predict` uses the
         thresholds from then on, `partial_fit` keeps them, `fit` resets them to 0. Labels that come
-        later, and labels that no threshold does better for, have 0.
+        later have 0.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
         y : indicator matrix or list of lists of labels
+            Labels that the model does not know are left out.
         average : {"micro", "macro"}, default "micro"
-            Which F1 becomes as large as it can on these rows: that of all labels together, or the
-            mean over the labels.
+            ``"micro"``: one threshold for all labels, with the largest F1 of all labels together.
+            ``"macro"``: a threshold for each label with the largest F1 of this label; labels of
+            fewer than three of these rows take the common one.
 
         Returns
         -------
@@ -111,13 +113,12 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         return self
 
     def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[Any]:
-        """The position of each label; of many labels, whether each row has each of them."""
+        """The position of each label; of many labels, whether each row has each that is known."""
         labels = self._known_labels(y)
         if not model.many_labels:
             return super()._places(model, labels.y, n_rows)
         _check.one_label_a_row(len(labels), n_rows)
         _check.one_kind(model.classes, labels.y)
-        _check.known_labels(labels.y, model.classes, len(labels.y), "y", starts=labels.starts)
         return indicator(labels.coded(), model.classes)
 
     def _known_labels(self, y: Any) -> RowLabels:
