@@ -32,6 +32,8 @@ from surelearn.evaluation import LabelScores
 REPEATS = 3
 SGD, SVC = "SGDClassifier, hashed rows", "LinearSVC, tf-idf"
 ONE, PLAIN, TEN = "surelearn, one pass", "surelearn, one pass, margin 0", "surelearn, ten passes"
+MACRO = "surelearn, one pass, a margin for each label"
+PROBIT = "surelearn, ten passes, default rule"
 
 #: Texts and their topics.
 Stories = tuple[list[str], list[list[str]]]
@@ -57,15 +59,17 @@ def _of(part: list[dict[str, Any]], topics: list[str]) -> Stories:
     return [record["text"] for record in part], lists
 
 
-def learnt(texts: list[str], lists: list[list[str]], topics: list[str], *, passes: int) -> Any:
+def learnt(
+    model: SureTextClassifier, train: Stories, topics: list[str], average: str = "micro"
+) -> Any:
     """Learn four fifths, choose thresholds on the last fifth, and learn it as well."""
+    texts, lists = train
     end = len(texts) * 4 // 5
-    model = SureTextClassifier("arow", random_state=0, passes=passes)
-    if passes == 1:
+    if model.passes == 1:
         model.partial_fit(texts[:end], lists[:end], classes=topics)
     else:
         model.fit(texts[:end], lists[:end])
-    model.choose_thresholds(texts[end:], lists[end:])
+    model.choose_thresholds(texts[end:], lists[end:], average=average)
     return model.partial_fit(texts[end:], lists[end:])
 
 
@@ -74,11 +78,16 @@ def contestants(train: Stories, topics: list[str]) -> dict[str, Callable[[], Any
     table = MultiLabelBinarizer(classes=topics).fit_transform(lists)
     hashed = make_pipeline(HashingVectorizer(), OneVsRestClassifier(SGDClassifier(random_state=0)))
     tfidf = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LinearSVC(random_state=0)))
-    plain = SureTextClassifier("arow", random_state=0, passes=1)
+
+    def ours(rule: str, passes: int) -> SureTextClassifier:
+        return SureTextClassifier(rule, random_state=0, passes=passes)
+
     return {
-        ONE: partial(learnt, texts, lists, topics, passes=1),
-        PLAIN: partial(plain.fit, texts, lists),
-        TEN: partial(learnt, texts, lists, topics, passes=10),
+        ONE: lambda: learnt(ours("arow", 1), train, topics),
+        MACRO: lambda: learnt(ours("arow", 1), train, topics, "macro"),
+        PLAIN: lambda: ours("arow", 1).fit(texts, lists),
+        TEN: lambda: learnt(ours("arow", 10), train, topics),
+        PROBIT: lambda: learnt(ours("probit", 10), train, topics),
         SGD: partial(hashed.fit, texts, table),
         SVC: partial(tfidf.fit, texts, table),
     }
