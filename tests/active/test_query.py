@@ -11,6 +11,7 @@ from scipy.special import log_ndtr
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from labelled import data, model
 from queried import SECOND_ORDER, code_of, fitted, plain, problem, with_ones
 from reference import active as reference
 from surelearn import SureClassifier, SureTextClassifier, active, rules
@@ -108,6 +109,39 @@ def test_rows_that_cannot_teach_come_last(rule):
     assert scores(clf, NEAR)[3] == np.inf
     assert query(clf, NEAR, 4).tolist()[-1] == 3
     assert query(clf, NEAR, 4, batch=True).tolist()[-1] == 3
+
+
+@pytest.mark.parametrize("rule", ["probit", "arow"])
+def test_a_row_of_many_labels_is_as_sure_as_its_least_sure_label(rule):
+    X, Y = data()
+    clf = model(rule).fit(X, Y)
+    mean, variance = clf.margin(X)
+    sure = np.abs(mean) / np.sqrt(variance + rules.get(rule).label_noise)
+    np.testing.assert_allclose(scores(clf, X), sure.min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(scores(clf, X, "margin"), np.abs(mean).min(axis=1), rtol=1e-12)
+    assert query(clf, X, n=5).tolist() == np.argsort(sure.min(axis=1), kind="stable")[:5].tolist()
+    assert query(clf, X, n=3, strategy="random", random_state=0).shape == (3,)
+    for strategy in ("entropy", "least-confident"):
+        with pytest.raises(ValueError, match=rf"got '{strategy}': its rows have many labels"):
+            scores(clf, X, strategy)
+    first_order = model("pa1").fit(X, Y)
+    assert scores(first_order, X, "margin").shape == (120,)
+    with pytest.raises(ValueError, match="strategy must be one that needs no variances"):
+        scores(first_order, X)
+
+
+def test_a_batch_of_many_labels_holds_no_copies():
+    X, Y = data()
+    clf = model("arow", projection="precision", passes=1).fit(X[:20], Y[:20])
+    before = scores(clf, X)
+    twice = np.vstack([X, X])
+
+    def n_distinct(**how):
+        return len({row % 120 for row in query(clf, twice, n=8, **how).tolist()})
+
+    assert n_distinct() == 4
+    assert n_distinct(batch=True) > 6
+    assert np.array_equal(scores(clf, X), before)
 
 
 # ------------------------------------------------------------------------------ query

@@ -126,6 +126,45 @@ def test_a_damaged_temperature_is_refused(saved, value):
         load(saved)
 
 
+@pytest.fixture
+def saved_labels(tmp_path):
+    """A model of three labels, any number of which a row has, with thresholds."""
+    X, y = spread()
+    rows = [[label] if i % 5 else [] for i, label in enumerate(y.tolist())]
+    path = tmp_path / "labels.sure"
+    SureClassifier(random_state=0).fit(X, rows).choose_thresholds(X, rows).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"form": "table"}, "form must be one of"),
+        ({"thresholds": [0.0, 0.0]}, "thresholds must be a finite number for each label"),
+        ({"thresholds": [0.0, 0.0, True]}, "thresholds must be a finite number for each label"),
+        ({"thresholds": [0.0, 0.0, None]}, "thresholds must be a finite number for each label"),
+        ({"thresholds": 0.5}, "thresholds must be a list"),
+    ],
+)
+def test_damaged_settings_of_many_labels_are_refused(saved_labels, change, said):
+    assert load(saved_labels).label_format_ == "lists"
+    change_settings(saved_labels, lambda settings: settings["labels"].update(change))
+    with pytest.raises(FormatError, match=said):
+        load(saved_labels)
+
+
+def test_many_labels_have_a_column_each_and_no_code(saved_labels):
+    code = {"kind": "ovr", "matrix": [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]}
+    whole = saved_labels.read_bytes()
+    change_settings(saved_labels, lambda settings: settings.update(code=code))
+    with pytest.raises(FormatError, match="code must be there for three classes"):
+        load(saved_labels)
+    saved_labels.write_bytes(whole)
+    change_settings(saved_labels, lambda settings: settings["params"].update(multiclass="ovo"))
+    with pytest.raises(FormatError, match="multiclass must be 'joint' or 'ovr' where rows have"):
+        load(saved_labels)
+
+
 @pytest.mark.parametrize("labels", [[False, True], np.array(["x", "y"], object), ["", "b"]])
 def test_every_kind_of_label_comes_back(tmp_path, labels):
     y = np.asarray(labels)[[0, 1, 1, 0]]
@@ -263,7 +302,9 @@ def _places(settings_, at=()):
             yield from _places(value, (*at, key))
 
 
-def test_every_damaged_setting_gives_a_model_or_a_format_error(saved):
+@pytest.mark.parametrize("kind", ["saved", "saved_labels"])
+def test_every_damaged_setting_gives_a_model_or_a_format_error(kind, request):
+    saved = request.getfixturevalue(kind)
     whole = saved.read_bytes()
     tried = 0
     for place in list(_places(settings_of(whole))):

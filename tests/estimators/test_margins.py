@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from surelearn import SureClassifier
+from labelled import FORMS, data, lists, model
+from surelearn import SureClassifier, active
 from surelearn.estimators.margins import judge
 from surelearn.weights import Diagonal
 
@@ -18,6 +19,21 @@ def test_a_judgement_is_what_the_methods_say(settings):
     judged = judge(clf, X[300:])
     np.testing.assert_array_equal(judged.labels, clf.predict(X[300:]))
     np.testing.assert_array_equal(judged.probabilities, clf.predict_proba(X[300:]))
+
+
+@pytest.mark.parametrize("rule", ["probit", "pa1"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_judgement_of_many_labels(rule, form):
+    X, Y = data()
+    clf = model(rule).fit(X, FORMS[form](Y))
+    judged = judge(clf, X)
+    np.testing.assert_array_equal(judged.has, clf.decision_function(X) > 0)
+    assert judged.labels == model(rule).fit(X, lists(Y)).predict(X)
+    if rule == "pa1":
+        assert judged.probabilities is None
+        return
+    np.testing.assert_array_equal(judged.probabilities, clf.predict_proba(X))
+    np.testing.assert_allclose(judged.sureness, active.scores(clf, X))
 
 
 #: What goes through rows in the core.

@@ -25,6 +25,13 @@ class Parts:
         return partitions.summed([job.state(X, y, number=i) for i, (X, y) in parts])
 
 
+@pytest.mark.parametrize("classes", [None, ["a", "b"]])
+def test_many_labels_are_refused(classes):
+    parts = Parts((X4, [["a"], [], ["b"], ["a", "b"]]))
+    with pytest.raises(ValueError, match="y must have one label for each row here, got rows of"):
+        partitions.fit(SureClassifier(), parts, classes=classes)
+
+
 def test_partitions_have_all_classes_together():
     parts = Parts((X4, Y4), (X4, ["ad", "no", "ad", "no"]))
     for weights in ({"ad": 0.0, "yes": 2.0}, {"no": 3.0}):

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 import surelearn
+from labelled import data, lists
+from labelled import model as labelled
 from streaming import bits, model, records, write
 from surelearn import SureClassifier, read
+from surelearn.estimators.labels import row_labels
+from surelearn.models.row_settings import RowSettings
+from surelearn.models.row_training import RowBlock, RowTrainable
+from surelearn.models.rows import RowBatch
+from surelearn.rows import rows_of
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -104,3 +111,16 @@ def test_labels_of_csv_are_what_the_model_knows(tmp_path):
     fitted = model(passes=3).fit_stream(first)
     assert surelearn.evaluate(fitted, second).accuracy == 1.0
     assert fitted.fit_stream(second, resume=True).classes_.tolist() == ["1", "2", "3a"]
+
+
+def test_records_of_many_labels_that_are_held_out_are_judged_as_sets():
+    X, Y = data()
+    clf = labelled().fit(X[:100], Y[:100])
+    labels = row_labels(lists(Y))
+    batch = RowBatch(rows_of(X), X, labels.y, None, starts=labels.starts)
+    trainable = RowTrainable(RowSettings.of(clf.get_params(deep=False)), None, clf.model_)
+    block = RowBlock.of(batch, clf.classes_)
+    assert block.size == 120
+    held = trainable.held_out(block, 20)
+    assert held.right.tolist() == (clf.predict(X[100:]) == Y[100:]).all(axis=1).tolist()
+    assert 0 < held.right.sum() < 20

@@ -250,6 +250,15 @@ def test_a_code_needs_its_classes_from_the_start(tmp_path):
     assert clf.classes_.tolist() == classes
 
 
+def test_shards_without_a_block_do_not_know_how_many_labels_rows_have(tmp_path):
+    path = write(tmp_path / "a.jsonl", topical(20))
+    n = n_blocks(path)
+    alone = sharded(n_shards=n, combine="bayes").fit_stream(path)
+    idle = sharded(n_shards=n + 3, combine="bayes").fit_stream(path)
+    assert idle.label_format_ == "lists"
+    assert bits(idle) == bits(alone)
+
+
 def test_shards_of_lists_of_labels_go_on_to_the_same_bytes(tmp_path):
     path = write(tmp_path / "a.jsonl", topical(150))
     whole = sharded().fit_stream(path)
