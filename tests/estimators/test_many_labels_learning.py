@@ -260,6 +260,25 @@ def test_merged_models_may_have_other_labels():
     assert bits(merge([b, a])) == bits(merged)
 
 
+@pytest.mark.parametrize("how", ["evidence", "bayes"])
+def test_few_labels_are_merged_with_others(how):
+    """A part of one or two labels has a column for each, unlike one of two classes."""
+    one = model().fit(X[:60], lists(Y[:60, 1:2], ["b"]))
+    two = model().fit(X[60:], lists(Y[60:, :2], ["a", "b"]))
+    three = model().fit(X[60:], lists(Y[60:, :3], ["a", "b", "c"]))
+    for parts in ([one, two], [two, three], [one, three]):
+        merged = merge(parts, how)
+        for k, name in enumerate(merged.classes_):
+            own = [part for part in parts if name in part.classes_]
+            columns = [model().fit(*rows_of(part, one, "abc".index(name))) for part in own]
+            np.testing.assert_array_equal(merged.coef_[k], merge(columns, how).coef_[0])
+
+
+def rows_of(part, first, k):
+    rows = slice(60) if part is first else slice(60, 120)
+    return X[rows], Y[rows, k]
+
+
 def a_counts(rows):
     return np.array([sum(name in row for row in rows) for name in NAMES])
 

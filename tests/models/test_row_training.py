@@ -10,7 +10,7 @@ import pytest
 import surelearn
 from labelled import data, lists
 from labelled import model as labelled
-from streaming import bits, model, records, write
+from streaming import bits, model, records, topical, write
 from surelearn import SureClassifier, read
 from surelearn.estimators.labels import row_labels
 from surelearn.models.row_settings import RowSettings
@@ -111,6 +111,20 @@ def test_labels_of_csv_are_what_the_model_knows(tmp_path):
     fitted = model(passes=3).fit_stream(first)
     assert surelearn.evaluate(fitted, second).accuracy == 1.0
     assert fitted.fit_stream(second, resume=True).classes_.tolist() == ["1", "2", "3a"]
+
+
+def test_the_order_of_labels_in_a_record_is_irrelevant(tmp_path):
+    rows = list(topical(150))
+    mixed = [{**row, "label": row["label"][::-1] + row["label"][:1]} for row in rows]
+    for passes in (1, 3):
+        params = {"passes": passes, "shuffle": False}  # longer lists may end a block elsewhere
+        whole = model(**params).fit_stream(write(tmp_path / "a.jsonl", rows))
+        again = model(**params).fit_stream(write(tmp_path / "b.jsonl", mixed))
+        assert bits(again) == bits(whole)
+    texts, labels = [row["text"] for row in rows], [row["label"] for row in rows]
+    assert bits(model().partial_fit(texts, labels)) == bits(
+        model().fit_stream(tmp_path / "b.jsonl")
+    )
 
 
 def test_records_of_many_labels_that_are_held_out_are_judged_as_sets():

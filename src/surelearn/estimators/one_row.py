@@ -70,7 +70,6 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
         return labels
 
     def _keep_form(self, labels: RowLabels) -> None:
-        self.__dict__.pop("_label_form", None)
         if labels.form is not None:
             self._label_form = labels.form
 
