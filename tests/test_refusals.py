@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +38,14 @@ def _tuples():
         (X4, Y4, [1, 1], ValueError, r"sample_weight must have shape \(4,\) like y"),
         (X4, Y4, ["a"] * 4, TypeError, "sample_weight must be numbers, got"),
         (X4, ["a", pd.NA, "b", "a"], None, ValueError, "no missing labels, got <NA> at row 1"),
-        (X4, _tuples(), None, TypeError, r"y must hold texts, numbers or booleans, got \(0, 1\)"),
+        (X4, _tuples(), None, ValueError, "y must have one label for each row as before, got"),
+        (
+            X4,
+            [date(2001, 2, 3)] * 4,
+            None,
+            TypeError,
+            "y must hold texts, numbers or booleans, got",
+        ),
     ],
 )
 def test_bad_input_is_named_and_leaves_the_model(X, y, weight, error, message):

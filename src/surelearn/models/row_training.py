@@ -176,7 +176,6 @@ class RowTrainable:
     @staticmethod
     def _block(features: Features, labels: Labels, weight: NDArray[np.float64] | None) -> RowBlock:
         rows, span = features.rows(), (0, labels.n_rows)
-        labels = labels.in_order()
         return RowBlock(rows, labels, weight, features.is_sparse, span, features=features)
 
     def pack(self, block: RowBlock) -> Packed:

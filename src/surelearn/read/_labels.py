@@ -18,8 +18,8 @@ class Labels(NamedTuple):
     values : ndarray
         The distinct labels, in order of first appearance.
     starts : ndarray of int64 of shape (n_rows + 1,) or None
-        For many labels per row: the labels of row i are ``codes[starts[i]:starts[i + 1]]``, and
-        `codes` holds those of all rows one after the other. None: one label per row.
+        For many labels per row: the labels of row i are ``codes[starts[i]:starts[i + 1]]``, each
+        once, and `codes` holds those of all rows one after the other. None: one label per row.
 
     Examples
     --------
