@@ -17,6 +17,7 @@
 #include "test_forms.hpp"
 #include "test_full.hpp"
 #include "test_gaussian.hpp"
+#include "test_graph.hpp"
 #include "test_growth.hpp"
 #include "test_learn.hpp"
 #include "test_merge.hpp"
@@ -101,6 +102,7 @@ int main() {
     run(candidates_tests, count);
     run(chain_tests, count);
     run(batch_tests, count);
+    run(graph_tests, count);
     std::printf("%d passed, %d failed\n", count.passed, count.failed);
     return count.failed == 0 ? 0 : 1;
 }
