@@ -107,7 +107,7 @@ def test_json_that_is_not_in_lines_is_named(tmp_path, text, match, skip_bad):
             "a.jsonl",
             {"label_separator": ";"},
             ValueError,
-            "label_separator is for csv and tsv, got",
+            "label_separator is for csv, tsv and svmlight, got",
         ),
         ("a.jsonl", {"delimiter": ";"}, ValueError, "delimiter is for csv and tsv, got jsonl"),
         ("a.jsonl", {"quote": "'"}, ValueError, "quote is for csv and tsv, got jsonl"),

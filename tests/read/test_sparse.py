@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from surelearn import SureClassifier, evaluate, read
+from surelearn import SureClassifier, evaluate, load, read
 from surelearn.read import _lines
 
 
@@ -120,3 +120,48 @@ def test_labels_need_not_be_read(tmp_path):
     batch = read.batches(path, label=False, n_features=8).first(9)
     assert batch.y is None
     assert len(batch) == 2
+
+
+# -------------------------------------------------------------------- lists of labels
+
+
+@pytest.fixture
+def lists(tmp_path):
+    path = tmp_path / "many.svm"
+    path.write_text("3,1 1:1 5:2\n 2:1\n1,1 3:0.5\n7 9:1\n" * 30)
+    return path
+
+
+def test_lists_of_labels_are_read(lists, monkeypatch):
+    monkeypatch.setattr(_lines, "BLOCK", 100)
+    source = read.batches(lists, label_separator=",", keep=["label"])
+    whole = source.first(120)
+    assert whole.y == [(1, 3), (), (1,), (7,)] * 30
+    assert whole.kept["label"].tolist() == [[3, 1], [], [1, 1], [7]] * 30
+    assert whole.X.shape == (120, 9)
+    assert len(list(source)) > 3
+    assert read.batches(lists, label_separator=",", label=False).first(1).labels is None
+
+
+def test_a_bad_list_is_a_bad_record(tmp_path):
+    path = tmp_path / "bad.svm"
+    path.write_text("1,2 1:1\n1;2 2:1\n3 9:1\n4 4:1\n")
+    with pytest.raises(read.BadInput, match=r"bad\.svm, line 2: expected whole .* got '1;2'"):
+        read.batches(path, label_separator=",", n_features=4).first(1)
+    found = read.batches(path, label_separator=",", skip_bad=True, n_features=4).first(4)
+    assert (found.y, found.n_bad) == ([(1, 2), (4,)], 2)
+
+
+def test_a_list_where_one_label_is_read_names_the_remedy(lists):
+    with pytest.raises(read.BadInput, match=r"got '3,1'. With label_separator=',' a row has a li"):
+        read.batches(lists).first(1)
+
+
+def test_learning_from_lists_is_learning_from_the_matrix(lists, tmp_path):
+    whole = read.batches(lists, label_separator=",").first(120)
+    streamed = SureClassifier(random_state=0).fit_stream(lists, label_separator=",", passes=1)
+    by_hand = SureClassifier(random_state=0).partial_fit(whole.X, whole.y)
+    assert streamed.coef_.tobytes() == by_hand.coef_.tobytes()
+    streamed.save(tmp_path / "m.sure")
+    again = load(tmp_path / "m.sure")  # it remembers the separator
+    assert evaluate(again, lists).micro_f1 == evaluate(by_hand, whole.X, whole.y).micro_f1

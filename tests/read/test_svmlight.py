@@ -222,3 +222,48 @@ def test_queries_are_kept_if_rows_are_grouped():
         _svmlight.parse(long, grouped=True)
     with pytest.raises(BadInput, match="line 1: expected qid:number, got '1:1'"):
         _svmlight.parse(b"1 1:1\n", grouped=True)
+
+
+# -------------------------------------------------------------------- lists of labels
+
+entry = st.tuples(st.integers(1, 20), st.floats(-9, 9, width=32)).map(lambda p: f"{p[0]}:{p[1]!r}")
+blank = st.sampled_from([" ", "  ", "\t"])
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.lists(st.integers(-(10**17), 10**17), max_size=3),
+            st.lists(entry, min_size=1, max_size=4),
+            st.sampled_from(["", " # 1,2 3:4", "#"]),
+        ),
+        max_size=8,
+    ),
+    gap=blank,
+    between=st.sampled_from(["\n", "\r\n", "\n\n", "\n# 7,8\n"]),
+)
+def test_lists_of_labels_leave_the_features_as_they_are(rows, gap, between):
+    def written(head):
+        lines = [gap.join([head(labels), *entries]) + end for labels, entries, end in rows]
+        return between.join(lines).encode()
+
+    lists = _svmlight.parse_lists(written(lambda labels: ",".join(map(str, labels))))
+    one = _svmlight.parse(written(lambda labels: "0"))
+    assert lists.lists == [labels for labels, _, _ in rows]
+    assert (lists.labels == 0).all()
+    for own, other in zip(lists[:4], one[:4], strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def test_a_line_that_begins_with_an_entry_has_no_labels():
+    found = _svmlight.parse_lists(b"5:1\n qid:3 2:1\n3\n\n# none\n4,4 qid:1\n")
+    assert found.lists == [[], [], [3], [4, 4]]
+
+
+@pytest.mark.parametrize("head", ["1.5", "1,", ",1", "1,,2", "1;2", "a,b", "1e3", "1" * 19])
+def test_a_bad_list_says_what_was_expected(head):
+    found = _svmlight.parse_lists(f"1 1:1\n{head} 2:1\n3 3:1\n".encode())
+    shown = repr(head)[:16]
+    assert found.lists[::2] == [[1], [3]]
+    assert found.lists[1].startswith(f"expected whole numbers separated by commas, got {shown}")
+    assert np.isnan(found.labels).tolist() == [False, True, False]

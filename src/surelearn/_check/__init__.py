@@ -20,6 +20,7 @@ from surelearn._check._columns import (
     width_unknown,
 )
 from surelearn._check._dialect import (
+    comma,
     delimited,
     delimiter,
     encoding,
@@ -130,6 +131,7 @@ from surelearn._check._lines import (
     learnt_before_bad,
     negative_relevance,
     query_again,
+    several_labels,
     too_many_entries,
     unlike,
 )
@@ -265,6 +267,7 @@ __all__ = [
     "collapse",
     "column",
     "columns",
+    "comma",
     "cost",
     "cost_fits",
     "count",
@@ -418,6 +421,7 @@ __all__ = [
     "sample_weight",
     "score_moments",
     "sequences",
+    "several_labels",
     "single_precision",
     "size_known",
     "some_judged",

@@ -13,7 +13,7 @@ from surelearn._check._said import Keyword, Said, must
 _FOR = {
     "delimiter": ("csv and tsv", ("csv", "tsv")),
     "quote": ("csv and tsv", ("csv", "tsv")),
-    "label_separator": ("csv and tsv", ("csv", "tsv")),
+    "label_separator": ("csv, tsv and svmlight", ("csv", "tsv", "svmlight")),
     "cross": ("vw", ("vw",)),
     "zero_based": ("svmlight", ("svmlight",)),
     "encoding": ("lines of text", ("csv", "tsv", "jsonl", "svmlight", "vw")),
@@ -68,6 +68,13 @@ def label_separator(value: object) -> str | None:
     if value is None:
         return None
     return _one_letter("label_separator", value, "one ASCII character that ends no line")
+
+
+def comma(separator: str | None) -> bool:
+    """Whether the labels of a row of svmlight are a list, which commas separate."""
+    if separator not in (None, ","):
+        raise ValueError(must("label_separator", "be ',' for svmlight", separator))
+    return separator is not None
 
 
 def quote(value: object, between: str) -> str:

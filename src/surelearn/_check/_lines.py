@@ -81,6 +81,15 @@ def unlike(expected: str, got: bytes) -> str:
     return f"expected {expected}, got {text!r}."
 
 
+def several_labels(wrong: str) -> Said:
+    """What is wrong with a row of several labels where one is read, with the remedy."""
+    return Said(
+        "{wrong} With {separator} a row has a list of labels.",
+        wrong=wrong,
+        separator=Keyword("label_separator", ","),
+    )
+
+
 #: What is wrong with a candidate, or with a group of them.
 NO_COST = "expected label:cost, since other candidates have a cost, got none."
 NO_CANDIDATES = "expected candidates after the shared features, got none."

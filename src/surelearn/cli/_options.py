@@ -73,7 +73,10 @@ ROWS: dict[str, Any] = {
     ],
     "label_separator": Annotated[
         str | None,
-        typer.Option(metavar="LETTER", help="Separator of the labels of a row of csv, such as ;."),
+        typer.Option(
+            metavar="LETTER",
+            help="Separator of the labels of a row: such as ; in csv, a comma in svmlight.",
+        ),
     ],
     "zero_based": Annotated[
         bool, typer.Option("--zero-based", help="Feature indices of svmlight start at 0, not 1.")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal, cast
 
 from surelearn import _check
+from surelearn.read import _svmlight
 from surelearn.read._batch import Batch, Groups, Source, joined_groups
 from surelearn.read._files import File, files_of, one_format
 from surelearn.read._group_readers import CandidateReader, GroupReader, QueryReader
@@ -121,7 +122,8 @@ def _queries(
     files: Sequence[File], n_features: int | None, *, zero_based: bool, **settings: bool
 ) -> GroupSource:
     def make_reader(head: Lines) -> QueryReader:
-        known = widest(files, zero_based=zero_based) if n_features is None else n_features
+        parse = partial(_svmlight.parse, zero_based=zero_based)
+        known = widest(files, parse) if n_features is None else n_features
         return QueryReader(known, zero_based=zero_based, **settings)
 
     split = partial(whole_records, last_end=QueryReader.last_end, made_of="groups of one qid each")

@@ -84,7 +84,8 @@ def batches(
         is int if the labels of the first block are whole numbers.
     label_separator : str, optional
         What separates the labels of a record in csv and tsv, such as ``";"``; an empty cell has no
-        labels, and spaces around a label are removed. By default a record has one label.
+        labels, and spaces around a label are removed. In svmlight it is ``","``, as in
+        ``1,3 5:0.5``. By default a record has one label.
     format : str, optional
         ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"svmlight"`` or ``"vw"``.
         The default is guessed from the extension before ``.gz``, ``.zst``, ``.bz2``, ``.lz4`` or
@@ -153,7 +154,7 @@ def batches(
         made: Source = CsvSource(files, wanted, layout=_layout(kind, written), skip_bad=skip_bad)
     elif kind == "svmlight":
         sparse = _sparse(wanted, n_features, skip_bad=skip_bad)
-        made = svmlight(files, **sparse, zero_based=zero_based)
+        made = svmlight(files, **sparse, zero_based=zero_based, separator=wanted.separator)
     elif kind == "vw":
         made = vowpal_wabbit(files, **_sparse(wanted, n_features, skip_bad=skip_bad))
     elif kind == "jsonl":

@@ -30,15 +30,20 @@ def svmlight(
     *,
     n_features: int | None,
     zero_based: bool,
+    separator: str | None,
     labelled: bool,
     keep: Sequence[str],
     skip_bad: bool,
 ) -> LineSource:
-    """A source of svmlight files; without `n_features`, an extra pass finds the number."""
-    parse = partial(_svmlight.parse, zero_based=zero_based, skip_bad=skip_bad)
+    """A source of svmlight files; without `n_features`, an extra pass finds the number.
+
+    With a comma as `separator`, rows have lists of labels.
+    """
+    of_lines = _svmlight.parse_lists if _check.comma(separator) else _svmlight.parse
+    parse = partial(of_lines, zero_based=zero_based, skip_bad=skip_bad)
 
     def make_reader(head: Lines) -> Sparse:
-        known = widest(files, zero_based=zero_based) if n_features is None else n_features
+        known = widest(files, parse) if n_features is None else n_features
         return Sparse(parse, known, head, labelled=labelled, keep=keep, skip_bad=skip_bad)
 
     return LineSource(files, make_reader)
@@ -59,14 +64,14 @@ def vowpal_wabbit(
     return LineSource(files, make_reader)
 
 
-def widest(files: Sequence[File], *, zero_based: bool) -> int:
+def widest(files: Sequence[File], parse: Callable[..., Parsed]) -> int:
     """The number of features of all files."""
     widest = 1
     for file in files:
         if not file.can_restart:
             raise _check.width_unknown(file.name)
         for block in lines_of(file):
-            found = _svmlight.parse(block.data, zero_based=zero_based, skip_bad=True)
+            found = parse(block.data, skip_bad=True)
             widest = max(widest, found.n_features)
     return widest
 
@@ -111,7 +116,7 @@ class Sparse:
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
         found = self._parse(lines, first_line=first, name=name)
-        labelled = self._labelled and bool(np.isfinite(found.labels).any() or not found.n_rows)
+        labelled = self._labelled and _has_labels(found)
         bad = found.too_wide(self._n_features)
         if labelled:
             bad |= ~np.isfinite(found.labels)
@@ -123,8 +128,8 @@ class Sparse:
         return self._batch(found, ~bad, labelled=labelled)
 
     def _batch(self, found: Parsed, kept: Any, *, labelled: bool) -> Batch:
-        labels = _labels(found.labels, kept, whole=self._whole) if labelled else None
-        carried = {name: self._carried(found.labels) for name in self._keep}
+        labels = self._labels(found, kept) if labelled else None
+        carried = {name: self._carried(found) for name in self._keep}
         whole = Batch(found.matrix(self._n_features), labels, found.weights, found.n_bad, carried)
         if kept.all():
             return whole
@@ -132,8 +137,16 @@ class Sparse:
         n_bad = found.n_bad + int(np.count_nonzero(~kept))
         return replace(rows, n_bad=n_bad)
 
-    def _carried(self, labels: NDArray[np.float64]) -> NDArray[Any]:
-        """Labels as in the file, None for a missing one."""
+    def _labels(self, found: Parsed, kept: NDArray[np.bool_]) -> Labels:
+        if found.lists is None:
+            return _labels(found.labels, kept, whole=self._whole)
+        return _labels_of_lists([own if isinstance(own, list) else [] for own in found.lists])
+
+    def _carried(self, found: Parsed) -> NDArray[Any]:
+        """Labels as in the file, None for a missing or bad one."""
+        if found.lists is not None:
+            return values_of([own if isinstance(own, list) else None for own in found.lists])
+        labels = found.labels
         as_whole = self._whole & (labels == np.floor(labels)) & ~_too_large(labels)
         values = [
             int(x) if whole else x if x == x else None  # NaN stands for a missing label
@@ -153,6 +166,8 @@ class Sparse:
 
     def _wrong(self, found: Parsed, *, labelled: bool) -> str | None:
         """What is wrong with one row; None if it is valid."""
+        if labelled and found.lists is not None and isinstance(found.lists[0], str):
+            return found.lists[0]
         label = float(found.labels[0]) if labelled else 0.0
         if not np.isfinite(label):
             return "expected a label, got none."
@@ -163,6 +178,20 @@ class Sparse:
         if found.too_wide(self._n_features).any():
             return _check.too_wide(self._n_features, int(found.features.max()) + 1)
         return None
+
+
+def _has_labels(found: Parsed) -> bool:
+    """Whether the rows have labels; a list may be empty."""
+    some = bool(np.isfinite(found.labels).any())
+    return some or not found.n_rows or found.lists is not None
+
+
+def _labels_of_lists(lists: Sequence[Sequence[int]]) -> Labels:
+    """Lists of labels as codes and distinct values; a label that a list repeats counts once."""
+    flat = np.array([label for own in lists for label in own], np.int64)
+    values, codes = np.unique(flat, return_inverse=True)
+    starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return Labels(codes.astype(np.int32), values, starts).in_order()
 
 
 def _too_large(labels: Any) -> Any:

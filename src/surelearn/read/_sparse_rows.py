@@ -28,7 +28,10 @@ class BadLine(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """The rows of a block in CSR form, with labels, weights, bad lines and queries."""
+    """The rows of a block in CSR form, with labels, weights, bad lines and queries.
+
+    If a row may have many labels, `lists` has those of each row, or what is wrong with them.
+    """
 
     starts: NDArray[np.int64]
     features: NDArray[np.int32]
@@ -38,6 +41,7 @@ class Parsed(NamedTuple):
     weights: NDArray[np.float64] | None
     bad: list[BadLine]
     queries: NDArray[np.int64] | None = None
+    lists: list[list[int] | str] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -68,12 +72,23 @@ def bytes_of(block: BytesLike) -> NDArray[np.uint8]:
 
 
 def bad_lines(
-    found: Iterable[Found], data: NDArray[np.uint8], *, first_line: int, name: str, skip_bad: bool
+    found: Iterable[Found],
+    data: NDArray[np.uint8],
+    *,
+    first_line: int,
+    name: str,
+    skip_bad: bool,
+    takes_lists: bool = False,
 ) -> list[BadLine]:
-    """The bad lines with their reasons; raises an error for the first unless `skip_bad`."""
+    """The bad lines with their reasons; raises an error for the first unless `skip_bad`.
+
+    If the format takes lists of labels, the error for a list names the keyword.
+    """
     bad = []
     for line, column, begin, size, expected in found:
         reason = _check.unlike(expected, data[begin : begin + size].tobytes())
+        if takes_lists and expected == "one label":
+            reason = _check.several_labels(reason)
         bad.append(BadLine(first_line + line, column + 1, reason))
     if bad and not skip_bad:
         line, _, reason = bad[0]
