@@ -18,6 +18,7 @@ from surelearn.models.label_scoring import LabelScorer, indicator, scorer_of
 from surelearn.models.rows import RowModel
 from surelearn.models.scoring import ScoredModel, Scorer
 from surelearn.models.thresholds import best_thresholds
+from surelearn.read import Labels
 
 Array = NDArray[np.float64]
 
@@ -153,8 +154,9 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
 
 def label_lists(has: NDArray[np.bool_], classes: NDArray[Any]) -> list[tuple[Any, ...]]:
     """The labels of each row as a tuple."""
-    names = classes.tolist()
-    return [tuple(names[k] for k in np.flatnonzero(row)) for row in has]
+    rows, codes = np.nonzero(has)
+    starts = np.searchsorted(rows, np.arange(len(has) + 1))
+    return Labels(codes.astype(np.int32), classes, starts).lists()
 
 
 def label_settings(estimator: ManyLabels) -> dict[str, Any]:
