@@ -236,8 +236,13 @@ def test_one_kind_of_labels_in_a_model():
         model().fit(X, Y).partial_fit(X, Y[:, :3])
     with pytest.raises(TypeError, match="y must hold labels of the same type as before"):
         model().fit(X, lists(Y, NAMES)).partial_fit(X, lists(Y))
-    with pytest.raises(ValueError, match="y must have one label for each of 120 rows of X, got 9"):
+    of_each = "y must have a row of labels for each of 120 rows of X, got 9"
+    with pytest.raises(ValueError, match=of_each):
         model().fit(X, Y[:9])
+    with pytest.raises(ValueError, match=of_each):
+        model().fit(X, Y).score(X, Y[:9])
+    with pytest.raises(ValueError, match=of_each):
+        model().fit(X, Y).calibrate(X, Y[:9])
 
 
 @pytest.mark.parametrize(

@@ -109,9 +109,10 @@ def _whole_labels(y: NDArray[Any], name: str) -> None:
         )
 
 
-def one_label_a_row(n_labels: int, n_rows: int) -> None:
+def one_label_a_row(n_labels: int, n_rows: int, *, many: bool = False) -> None:
     if n_labels != n_rows:
-        raise ValueError(f"y must have one label for each of {n_rows} rows of X, got {n_labels}.")
+        what = "a row of labels" if many else "one label"
+        raise ValueError(f"y must have {what} for each of {n_rows} rows of X, got {n_labels}.")
 
 
 def one_kind(classes: NDArray[Any], y: NDArray[Any]) -> None:

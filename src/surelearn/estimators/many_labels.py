@@ -118,7 +118,7 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         labels = self._known_labels(y)
         if not model.many_labels:
             return super()._places(model, labels.y, n_rows)
-        _check.one_label_a_row(len(labels), n_rows)
+        _check.one_label_a_row(len(labels), n_rows, many=True)
         _check.one_kind(model.classes, labels.y)
         return indicator(labels.coded(), model.classes)
 
@@ -148,7 +148,7 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         """Whether all labels of each row are right, and no others predicted."""
         asked, rows = self._scorer(), self._rows(X)
         labels = self._known_labels(y)
-        _check.one_label_a_row(len(labels), len(rows))
+        _check.one_label_a_row(len(labels), len(rows), many=True)
         return asked.right(rows, labels.coded())
 
 

@@ -123,7 +123,7 @@ def labelled_batch(
 ) -> RowBatch:
     """Validated rows with their checked labels and weights; rows of weight 0 are dropped."""
     n = len(labels)
-    _check.one_label_a_row(n, rows.shape[0])
+    _check.one_label_a_row(n, rows.shape[0], many=labels.is_many)
     weight = given_weight(class_weight, labels.y, _check.sample_weight(sample_weight, n))
     batch = RowBatch(rows_of(rows), rows, labels.y, weight, None, labels.starts, labels.columns)
     _check.sound_rows(batch.rows.fault)

@@ -237,7 +237,7 @@ temperature_
         _check.texts(X)
         X = X if hasattr(X, "__len__") else list(X)
         labels = self._labels(y, reset=reset)
-        _check.one_label_a_row(len(labels), len(X))
+        _check.one_label_a_row(len(labels), len(X), many=labels.is_many)
         given = _check.sample_weight(sample_weight, len(labels))
         weight = given_weight(_check.class_weight(self.class_weight), labels.y, given)
         if weight is None or weight.all() or not weight.any():
