@@ -26,6 +26,9 @@ LAYERS = [
         "word_forms.hpp",
         "parse.hpp",
         "merge.hpp",
+        "topology.hpp",
+        "label_costs.hpp",
+        "urgency_queue.hpp",
     },
     {"gaussian.hpp", "lines.hpp"},
     {
@@ -41,9 +44,7 @@ LAYERS = [
         "dictionary.hpp",
         "svmlight.hpp",
         "chain.hpp",
-        "topology.hpp",
-        "label_costs.hpp",
-        "urgency_queue.hpp",
+        "graph_scores.hpp",
     },
     {
         "diagonal.hpp",

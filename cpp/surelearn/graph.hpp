@@ -17,13 +17,11 @@
 #include <span>
 #include <vector>
 
+#include "surelearn/graph_scores.hpp"
 #include "surelearn/normal.hpp"
-#include "surelearn/topology.hpp"
 #include "surelearn/urgency_queue.hpp"
 
 namespace surelearn {
-
-using Labelling = std::vector<std::int32_t>;
 
 /// How messages are sent in a graph with cycles.
 struct Propagation {
@@ -58,83 +56,23 @@ namespace detail {
 }  // namespace detail
 
 /// The scores of one graph and its messages. Keeps its memory between graphs.
-class Graph {
+class Graph : public GraphScores {
 public:
     enum class Kind { max, sum };
 
-    /// A graph of nodes with these numbers of labels. The table of edge e, [label of its first
-    /// node, label of its second], begins at table_at[e] of `n_cells` numbers; edges may share one.
-    /// Write the scores with `unary` and `tables`, then call `solve`.
+    /// As `GraphScores::reset`; write the scores, then call `solve`.
     void reset(std::span<const std::int64_t> sizes, std::span<const std::int32_t> ends,
                std::span<const std::int64_t> table_at, std::size_t n_cells) {
-        topology_.reset(sizes.size(), ends);
-        label_at_.assign(1, 0);
-        std::size_t most = 0;
-        for (const std::int64_t size : sizes) {
-            label_at_.push_back(label_at_.back() + static_cast<std::size_t>(size));
-            most = std::max(most, static_cast<std::size_t>(size));
-        }
-        table_at_.assign(table_at.begin(), table_at.end());
+        GraphScores::reset(sizes, ends, table_at, n_cells);
         message_at_.assign(1, 0);
+        std::size_t most = 0;
+        for (std::size_t v = 0; v < n_nodes(); ++v) most = std::max(most, size(v));
         for (std::size_t h = 0; h < topology_.n_halves(); ++h) {
             message_at_.push_back(message_at_.back() + size(topology_.target(h)));
         }
-        unary_.assign(label_at_.back(), 0.0);
-        tables_.assign(n_cells, 0.0);
         input_.resize(most);
         output_.resize(most);
         exps_.resize(most);
-    }
-
-    [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
-    [[nodiscard]] std::size_t n_nodes() const noexcept { return topology_.n_nodes(); }
-    [[nodiscard]] std::size_t n_edges() const noexcept { return topology_.n_halves() / 2; }
-    /// Number of labels of node v.
-    [[nodiscard]] std::size_t size(std::size_t v) const noexcept {
-        return label_at_[v + 1] - label_at_[v];
-    }
-    /// The place of the first label of node v among the labels of all nodes.
-    [[nodiscard]] std::size_t label_at(std::size_t v) const noexcept { return label_at_[v]; }
-
-    /// U_v.
-    [[nodiscard]] std::span<double> unary(std::size_t v) noexcept {
-        return std::span(unary_).subspan(label_at_[v], size(v));
-    }
-    [[nodiscard]] std::span<const double> unary(std::size_t v) const noexcept {
-        return std::span(unary_).subspan(label_at_[v], size(v));
-    }
-    [[nodiscard]] std::span<double> tables() noexcept { return tables_; }
-    /// Of all nodes, one after the other.
-    [[nodiscard]] std::span<double> unary() noexcept { return unary_; }
-    [[nodiscard]] std::span<const double> unary() const noexcept { return unary_; }
-    /// The score of a half edge from label i to label j.
-    [[nodiscard]] double pair(std::size_t h, std::size_t i, std::size_t j) const noexcept {
-        const double* const table = tables_.data() + table_at_[h / 2];
-        const std::size_t width = size(topology_.source(h | 1));  // labels of the second node
-        return h % 2 == 0 ? table[i * width + j] : table[j * width + i];
-    }
-
-    /// Only label j of node v remains possible.
-    void fix(std::size_t v, std::size_t j) noexcept {
-        const auto u = unary(v);
-        for (std::size_t i = 0; i < u.size(); ++i) {
-            if (i != j) u[i] = -std::numeric_limits<double>::infinity();
-        }
-    }
-
-    /// Multiplies all scores by c.
-    void scale(double c) noexcept {
-        for (double& s : unary_) s *= c;
-        for (double& s : tables_) s *= c;
-    }
-
-    [[nodiscard]] double score(std::span<const std::int32_t> y) const noexcept {
-        double sum = 0.0;
-        for (std::size_t v = 0; v < n_nodes(); ++v) sum += unary(v)[label(y, v)];
-        for (std::size_t h = 0; h < topology_.n_halves(); h += 2) {
-            sum += pair(h, label(y, topology_.source(h)), label(y, topology_.target(h)));
-        }
-        return sum;
     }
 
     /// Sends messages until they have settled. A forest needs no more than two sweeps.
@@ -143,7 +81,7 @@ public:
         messages_.assign(message_at_.back(), 0.0);
         if (kind == Kind::sum) exponentiate_tables();
         sweep(Direction::up);
-        swept_down_ = false;
+        swept_down_ = gathered_ = false;
         if (topology_.is_forest()) return {};
         sweep_down();
         return settle(how);
@@ -152,8 +90,8 @@ public:
     /// b_v[j] = U_v[j] + the messages to v: with maxima the score of the best labelling with this
     /// label, with sums the log of its share, up to a constant of the node.
     void belief(std::size_t v, std::span<double> b) {
-        sweep_down();
-        sum_input(v, b, [](std::size_t) { return true; });
+        gather();
+        std::ranges::copy(std::span(beliefs_).subspan(label_at_[v], size(v)), b.begin());
     }
 
     /// The labelling with the largest score, exact in a forest; the first label wins a tie. Nodes
@@ -184,7 +122,6 @@ public:
     /// log of the sum of exp(score) over all labellings, after `solve` with sums: Bethe's
     /// approximation (Yedidia, Freeman & Weiss 2005), exact in a forest.
     [[nodiscard]] double log_partition() {
-        sweep_down();
         double sum = 0.0;
         for (std::size_t v = 0; v < n_nodes(); ++v) {
             const auto b = std::span(input_).first(size(v));
@@ -210,16 +147,13 @@ public:
         return pairs_;
     }
 
-    [[nodiscard]] static std::size_t label(std::span<const std::int32_t> y,
-                                           std::size_t v) noexcept {
-        return static_cast<std::size_t>(y[v]);
-    }
     [[nodiscard]] static std::int32_t first_best(std::span<const double> s) noexcept {
         return static_cast<std::int32_t>(std::ranges::max_element(s) - s.begin());
     }
 
 private:
     enum class Direction { up, down };
+    static constexpr std::size_t few = 8;  ///< neighbours of a node
 
     [[nodiscard]] std::span<double> message(std::size_t h) noexcept {
         return std::span(messages_).subspan(message_at_[h], message_at_[h + 1] - message_at_[h]);
@@ -248,30 +182,55 @@ private:
             send(v, [&](std::size_t h) { return topology_.before(topology_.target(h), v) == up; });
         }
     }
+    /// The beliefs of all nodes, once the messages have settled.
+    void gather() {
+        sweep_down();
+        if (gathered_) return;
+        beliefs_.resize(unary_.size());
+        for (std::size_t v = 0; v < n_nodes(); ++v) {
+            const auto b = std::span(beliefs_).subspan(label_at_[v], size(v));
+            sum_input(v, b, [](std::size_t) { return true; });
+        }
+        gathered_ = true;
+    }
     void sweep_down() {
         if (swept_down_) return;
         sweep(Direction::down);
         swept_down_ = true;
     }
 
-    /// Sends messages from v along these half edges. With many neighbours the message from each is
-    /// subtracted from the sum, or a node would cost the square of its neighbours.
+    /// Sends messages from v along these half edges.
     template <class F>
     void send(std::size_t v, const F& along) {
-        const auto out = topology_.out(v);
-        constexpr std::size_t few = 8;
-        const bool subtracts = out.size() > few;
-        std::vector<double>& total = totals_;
-        if (subtracts) {
-            total.resize(size(v));
-            sum_input(v, total, [](std::size_t) { return true; });
-        }
-        for (const std::size_t h : out) {
-            if (!along(h)) continue;
-            if (!subtracts || !subtract(total, message(h ^ 1))) find_input(h);
-            find_output(h);
+        each_output(v, along, [&](std::size_t h) {
             std::ranges::copy(std::span(output_).first(message(h).size()), message(h).begin());
+        });
+    }
+
+    /// f(half edge) with the output for each of these half edges out of v.
+    template <class A, class F>
+    void each_output(std::size_t v, const A& along, const F& f) {
+        const auto total = total_of(v);
+        for (const std::size_t h : topology_.out(v)) {
+            if (!along(h)) continue;
+            find_input(h, total);
+            find_output(h);
+            f(h);
         }
+    }
+
+    /// The sum of all messages to v, if it has many neighbours: less the message from one of them
+    /// it is the input of the message to that one. Otherwise a node would cost the square of its
+    /// neighbours.
+    [[nodiscard]] std::span<const double> total_of(std::size_t v) {
+        if (topology_.out(v).size() <= few) return {};
+        totals_.resize(size(v));
+        sum_input(v, totals_, [](std::size_t) { return true; });
+        return totals_;
+    }
+
+    void find_input(std::size_t h, std::span<const double> total) {
+        if (total.empty() || !subtract(total, message(h ^ 1))) find_input(h);
     }
 
     /// input = total - m; false if that cannot be told.
@@ -400,12 +359,13 @@ private:
     double measure() {
         urgency_.assign(topology_.n_halves(), 0.0);
         double most = 0.0;
-        for (std::size_t h = 0; h < urgency_.size(); ++h) {
-            find_input(h);
-            find_output(h);
-            urgency_[h] = change(h);
-            queue_.push(h, urgency_[h]);
-            most = std::max(most, urgency_[h]);
+        const auto all = [](std::size_t) { return true; };
+        for (std::size_t v = 0; v < n_nodes(); ++v) {
+            each_output(v, all, [&](std::size_t h) {
+                urgency_[h] = change(h);
+                queue_.push(h, urgency_[h]);
+                most = std::max(most, urgency_[h]);
+            });
         }
         return most;
     }
@@ -441,18 +401,24 @@ private:
         return most;
     }
 
+    void find_settled_input(std::size_t h) {
+        const std::size_t v = topology_.source(h);
+        const auto belief = std::span<const double>(beliefs_).subspan(label_at_[v], size(v));
+        find_input(h, topology_.out(v).size() > few ? belief : std::span<const double>{});
+    }
+
     /// Scores of all pairs of labels of edge e, with the messages to both nodes.
     std::span<const double> pair_beliefs(std::size_t e) {
-        sweep_down();
+        gather();
         const std::size_t h = 2 * e;
         const std::size_t K = size(topology_.source(h));
         const std::size_t L = size(topology_.target(h));
-        find_input(h);
+        find_settled_input(h);
         pairs_.resize(K * L);
         for (std::size_t i = 0; i < K; ++i) {
             for (std::size_t j = 0; j < L; ++j) pairs_[i * L + j] = input_[i] + pair(h, i, j);
         }
-        find_input(h ^ 1);
+        find_settled_input(h ^ 1);
         for (std::size_t i = 0; i < K; ++i) {
             for (std::size_t j = 0; j < L; ++j) pairs_[i * L + j] += input_[j];
         }
@@ -464,12 +430,7 @@ private:
         for (double& x : p) x = std::isfinite(whole) ? detail::exp(x - whole) : 0.0;
     }
 
-    Topology topology_;
-    std::vector<std::size_t> label_at_{0};
-    std::vector<std::int64_t> table_at_;
     std::vector<std::size_t> message_at_{0};
-    std::vector<double> unary_;
-    std::vector<double> tables_;
     std::vector<double> exp_tables_;  ///< exp(table - its peak)
     std::vector<double> peaks_;       ///< of the table of each edge
     std::vector<double> messages_;
@@ -477,6 +438,8 @@ private:
     UrgencyQueue queue_;
     Kind kind_ = Kind::max;
     bool swept_down_ = false;
+    bool gathered_ = false;
+    std::vector<double> beliefs_;
     std::vector<double> input_;
     std::vector<double> output_;
     std::vector<double> exps_;
