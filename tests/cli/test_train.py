@@ -284,11 +284,15 @@ def test_thresholds_are_chosen_on_a_file(folder: Path, topics: Path) -> None:
     assert report["thresholds"] == by_hand.thresholds_.tolist()
 
 
-def test_thresholds_need_many_labels_and_say_so_before_the_work(folder: Path, topics: Path) -> None:
+def test_what_fits_only_one_kind_of_labels_is_said_before_the_work(
+    folder: Path, topics: Path
+) -> None:
     words = "train", topics / "train.jsonl", "-o", "m.sure", "--thresholds"
     one = run(*words, "r.jsonl")
     assert "--thresholds needs rows with many labels, got r.jsonl" in one.output
     assert run(*words, "none.jsonl").exit_code == 2
     assert not (folder / "m.sure").exists()
+    tuned = run("train", topics / "train.jsonl", "-o", "m.sure", "--tune")
+    assert "--tune needs rows with one label each, got lists of labels." in tuned.output
     ranker = run("train", "--rank", "a.svm", "-o", "m.sure", "--thresholds", "r.jsonl")
     assert "thresholds is for classifiers, got a ranker" in " ".join(ranker.output.split())

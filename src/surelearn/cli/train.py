@@ -267,6 +267,8 @@ def _tuned(
     if not source.can_restart:
         raise ValueError("--tune needs files that can be read again, got standard input.")
     records = source.first(_TRIED)
+    if records.labels is not None and records.labels.starts is not None:
+        raise ValueError("--tune needs rows with one label each, got lists of labels.")
     best, table = tune(model, records.X, records.y, sample_weight=records.weight)
     if not quiet:
         typer.echo(f"{table}\n")
