@@ -16,7 +16,6 @@ from labelled import NAMES, bits, data, lists, model, saved, texts
 from surelearn import (
     MulticlassSVM,
     SoftmaxClassifier,
-    SureClassifier,
     SureKernelClassifier,
     SureTextClassifier,
     constraints,
@@ -154,13 +153,11 @@ def test_metrics_pipelines_and_searches():
 
 
 def test_a_tag_says_whether_the_parameters_take_many_labels():
-    def tag(**params):
-        return SureClassifier(**params).__sklearn_tags__().classifier_tags.multi_label
-
-    assert tag()
-    assert tag(multiclass="ovr")
-    assert not tag(multiclass="ecoc")
-    assert not tag(covariance="full")
+    taken = [{}, {"multiclass": "ovr"}, {"constraints": constraints.Single()}, {"rule": "pa1"}]
+    for params in [*taken, *(params for params, _ in REFUSED)]:
+        clf = model(**params)
+        takes = clf.__sklearn_tags__().classifier_tags.multi_label
+        assert takes == any(params is one for one in taken)
 
 
 # ------------------------------------------------------------------------ texts
@@ -245,18 +242,18 @@ def test_one_kind_of_labels_in_a_model():
         model().fit(X, Y).calibrate(X, Y[:9])
 
 
-@pytest.mark.parametrize(
-    ("params", "said"),
-    [
-        ({"multiclass": "ovo"}, "multiclass must be 'joint' or 'ovr' where .*got 'ovo'"),
-        ({"multiclass": "ecoc"}, "multiclass must be 'joint' or 'ovr' where .*got 'ecoc'"),
-        ({"covariance": "full"}, "covariance must be 'diagonal' where .*got 'full'"),
-        ({"constraints": "sequential"}, r"constraints must be Single\(\) where .*got Sequential"),
-        ({"class_weight": "balanced"}, "class_weight must be None where .*got 'balanced'"),
-        ({"class_weight": {0: 2.0}}, r"class_weight must be None where .*got \{0: 2.0\}"),
-        ({"rule": "arow", "cost": 1 - np.eye(5)}, "cost must be None where .*got 'a matrix'"),
-    ],
-)
+REFUSED = [
+    ({"multiclass": "ovo"}, "multiclass must be 'joint' or 'ovr' where .*got 'ovo'"),
+    ({"multiclass": "ecoc"}, "multiclass must be 'joint' or 'ovr' where .*got 'ecoc'"),
+    ({"covariance": "full"}, "covariance must be 'diagonal' where .*got 'full'"),
+    ({"constraints": "sequential"}, r"constraints must be Single\(\) where .*got Sequential"),
+    ({"class_weight": "balanced"}, "class_weight must be None where .*got 'balanced'"),
+    ({"class_weight": {0: 2.0}}, r"class_weight must be None where .*got \{0: 2.0\}"),
+    ({"rule": "arow", "cost": 1 - np.eye(5)}, "cost must be None where .*got 'a matrix'"),
+]
+
+
+@pytest.mark.parametrize(("params", "said"), REFUSED)
 def test_settings_that_many_labels_cannot_have(params, said):
     for learn in ("fit", "partial_fit"):
         clf = model(**params)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from surelearn import _check, rules
+from surelearn.constraints import Single
 from surelearn.estimators.row_estimator import RowEstimator
 from surelearn.estimators.row_input import known_classes
 from surelearn.models import reductions
@@ -240,11 +241,15 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        try:
-            self._settings_for().check_many_labels()
-        except (TypeError, ValueError):
-            return tags
-        tags.classifier_tags.multi_label = True
+        # As `RowSettings.check_many_labels`, but quick: every check of X asks for the tags.
+        tags.classifier_tags.multi_label = (
+            self.cost is None
+            and self.class_weight is None
+            and self.covariance == "diagonal"
+            and isinstance(self.multiclass, str)
+            and self.multiclass in ("joint", "ovr")
+            and (self.constraints == "single" or isinstance(self.constraints, Single))
+        )
         return tags
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -63,7 +63,7 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
             With many labels: an indicator matrix of shape (n_samples, n_labels), dense or CSR, or a
             list of tuples, in the order of `classes_`.
         """
-        asked = self._scorer()
+        asked = self._scorer() if self._fitted().many_labels else None
         if not isinstance(asked, LabelScorer):
             return super().predict(X)
         has = asked.has(self._rows(X))

@@ -146,8 +146,5 @@ def _place_of(model: RowModel, y: Any) -> Any:
             return None
         places = sorted({model.places[label] for label in y})
         return np.array(places, np.int32) if len(places) == len(y) else None
-    except (
-        KeyError,
-        TypeError,
-    ):  # new or not hashable: the slow path learns it or raises the error
+    except (KeyError, TypeError):  # new, or no label: the slow path learns it or raises the error
         return None
