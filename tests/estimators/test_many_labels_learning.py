@@ -51,6 +51,20 @@ def test_each_label_is_learnt_as_by_a_classifier_of_its_own(rule, average, as_ro
         assert np.array_equal(clf.predict(X)[:, k], own.predict(X))
 
 
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 8, 9, 31, 130])
+@pytest.mark.parametrize("projection", ["precision", "covariance"])
+def test_any_number_of_labels(n_labels, projection):
+    X, Y = data(60, n_labels=n_labels, seed=n_labels)
+    params = {"dtype": "float64", "projection": projection, "shuffle": False}
+    clf = model(**params).fit(X, lists(Y))
+    for k in {0, n_labels // 2, n_labels - 1}:
+        own = model(**params).partial_fit(X, Y[:, k], classes=[0, 1])
+        for _ in range(2):
+            own.partial_fit(X, Y[:, k])
+        close(clf.coef_[k], own.coef_[0])
+        close(clf.sigma_[k], own.sigma_[0])
+
+
 def test_shuffled_passes_are_those_of_a_classifier_of_one_label():
     clf = model(passes=4).fit(X, Y)
     own = model(passes=4).fit(X, Y[:, 2])
