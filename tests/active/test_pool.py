@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 from asked import bytes_of, digits, teach, texts
+from labelled import data
+from labelled import model as labelled
 from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import Budget, EstimatedError, Pool, query
 
@@ -268,3 +270,11 @@ def test_questions_of_the_random_strategy_are_random_ones():
     while not pool.should_stop():
         teach(pool, y, 1)
     assert "last 30 random questions" in pool.should_stop()
+
+
+def test_many_labels_per_row_are_refused():
+    X, Y = data()
+    with pytest.raises(ValueError, match="must have one label per row in a Pool, got many"):
+        Pool(labelled().fit(X, Y), X)
+    with pytest.raises(ValueError, match="labels must be a list of labels, got"):
+        Pool(labelled(), X).tell([0], [["a", "b"]])

@@ -175,6 +175,7 @@ from surelearn._check._pool import (
     linear_batch,
     no_start,
     not_learnt,
+    one_label_pool,
     same_row,
     same_seed,
 )
@@ -384,6 +385,7 @@ __all__ = [
     "one_for_each_edge",
     "one_kind",
     "one_label_a_row",
+    "one_label_pool",
     "one_score_a_row",
     "one_text",
     "only_class",

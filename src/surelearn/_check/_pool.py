@@ -19,6 +19,15 @@ _MORE: dict[str, tuple[Any, str]] = {
 _NUMBERS = [np.dtype(kind).name for kind in "?bhilqBHILQefd"]
 
 
+def one_label_pool(label_format: str | None) -> None:
+    """Refuse a model of many labels per row, whose answers a pool cannot keep."""
+    if label_format is not None:
+        raise ValueError(
+            "model must have one label per row in a Pool, got many. Choose rows with active.query, "
+            "and learn them with partial_fit."
+        )
+
+
 def history(value: Any) -> None:
     """Refuse anything but a history of a pool."""
     if not isinstance(value, Mapping):

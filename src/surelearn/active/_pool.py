@@ -114,6 +114,7 @@ class Pool:
         history: Mapping[str, Any] | None = None,
     ) -> None:
         _check.classifier("model", model)
+        _check.one_label_pool(getattr(model, "label_format_", None))
         self._strategy = _check.choice("strategy", strategy, STRATEGIES)
         self._batch = batch_of(strategy, batch)
         self._stop = _rules(stop)
