@@ -56,6 +56,27 @@ def with_settings(whole, settings):
     return put_together(header, body)
 
 
+def damaged_settings(whole):
+    """The file with one setting left out, or wrong in one of ten ways, for each of its settings."""
+    for place in list(_places(settings_of(whole))):
+        settings = settings_of(whole)
+        inner = settings
+        for key in place[:-1]:
+            inner = inner[key]
+        value = inner.pop(place[-1])
+        yield with_settings(whole, settings)
+        for wrong in [None, -1, 1e400, "x", [], {}, [value], True, 2**70, "\x00"]:
+            inner[place[-1]] = wrong
+            yield with_settings(whole, settings)
+
+
+def _places(settings, at=()):
+    for key, value in settings.items():
+        yield (*at, key)
+        if isinstance(value, dict):
+            yield from _places(value, (*at, key))
+
+
 def tensors_of(whole):
     """Arrays that can be changed."""
     return {k: v.copy() for k, v in arrays_in(whole).items() if k != "checksum"}

@@ -251,3 +251,39 @@ def factor_graphs(
 
 def _shuffled(values) -> st.SearchStrategy[list]:
     return st.permutations(sorted(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A small tree with features of nodes and edges, the label of each node, and a weight."""
+
+    nodes: np.ndarray
+    edges: list[tuple[int, int]]
+    pairs: np.ndarray
+    y: tuple[int, ...]
+    weight: float
+
+
+@st.composite
+def networks(draw: st.DrawFn, n_labels: int, n_features: int, n_pairs: int) -> Network:
+    """A forest of up to four nodes."""
+    n = draw(st.sampled_from([2, 3, 4, 1, 0]))
+    parents = [draw(st.integers(-1, i - 1)) for i in range(n)]
+    edges = [(parent, i) for i, parent in enumerate(parents) if parent >= 0]
+    edges = [edge if draw(st.booleans()) else edge[::-1] for edge in edges]
+    label = st.integers(0, n_labels - 1)
+    return Network(
+        nodes=np.array([draw(rows(n_features)) for _ in range(n)]).reshape(n, n_features),
+        edges=edges,
+        pairs=np.array([draw(rows(n_pairs)) for _ in edges]).reshape(len(edges), n_pairs),
+        y=tuple(draw(st.lists(label, min_size=n, max_size=n))),
+        weight=draw(_weights()),
+    )
+
+
+@st.composite
+def corpora_of_networks(draw: st.DrawFn) -> tuple[list[Network], int]:
+    """A few forests with the same features, and the number of labels there are."""
+    n_labels = draw(st.integers(2, 3))
+    sizes = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    return draw(st.lists(networks(n_labels, *sizes), min_size=2, max_size=5)), n_labels

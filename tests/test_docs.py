@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import surelearn
-from surelearn import constraints, decode, rules
+from surelearn import constraints, decode, graph, rules
 from surelearn.cli._app import app
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +31,7 @@ def test_every_public_name_has_a_docstring(name):
 ESTIMATORS = [
     surelearn.CRFTagger,
     surelearn.SureClassifier,
+    surelearn.SureGraphClassifier,
     surelearn.SureKernelClassifier,
     surelearn.SureRanker,
     surelearn.SureTagger,
@@ -47,7 +48,8 @@ def test_every_parameter_of_an_estimator_is_described(estimator):
 def test_every_method_is_described():
     for method in ("fit", "partial_fit", "predict", "margin", "save", "learn_one", "explain"):
         assert getattr(surelearn.SureClassifier, method).__doc__
-    for part in (surelearn.SureTagger, surelearn.CRFTagger, surelearn.SVMTagger, decode.Chain):
+    parts = (surelearn.SureTagger, surelearn.CRFTagger, surelearn.SVMTagger, decode.Chain)
+    for part in (*parts, surelearn.SureGraphClassifier, graph.FactorGraph):
         for name in dir(part):
             method = getattr(part, name, None)
             if callable(method) and not name.startswith("_"):
@@ -277,12 +279,11 @@ def test_the_format_page_names_every_setting(tmp_path):
     crf = surelearn.CRFTagger().fit([["a", "b"]], [["A", "B"]])
     ranker = surelearn.SureRanker().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
     kernel = surelearn.SureKernelClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-    for model in (clf, tagger, crf, ranker, kernel):
+    pair = graph.Graph([[0.0], [1.0]], [[0, 1]], edge_types=["next"])
+    graphs = surelearn.SureGraphClassifier().fit([pair], [["A", "B"]])
+    parts = ("layout", "weights", "features", "graphs", "solution", "kernel", "problems")
+    for model in (clf, tagger, crf, ranker, kernel, graphs):
         settings, tensors = settings_of(model, tmp_path / "m.sure")
-        inner = [
-            name
-            for part in ("layout", "weights", "features", "solution", "kernel", "problems")
-            for name in settings.get(part, ())
-        ]
+        inner = [name for part in parts for name in settings.get(part, ())]
         for name in [*settings, *inner, *tensors]:
             assert f"`{name}`" in page, name

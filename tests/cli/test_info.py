@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from surelearn import (
     MulticlassSVM,
     SoftmaxClassifier,
     SureClassifier,
+    SureGraphClassifier,
     SureKernelClassifier,
     __version__,
     load,
 )
 from surelearn.cli import info
+from surelearn.graph import Graph
 
 
 @pytest.fixture(autouse=True)
@@ -120,3 +123,25 @@ def test_info_of_many_labels(topics: Path, tmp_path: Path) -> None:
     text = run("info", tmp_path / "m.sure").stdout
     assert f"margins from {min(model.thresholds_):.4g} to {max(model.thresholds_):.4g}" in text
     assert "\nlabel    rows\n" in text
+
+
+def test_info_of_a_classifier_of_graphs(tmp_path: Path) -> None:
+    pairs = [Graph([[x], [0.0]], [[0, 1]], edge_types=["next to"]) for x in (-1.0, 1.0)]
+    classifier = SureGraphClassifier(passes=2).fit(pairs, [["b", "b"], ["a", "a"]])
+    classifier.save(tmp_path / "graphs.sure")
+    said = run("info", str(tmp_path / "graphs.sure")).stdout
+    for name, value in (
+        ("kind", "SureGraphClassifier"),
+        ("features", "1"),
+        ("features of an edge", "1"),
+        ("types of edges", "next to"),
+        ("edges", "directed"),
+        ("passes", "2"),
+    ):
+        assert re.search(rf"^{name} +{value}$", said, re.MULTILINE), (name, said)
+    facts = json.loads(run("info", str(tmp_path / "graphs.sure"), "--json").stdout)
+    assert facts["edge_types"] == ["next to"]
+    assert facts["classes"] == [{"label": "a"}, {"label": "b"}]
+    for command in ("predict", "evaluate"):
+        refused = run(command, str(tmp_path / "graphs.sure"), "three.jsonl")
+        assert "must be a classifier of rows, got SureGraphClassifier" in refused.stderr

@@ -20,16 +20,16 @@ from classifiers import X4, Y4, classifier, fingerprint, spread
 from containers import (
     change_settings,
     change_tensors,
+    damaged_settings,
     put_together,
-    settings_of,
     taken_apart,
     tensors_of,
-    with_settings,
 )
-from surelearn import FormatError, SureClassifier, load, rules
+from surelearn import FormatError, SureClassifier, SureGraphClassifier, load, rules
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.estimators import Tagger
 from surelearn.files import FORMAT_VERSION
+from surelearn.graph import Graph
 
 MODELS = Path(__file__).parents[1] / "data" / "models"
 
@@ -290,37 +290,14 @@ def test_labels_cannot_take_more_memory_than_allowed(saved):
             load(saved, max_bytes=2**24)
 
 
-def damaged(value):
-    """Ways in which one setting may be wrong."""
-    return [None, -1, 1e400, "x", [], {}, [value], True, 2**70, "\x00"]
-
-
-def _places(settings_, at=()):
-    for key, value in settings_.items():
-        yield (*at, key)
-        if isinstance(value, dict):
-            yield from _places(value, (*at, key))
-
-
 @pytest.mark.parametrize("kind", ["saved", "saved_labels"])
 def test_every_damaged_setting_gives_a_model_or_a_format_error(kind, request):
     saved = request.getfixturevalue(kind)
-    whole = saved.read_bytes()
     tried = 0
-    for place in list(_places(settings_of(whole))):
-        settings_ = settings_of(whole)
-        inner = settings_
-        for key in place[:-1]:
-            inner = inner[key]
-        value = inner[place[-1]]
-        for wrong in [..., *damaged(value)]:
-            if wrong is ...:
-                del inner[place[-1]]
-            else:
-                inner[place[-1]] = wrong
-            saved.write_bytes(with_settings(whole, settings_))
-            loads_or_refuses(saved)
-            tried += 1
+    for wrong in damaged_settings(saved.read_bytes()):
+        saved.write_bytes(wrong)
+        loads_or_refuses(saved)
+        tried += 1
     assert tried > 300
 
 
@@ -394,6 +371,11 @@ def test_files_of_every_release_still_load(path):
         for x, scores in zip(want["X"], want["scores"], strict=True):
             np.testing.assert_allclose(model.chain(x).U, scores["U"], rtol=1e-12)
             np.testing.assert_allclose(model.chain(x).A, scores["A"], rtol=1e-12)
+    elif isinstance(model, SureGraphClassifier):
+        graphs = [Graph(**x) for x in want["X"]]
+        assert [own.tolist() for own in model.predict(graphs)] == want["predicted"]
+        for own, scores in zip(model.margin(graphs)[0], want["scores"], strict=True):
+            np.testing.assert_allclose(own, scores, rtol=1e-12)
     else:
         np.testing.assert_allclose(model.decision_function(want["X"]), want["scores"], rtol=1e-12)
         assert model.predict(want["X"]).tolist() == want["predicted"]

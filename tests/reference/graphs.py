@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .costs import MARGIN
-from .tagger import Cell, Difference, ReferenceTagger, may_swap
+from .tagger import NEAR, Cell, Difference, ReferenceTagger
 
 Labelling = tuple[int, ...]
 
@@ -177,24 +177,18 @@ class ReferenceGraphLearner(ReferenceTagger):
     def _rivals(self, x: Example, y: Labelling):
         """The rivals, whether the best labelling is wrong, and whether rounding may have a say."""
         plain = self.labellings(x, self.mu)
-        tie = may_swap([self._terms(x, other) for other in plain.ranked], 1)
-        mistake = plain.best() != y
+        tie, mistake = _is_near(plain, 1), plain.best() != y
         if self.rule == "perceptron" and not mistake:
             return [], mistake, tie
         augments = self.rule in MARGIN
         found = self.labellings(x, self.mu, cost_of=y) if augments else plain
+        tie |= _is_near(found, self.k + 1)
         if self.k == 1 and augments and found.best() == y:
-            return [], mistake, tie or self._near(x, y, found, augments)
-        wrong = [other for other in found.ranked if other != y]
-        return wrong[: self.k], mistake, tie or self._near(x, y, found, augments)
+            return [], mistake, tie
+        return [other for other in found.ranked if other != y][: self.k], mistake, tie
 
-    def _near(self, x: Example, y: Labelling, found: Labellings, augments: bool) -> bool:
-        """Whether rounding may decide which rivals are taken, or in which order."""
-        terms = []
-        for other in found.ranked:
-            cost = sum(a != b for a, b in zip(y, other, strict=True)) * augments
-            terms.append([*self._terms(x, other), float(cost)])
-        return may_swap(terms, self.k + 1, in_order=False)
 
-    def _terms(self, x: Example, y: Labelling) -> list[float]:
-        return [self.mu.get(cell, 0.0) * value for cell, value in self.touched(x, y)]
+def _is_near(found: Labellings, k: int) -> bool:
+    """Whether rounding, or the order of equal scores, may decide which are the k best, in order."""
+    gaps = -np.diff(found.scores[: k + 1])
+    return bool((gaps <= NEAR * (1.0 + np.abs(found.scores[0]))).any())

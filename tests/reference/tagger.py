@@ -197,7 +197,7 @@ class ReferenceTagger:
         """The rivals, whether the best path is wrong, and whether rounding may have a say."""
         U, A = self.scores(x, self.mu)
         plain = Paths(U, A)
-        tie = may_swap([self._terms(x, path) for path in plain.ranked], 1)
+        tie = _may_swap([self._terms(x, path) for path in plain.ranked], 1)
         mistake = plain.best() != y
         if self.rule == "perceptron" and not mistake:
             return [], mistake, tie
@@ -207,7 +207,7 @@ class ReferenceTagger:
         ranked = [self._terms(x, path) + _costs(y, path, cost) for path in wrong]
         # The second best alone is looked for from both ends, which sums the same terms otherwise.
         second = self.k == 1 and paths.best() == y
-        tie |= may_swap(ranked, self.k, in_order=not second)
+        tie |= _may_swap(ranked, self.k, in_order=not second)
         return [paths.best_wrong(y)] if self.k == 1 else wrong[: self.k], mistake, tie
 
     def _difference(self, x: Sentence, y: Path, rival: Path) -> Difference:
@@ -281,7 +281,7 @@ def _costs(y: Path, path: Path, cost: int) -> list[float]:
     return [float(cost * (a != b)) for a, b in zip(y, path, strict=True)]
 
 
-def may_swap(ranked: list[list[float]], k: int, *, in_order: bool = True) -> bool:
+def _may_swap(ranked: list[list[float]], k: int, *, in_order: bool = True) -> bool:
     """Whether rounding may put one of the first k sums after another one."""
     return any(
         _is_tie(one, two, in_order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -230,7 +230,7 @@ def labelling(value: Any, sizes: NDArray[np.int64]) -> NDArray[np.int32]:
 
 def evidence(value: Any, sizes: NDArray[np.int64]) -> dict[int, int]:
     """Known labels of some nodes, as {node: label}."""
-    found = known_nodes("evidence", value, len(sizes))
+    found = _known_nodes("evidence", value, len(sizes))
     for node, label in found.items():
         if isinstance(label, bool) or not isinstance(label, Integral):
             raise TypeError(
@@ -241,7 +241,7 @@ def evidence(value: Any, sizes: NDArray[np.int64]) -> dict[int, int]:
     return {node: int(label) for node, label in found.items()}
 
 
-def known_nodes(name: str, value: Any, n_nodes: int) -> dict[int, Any]:
+def _known_nodes(name: str, value: Any, n_nodes: int) -> dict[int, Any]:
     """A dict whose keys are nodes; None: empty."""
     if value is None:
         return {}
@@ -263,7 +263,34 @@ def _outside(name: str, node: int, label: int, n_labels: int) -> str:
     )
 
 
-def known_label(name: str, label: Any, places: Mapping[Any, int]) -> int:
+def fixed_labels(value: Any, sizes: Sequence[int], classes: Sequence[Any]) -> NDArray[np.int32]:
+    """The place of the known label of each node of many graphs; -1 where there is none.
+
+    Parameters
+    ----------
+    value : list of dicts of {node: label}, or None
+    sizes : list of int
+        Nodes of each graph.
+    classes : list of labels
+    """
+    found = np.full(sum(sizes), -1, dtype=np.int32)
+    if value is None:
+        return found
+    if isinstance(value, Mapping):
+        raise TypeError("fixed must be a list of dicts, one for each graph, got one dict.")
+    listed("fixed", value, "dicts of {node: label}, one for each graph")
+    dicts, places = list(value), {label: k for k, label in enumerate(classes)}
+    if len(dicts) != len(sizes):
+        raise ValueError(f"fixed must have {len(sizes)} dicts like X, got {len(dicts)}.")
+    first = 0
+    for i, (own, n_nodes) in enumerate(zip(dicts, sizes, strict=True)):
+        for node, label in _known_nodes(f"fixed[{i}]", own, n_nodes).items():
+            found[first + node] = _known_label(f"fixed[{i}][{node}]", label, places)
+        first += n_nodes
+    return found
+
+
+def _known_label(name: str, label: Any, places: Mapping[Any, int]) -> int:
     """The index of a label that a model knows."""
     if is_missing(label) or label.__hash__ is None or label not in places:
         raise ValueError(f"{name} must be one of {listing(places)}, got {label!r}.")

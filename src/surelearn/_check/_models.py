@@ -270,7 +270,7 @@ def collapse(who: str, *, covariance: str, projection: str, dtype: str, exact: b
 
 
 def classifier(name: str, model: object) -> None:
-    """Refuse anything but a classifier: a name, a class, a tagger, a ranker."""
+    """Refuse anything but a classifier of rows: a name, a class, a tagger, a ranker."""
     _no_class(name, model, "classifier")
     if not hasattr(model, "predict"):
         raise TypeError(f"{name} must be a classifier, got {model!r}.")
@@ -278,6 +278,11 @@ def classifier(name: str, model: object) -> None:
         raise TypeError(
             f"{name} must be a classifier of rows, got the tagger {model!r}. Use evaluate_tagger "
             "or predict_tags for taggers."
+        )
+    if hasattr(model, "factor_graph"):
+        raise TypeError(
+            f"{name} must be a classifier of rows, got {model!r}, which takes graphs. Use its "
+            "methods predict and score."
         )
     if hasattr(model, "rank"):
         raise TypeError(

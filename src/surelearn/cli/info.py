@@ -36,6 +36,9 @@ _NAMES = {
     "gap": "gap",
     "iterations": "iterations",
     "features": "features",
+    "edge_features": "features of an edge",
+    "edge_types": "types of edges",
+    "edges": "edges",
     "pair_features": "tag pair features",
     "columns": "columns",
     "templates": "templates",
@@ -94,6 +97,8 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
 def _of_kind(model: Any) -> dict[str, Any]:
     if hasattr(model, "rank"):
         return {"right": model.right, "equal": model.n_skipped_, "features": model.n_features_in_}
+    if hasattr(model, "factor_graph"):
+        return _of_graphs(model)
     return _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
 
 
@@ -148,6 +153,18 @@ def _of_weights(model: Any) -> dict[str, Any]:
     return {"kernel": repr(model.kernel_), "budget": model.budget, **points}
 
 
+def _of_graphs(model: Any) -> dict[str, Any]:
+    features = model.model_.features
+    facts = {
+        "features": features.n_features,
+        "edge_features": features.n_edge_features,
+        "edge_types": None if features.edge_types is None else features.edge_types.tolist(),
+        "edges": "directed" if model.directed else "without direction",
+        "classes": [{"label": label} for label in model.classes_.tolist()],
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
 def _of_tagger(model: Any) -> dict[str, Any]:
     features = model.features_
     facts = {
@@ -177,6 +194,8 @@ def _shown(name: str, value: Any) -> str:
         return _stream(value)
     if name == "thresholds":
         return f"margins from {min(value):.4g} to {max(value):.4g}"
+    if name == "edge_types":
+        return ", ".join(map(str, value))
     if isinstance(value, list):
         return " ".join(value)
     if isinstance(value, float):

@@ -39,6 +39,9 @@ from surelearn.estimators.file_parts import (
     whole,
     within,
 )
+from surelearn.estimators.graph_answers import GraphAnswers
+from surelearn.estimators.graph_classifier import SureGraphClassifier
+from surelearn.estimators.graph_file import graph_out, graph_params, take_graphs
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.kernel_file import kernel_packed, kernel_unpacked
 from surelearn.estimators.linear import check_settings
@@ -170,7 +173,7 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
 
 
 _CLASSIFIERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier)
-for _cls in (*_CLASSIFIERS, CRFTagger, SureRanker, SureTagger, SVMTagger):
+for _cls in (*_CLASSIFIERS, CRFTagger, SureGraphClassifier, SureRanker, SureTagger, SVMTagger):
     files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
 files.register(SureKernelClassifier.__name__, files.Codec(kernel_packed, kernel_unpacked))
 
@@ -243,6 +246,7 @@ class _Kind(NamedTuple):
 
 _KINDS: dict[type[Any], _Kind] = {
     RowInput: _Kind(_classifier_out, _classifier_params, _take_classifier),
+    GraphAnswers: _Kind(graph_out, graph_params, take_graphs),
     SureRanker: _Kind(ranker_out, ranker_params, take_ranker),
     Tagger: _Kind(tagger_out, tagger_params, take_tagger),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from sklearn.base import clone
@@ -11,19 +12,21 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, put_model
+from surelearn.estimators.graph_answers import graph_settings
+from surelearn.estimators.graph_classifier import SureGraphClassifier
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.many_labels import copy_label_form, copy_thresholds
 from surelearn.estimators.ranker import SureRanker, ranker_settings
 from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
-from surelearn.estimators.tagger_answers import Tagger, snapshot_of, tagger_settings
+from surelearn.estimators.tagger_answers import Tagger, tagger_settings
 from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import ClassifierSettings
 from surelearn.models.structure_merging import StructureMergeState
 
-E = TypeVar("E", bound=RowInput | Tagger | SureRanker)
-T = TypeVar("T", bound=Tagger)
+E = TypeVar("E", bound=RowInput | Tagger | SureGraphClassifier | SureRanker)
+T = TypeVar("T", bound=Tagger | SureGraphClassifier)
 
 
 #: What `merge` tries where there are rows to choose by; of equals the first.
@@ -47,7 +50,7 @@ def merge(
 
     Parameters
     ----------
-    models : list of classifiers, taggers or rankers
+    models : list of classifiers, taggers, classifiers of graphs or rankers
         All of one kind and with the same settings of learning. Classes may differ, and features of
         taggers: the result knows all of them. A model that is not fitted yet counts as one at its
         prior.
@@ -94,8 +97,8 @@ def merge(
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
-    if isinstance(listed[0], Tagger | SureRanker):
-        join = _merge_taggers if isinstance(listed[0], Tagger) else _merge_rankers
+    if isinstance(listed[0], Tagger | SureGraphClassifier | SureRanker):
+        join = _merge_rankers if isinstance(listed[0], SureRanker) else _merge_structures
         merged: E = join(listed, way)
         return merged
     for other in listed[1:]:
@@ -149,7 +152,7 @@ def _listed(models: Any) -> list[Any]:
                 "models must have weights of common features to be merged, got "
                 "SureKernelClassifier, whose support points differ. Train one on the rows of all."
             )
-        if not isinstance(model, RowInput | Tagger | SureRanker):
+        if not isinstance(model, RowInput | Tagger | SureGraphClassifier | SureRanker):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
@@ -197,30 +200,38 @@ def _put_temperature(result: RowInput, listed: list[Any], states: list[MergeStat
         _copy_temperature(trained[0], result)
 
 
-# ---------------------------------------------------------------------- taggers
+# ------------------------------------------------------------ taggers and graphs
 
 
-def _merge_taggers(taggers: list[T], how: Way) -> T:
-    """One tagger of many."""
-    every = [tagger_settings(tagger) for tagger in taggers]
-    for tagger, settings in zip(taggers, every, strict=True):
-        _check_taught_alike(tagger, settings, every[0].taught())
-    models = [
-        snapshot_of(tagger) if is_fitted(tagger) else settings.untrained()
-        for tagger, settings in zip(taggers, every, strict=True)
+def _merge_structures(models: list[T], how: Way) -> T:
+    """One tagger, or classifier of graphs, of many."""
+    every = [_settings_of(model) for model in models]
+    for model, settings in zip(models, every, strict=True):
+        _check_taught_alike(model, settings, every[0].taught())
+    fitted = [model for model in models if is_fitted(model)]
+    projection = fitted[0].model_.projection
+    for other in fitted[1:]:
+        _check.agree("projection_", projection, other.model_.projection)
+    states = [
+        model.__merge_state__(how)
+        if is_fitted(model)
+        else StructureMergeState.of(replace(settings.untrained(), projection=projection), how)
+        for model, settings in zip(models, every, strict=True)
     ]
-    states = [StructureMergeState.of(model, how) for model in models]
-    result: T = clone(taggers[0])
+    result: T = clone(models[0])
     put_model(result, StructureMergeState.combined(states).merged())
-    fitted = [tagger for tagger in taggers if is_fitted(tagger)]
-    if len(fitted) == 1 and (counts_start_once(how) or len(taggers) == 1):
+    if len(fitted) == 1 and (counts_start_once(how) or len(models) == 1):
         _copy_temperature(fitted[0], result)
     put_columns(result, fitted)
     return result
 
 
+def _settings_of(model: Tagger | SureGraphClassifier) -> Any:
+    return tagger_settings(model) if isinstance(model, Tagger) else graph_settings(model)
+
+
 def _check_taught_alike(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
-    """Refuse a tagger or ranker that was taught differently, or changed after it was."""
+    """Refuse a model that was taught differently, or changed after it was."""
     for name, value in settings.taught().items():
         _check.agree(name, wanted[name], value)
     if is_fitted(model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sklearn.utils import check_random_state
 
@@ -12,13 +12,24 @@ from surelearn.models.protocol import Learner, TrainingBlock
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Rounds
 
-M = TypeVar("M", bound=LearntByRule)
+
+class Projected(LearntByRule, Protocol):
+    """A model learnt by a rule whose updates are projected on the diagonal."""
+
+    projection: str
+
+
+M = TypeVar("M", bound=Projected)
 
 
 class Sharded(OnlineEstimator[M]):
     """An estimator that learns by a rule, in passes and in shards."""
 
     random_state: Any
+
+    @property
+    def projection_(self) -> str:
+        return self._attribute("projection_").projection
 
     @abstractmethod
     def _settings_for(self, **instead: Any) -> Any:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.online import LearntByRule
-from surelearn.estimators.sharded import Sharded
+from surelearn.estimators.sharded import M, Sharded
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import Trainable
 from surelearn.read import Source
@@ -27,24 +26,11 @@ from surelearn.training.stream import (
 from surelearn.training.stream_shards import StreamShards
 
 
-class Projected(LearntByRule, Protocol):
-    """A model learnt by a rule whose updates are projected on the diagonal."""
-
-    projection: str
-
-
-M = TypeVar("M", bound=Projected)
-
-
 class Streamed(Sharded[M]):
     """An estimator that learns from files and streams."""
 
     passes: int
     stream_: StreamPosition
-
-    @property
-    def projection_(self) -> str:
-        return self._attribute("projection_").projection
 
     def fit_stream(
         self,

@@ -298,11 +298,6 @@ class Tagger(Explained):
         return model.part(part, variances=True)
 
 
-def snapshot_of(tagger: Tagger) -> SequenceModel:
-    """A copy of what a tagger has learnt, all of one moment."""
-    return tagger._snapshot()
-
-
 def tagger_settings(tagger: Tagger) -> TaggerSettings:
     """The checked parameters of a tagger."""
     return tagger._settings_for()

@@ -11,7 +11,7 @@ is what `SureGraphClassifier` learns from. `grid` and `tree` list the edges of t
 >>> factors.max_product().labels
 array([1, 1, 1], dtype=int32)
 >>> factors.sum_product().marginals[0].round(3)
-array([0.223, 0.777])
+array([0.176, 0.824])
 """
 
 from __future__ import annotations

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from surelearn import _check, _core, rules
+from surelearn import _check, _core, constraints, rules
 from surelearn.merging import HOWS
 from surelearn.models.protocol import UpdateMethod
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """The checked settings of learning by a rule, as `learning` returns them."""
+
+    rule: rules.Rule
+    method: UpdateMethod
+    dtype: str
+    second_order: bool
+    passes: int
+    shuffle: bool
+    averaged: bool
+    initial_variance: float
+    verbose: int
+    n_shards: int
+    combine: str
+    merge_every: int | None
 
 
 def learning(params: Mapping[str, Any], scheme: _core.Scheme) -> dict[str, Any]:
@@ -28,6 +47,18 @@ def learning(params: Mapping[str, Any], scheme: _core.Scheme) -> dict[str, Any]:
         "verbose": _check.verbosity(params["verbose"]),
         **sharding(params, rule),
     }
+
+
+def few_rivals(value: Any, what: str) -> constraints.Constraints:
+    """A scheme that learns from few rivals, where there are as many as sequences of labels."""
+    scheme = constraints.get(value)
+    few = isinstance(scheme, constraints.Single)
+    if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
+        raise ValueError(
+            "constraints must be 'single' or constraints.Sequential(k) with a number k for "
+            f"{what}, of which there are too many, got {value!r}."
+        )
+    return scheme
 
 
 def check_learning(settings: Any, model: Any) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from surelearn import _check, constraints, rules
-from surelearn.models.learning_settings import check_learning, learning, resolved
-from surelearn.models.protocol import UpdateMethod
+from surelearn import _check, constraints
+from surelearn.models.learning_settings import LearningSettings, check_learning, learning, resolved
 from surelearn.models.ranking import RankModel
 from surelearn.weights import Diagonal, Layout, fits
 
@@ -17,24 +16,12 @@ _TAUGHT = ("rule", "constraints", "right", "projection", "dtype", "initial_varia
 
 
 @dataclass(frozen=True)
-class RankSettings:
+class RankSettings(LearningSettings):
     """The checked settings of a ranker."""
 
-    rule: rules.Rule
     constraints: constraints.Constraints
-    method: UpdateMethod
     right: str
     projection: str
-    dtype: str
-    second_order: bool
-    passes: int
-    shuffle: bool
-    averaged: bool
-    initial_variance: float
-    verbose: int
-    n_shards: int
-    combine: str
-    merge_every: int | None
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> RankSettings:

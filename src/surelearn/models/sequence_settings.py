@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surelearn import _check, constraints, rules
-from surelearn.models.learning_settings import check_learning, learning
+from surelearn.models.learning_settings import check_learning, few_rivals, learning
 from surelearn.models.protocol import UpdateMethod
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import TokenFeatures
@@ -88,13 +88,7 @@ class SequenceSettings(TaggerSettings):
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> SequenceSettings:
-        scheme = constraints.get(params["constraints"])
-        few = isinstance(scheme, constraints.Single)
-        if not few and not (isinstance(scheme, constraints.Sequential) and scheme.k is not None):
-            raise ValueError(
-                "constraints must be 'single' or constraints.Sequential(k) with a number k for "
-                f"paths, of which there are too many, got {params['constraints']!r}."
-            )
+        scheme = few_rivals(params["constraints"], "paths")
         return cls(
             **learning(params, scheme.core()),
             constraints=scheme,

@@ -1,0 +1,91 @@
+"""Constructor parameters of a classifier of graphs, checked and converted for training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from surelearn import _check, constraints
+from surelearn.models.graph_features import GraphFeatures
+from surelearn.models.graphs import GraphModel, Messages
+from surelearn.models.learning_settings import (
+    LearningSettings,
+    check_learning,
+    few_rivals,
+    learning,
+    resolved,
+)
+from surelearn.weights import Layout
+
+#: Parameters that classifiers must share to be merged.
+_TAUGHT = (
+    "rule",
+    "constraints",
+    "directed",
+    "fit_intercept",
+    "projection",
+    "dtype",
+    "initial_variance",
+)
+
+
+def messages(params: Mapping[str, Any]) -> Messages:
+    """The checked parameters of messages on graphs with loops."""
+    return Messages(
+        _check.number("damping", params["damping"], "[0, 1)", low=0.0, high=1.0),
+        _check.number("tol", params["tol"], "(0, inf)", low=0.0),
+        _check.count("max_sweeps", params["max_sweeps"]),
+    )
+
+
+@dataclass(frozen=True)
+class GraphSettings(LearningSettings):
+    """The checked settings of a classifier of graphs."""
+
+    constraints: constraints.Constraints
+    messages: Messages
+    directed: bool
+    fit_intercept: bool
+    projection: str
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> GraphSettings:
+        """Check every parameter of a `SureGraphClassifier`."""
+        scheme = few_rivals(params["constraints"], "labellings")
+        return cls(
+            **learning(params, scheme.core()),
+            constraints=scheme,
+            messages=messages(params),
+            directed=_check.flag("directed", params["directed"]),
+            fit_intercept=_check.flag("fit_intercept", params["fit_intercept"]),
+            projection=_check.choice(
+                "projection", params["projection"], ["auto", "precision", "covariance"]
+            ),
+        )
+
+    def untrained(self, *, is_sparse: bool = True) -> GraphModel:
+        """An untrained model that knows no graph."""
+        features = GraphFeatures(self.fit_intercept)
+        layout = Layout(
+            n_features=features.n_nodes,
+            intercept=False,
+            second_order=self.second_order,
+            averaged=self.averaged,
+            dtype=self.dtype,
+        )
+        projection = resolved(self.projection, is_sparse=is_sparse)
+        return GraphModel(layout, self.initial_variance, projection, self.directed, features)
+
+    def check_fits(self, model: GraphModel) -> None:
+        """Raise if a setting differs that a fitted model cannot change."""
+        _check.same("dtype", model.layout.dtype, self.dtype)
+        _check.same("directed", model.directed, self.directed)
+        _check.same("fit_intercept", model.features.intercept, self.fit_intercept)
+        check_learning(self, model)
+        if self.projection != "auto":
+            _check.same("projection", model.projection, self.projection)
+
+    def taught(self) -> dict[str, Any]:
+        """The parameters that classifiers must share to be merged."""
+        return {**{name: getattr(self, name) for name in _TAUGHT}, "average": self.averaged}
