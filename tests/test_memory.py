@@ -202,6 +202,15 @@ def test_ten_thousand_labels_at_the_default_width(limit):
         SureTextClassifier().partial_fit(["a"], labels[:1], classes=labels)
 
 
+def test_too_many_labels_are_named(limit):
+    limit(10**6)
+    said = r"got 101 features x 5,001 labels, which need .* or fewer labels\.$"
+    clf = SureClassifier()
+    with pytest.raises(MemoryError, match=said):
+        clf.partial_fit(np.ones((1, 100)), [["a"]], classes=[f"l{k}" for k in range(5000)])
+    assert not hasattr(clf, "classes_")
+
+
 def test_what_would_help_is_said(limit):
     limit(100)
     for params, remedy in [

@@ -120,7 +120,7 @@ class WeightsMemory:
             "{covariance}": self.layout.covariance == "full",
             "{multiclass}": self.what == "problems",
             "fewer features ({n_features} if they are hashed)": True,
-            "fewer classes": self.n_columns > 1,
+            f"fewer {'labels' if self.what == 'labels' else 'classes'}": self.n_columns > 1,
             "{dtype}": self.layout.dtype == "float64",
             "{average}": self.layout.averaged,
         }
