@@ -82,7 +82,7 @@ def outcome(path: Path, *, skip_bad: bool) -> tuple[list[str], list, int] | str:
         for batch in read.batches(path, skip_bad=skip_bad, **columns):
             n_bad += batch.n_bad
             if batch.labels is not None:
-                labels += batch.y.tolist()
+                labels += batch.y if isinstance(batch.y, list) else batch.y.tolist()
             if isinstance(batch.X, np.ndarray):
                 assert np.isfinite(batch.X).all()
                 continue

@@ -100,6 +100,44 @@ def test_bad_lines_are_those_that_a_slow_reader_refuses(lines, size, end, tmp_pa
                 rows(path)
 
 
+LISTS = [
+    b'{"text": "b", "label": []}',
+    b'{"text": "b", "label": ["x", "y", "x"]}',
+    b'{"text": "b", "label": ["x", null]}',
+    b'{"text": "b", "label": [null]}',
+    b'{"text": "b", "label": null}',
+    b'{"text": "b", "label": "x"}',
+    b'{"text": "b", "label": ["x", 1]}',
+    b'{"text": "b", "label": [["x"]]}',
+    b'{"text": "b", "label": [{"x": ["y"]}]}',
+    b'{"text": "b", "label": {"x": []}}',
+    b'{"text": "b", "label": [1, 2.5]}',
+    b'{"text": "b", "label": [1]}',
+    b'{"text": "b", "label": [true]}',
+    b'{"text": "b", "label": ["\\udc00"]}',
+    b'{"text": "b", "label": ["x"',
+    b'{"text": "b", "label": ["x",]}',
+    b'{"text": "b", "label": ["x"]}{"text": "b", "label": ["x"]}',
+    b'{"text": "b", "label": [' + b"[" * 300 + b"]" * 300 + b"]}",
+]
+
+
+@given(
+    first=st.sampled_from([b'["x"]', b"[3]", b"[2.5, 1]", b"[false]"]),
+    lines=st.lists(st.sampled_from(LISTS), max_size=8),
+    size=st.sampled_from([30, 2**20]),
+)
+def test_bad_lists_are_those_that_a_slow_reader_refuses(first, lines, size, tmp_path_factory):
+    data = b'{"text": "a", "label": ' + first + b"}\n" + b"\n".join(lines) + b"\n"
+    path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
+    path.write_bytes(data)
+    texts, labels, bad = slow.jsonl(data)
+    with blocks_of(size):
+        found, n_bad = rows(path, skip_bad=True)
+    assert found == list(zip(texts, labels, strict=True))
+    assert n_bad == len(bad)
+
+
 @given(pairs=records(min_size=6), size=st.sampled_from([16, 60, 200]))
 def test_reading_goes_on_from_the_end_of_any_block(pairs, size, tmp_path_factory):
     folder = tmp_path_factory.mktemp("jsonl")

@@ -28,14 +28,34 @@ def jsonl(data: bytes) -> tuple[list[str], list, list[int]]:
     objects = [record for record in records.values() if record is not None]
     if not objects or not {"text", "label"} <= set(objects[0]):
         raise NoColumns
-    kinds = [type(r["label"]) for r in objects if type(r.get("label")) in (str, bool, int, float)]
-    kind = kinds[0] if kinds else str
+    labels = [record.get("label") for record in objects]
+    first = next((label for label in labels if type(label) in (list, *_KINDS)), None)
+    many = type(first) is list
+    plain = [x for label in labels if type(label) is list for x in label] if many else labels
+    kind = next((type(x) for x in plain if type(x) in _KINDS), str)
     good = {
-        i: record | {"label": kind(record["label"])}
+        i: record | {"label": _as(record["label"], kind)}
         for i, record in records.items()
-        if record is not None and _is(record.get("text"), str) and _is(record.get("label"), kind)
+        if record is not None
+        and _is(record.get("text"), str)
+        and _is_label(record.get("label"), kind, many)
     }
     return _columns(list(good.values()), sorted(set(records) - set(good)))
+
+
+#: Types of labels.
+_KINDS = (str, bool, int, float)
+
+
+def _is_label(value: object, kind: type, many: bool) -> bool:
+    if not many:
+        return _is(value, kind)
+    return type(value) is list and all(_is(x, kind) for x in value)
+
+
+def _as(value: object, kind: type) -> object:
+    """A label; of a list, each label once, in order."""
+    return tuple(sorted({kind(x) for x in value})) if type(value) is list else kind(value)
 
 
 def _object(line: bytes) -> dict | None:
