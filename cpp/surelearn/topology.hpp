@@ -58,7 +58,8 @@ private:
             order_.push_back(v);
         };
         for (std::size_t root = 0; root < n; ++root) {
-            trees += rank_[root] == unseen ? 1 : 0;
+            if (rank_[root] != unseen) continue;
+            ++trees;
             see(root);
             for (std::size_t at = rank_[root]; at < order_.size(); ++at) {
                 for (const std::size_t h : out(order_[at])) see(target(h));
