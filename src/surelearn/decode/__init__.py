@@ -20,8 +20,8 @@ array([2])
 from __future__ import annotations
 
 from surelearn.decode._chain import Chain
+from surelearn.decode._code import LABELS as LABELS  # shared with other rooms, not public
 from surelearn.decode._code import (
-    LABELS,
     Code,
     all_pairs,
     columns_of,
@@ -40,7 +40,6 @@ from surelearn.decode._decoders import (
 from surelearn.decode._design import default_length, error_correcting
 
 __all__ = [
-    "LABELS",
     "Chain",
     "Code",
     "all_pairs",
