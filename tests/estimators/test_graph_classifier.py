@@ -232,6 +232,12 @@ def test_a_refused_graph_is_named_and_leaves_what_was_learnt():
     with pytest.raises(ValueError, match="graph 3 must leave finite weights"):
         classifier.fit(X, y)
     assert not hasattr(classifier, "coef_")
+    for seed in range(3):
+        shuffled = clone(classifier).set_params(shuffle=True, random_state=seed)
+        with pytest.raises(ValueError, match="graph 3 must leave finite weights"):
+            shuffled.fit(X, y)
+    with pytest.raises(ValueError, match="graph 4 must leave finite weights"):
+        clone(classifier).fit([X[0], *X], [y[0], *y], sample_weight=[0, 1, 1, 1, 1, 1])
     with pytest.raises(ValueError, match="graph 3 must leave finite weights"):
         classifier.partial_fit(X, y)
     assert classifier.n_updates_ <= 3

@@ -113,7 +113,7 @@ class FactorGraph:
         """
         solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
         labels = solved.core.best()
-        score = _check.possible(self.score(labels))
+        score = _check.possible(solved.core.score(labels))
         beliefs = _cut(solved.core.beliefs("max"), self._factors.sizes)
         return BestLabelling(*solved.state, labels, score, beliefs)
 
@@ -173,7 +173,7 @@ class FactorGraph:
         """
         number = _check.count("k", k)
         solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
-        _check.possible(self.score(solved.core.best()))
+        _check.possible(solved.core.score(solved.core.best()))
         found: NDArray[np.int32] = solved.core.k_best(number)
         return found
 
