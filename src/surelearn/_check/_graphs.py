@@ -389,14 +389,12 @@ def graph_fits(n_edges: int, needed: int, limit: int | None, *, what: str = "gra
     )
 
 
-def not_converged(
-    what: str, residual: float, *, tol: float, max_sweeps: int, remedy: str = ""
-) -> str:
+def not_converged(what: str, residual: float, *, tol: float, max_sweeps: int) -> str:
     """The warning that messages have not converged."""
     return (
         f"{what} must converge to a residual of {tol:g} within max_sweeps={max_sweeps}, got "
         f"{residual:.3g}. The answer is an approximation of unknown quality; raise damping or "
-        f"max_sweeps.{remedy}"
+        "max_sweeps."
     )
 
 
