@@ -95,7 +95,8 @@ public:
     }
 
     /// The labelling with the largest score, exact in a forest; the first label wins a tie. Nodes
-    /// get their labels in order, so that they fit those of their neighbours.
+    /// get their labels in order, so that they fit those of their neighbours. With cycles, labels
+    /// then change as long as one alone can raise the score.
     void best(Labelling& y) const {
         y.resize(n_nodes());
         std::vector<double>& s = decoding_;
@@ -104,6 +105,7 @@ public:
             conditional(v, y, [&](std::size_t w) { return topology_.before(w, v); }, s);
             y[v] = first_best(s);
         }
+        if (!topology_.is_forest()) climb(y);
     }
 
     /// s[j] = the best score with label j of node v, given the labels of those neighbours for which
@@ -152,6 +154,25 @@ public:
     }
 
 private:
+    /// Gives each node its best label in turn, given all others, until none changes.
+    void climb(Labelling& y) const {
+        constexpr int most = 100;  // sweeps: each change raises the score by more than rounding
+        std::vector<double>& s = decoding_;
+        bool moved = true;
+        for (int sweep = 0; moved && sweep < most; ++sweep) {
+            moved = false;
+            for (std::size_t v = 0; v < n_nodes(); ++v) {
+                s.resize(size(v));
+                conditional(v, y, [](std::size_t) { return true; }, s);
+                const std::int32_t j = first_best(s);
+                const double gain = s[static_cast<std::size_t>(j)] - s[label(y, v)];
+                if (!(gain > 1e-12)) continue;
+                y[v] = j;
+                moved = true;
+            }
+        }
+    }
+
     enum class Direction { up, down };
     static constexpr std::size_t few = 8;  ///< neighbours of a node
 
