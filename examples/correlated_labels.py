@@ -116,7 +116,10 @@ def graphs(margins: Table, joined: Table | None) -> list[Graph]:
 
 
 def learnt_graphs(known: Margins, topics: Table, joined: Table | None) -> tuple[Any, Table]:
-    """A classifier of graphs with these edges, and its answers for the test stories."""
+    """A classifier of graphs with these edges, and its answers for the test stories.
+
+    Its rule was the best of six on a third of the training side.
+    """
     clf = SureGraphClassifier("scw1", random_state=0).fit(graphs(known.train, joined), list(topics))
     return clf, np.array(clf.predict(graphs(known.test, joined)))
 

@@ -41,7 +41,7 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
     ----------
     rule : str, rule or function, default "arow"
         As in `SureClassifier`. A margin that grows with the number of wrong labels suits graphs of
-        many nodes.
+        many nodes, few graphs, and labels some of which are wrong.
     constraints : str or constraints, default "single"
         ``"single"``: learn from the best wrong labelling. ``constraints.Sequential(k)``: from the k
         best, one after the other.
