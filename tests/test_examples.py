@@ -32,19 +32,16 @@ def test_the_picture_of_the_front_page_is_drawn(front_page, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 
-def test_topics_that_come_together_are_learnt_as_a_graph(monkeypatch, data_folder, tmp_path):
+@pytest.mark.slow
+def test_topics_that_come_together_are_better_learnt_as_a_graph(monkeypatch, data_folder):
     monkeypatch.syspath_prepend(str(ROOT))
     example = import_module("examples.correlated_labels")
-    train, test, names = example.reuters(n_train=1500)
-    test = example.Stories(test.texts[:600], test.topics[:600])
+    train, test, names = example.reuters()
     known, joined = example.margins(train, test), example.pairs(train.topics)
-    assert len(names) == train.topics.shape[1] == known.test.shape[1]
-    assert {"grain", "wheat"} in [{names[a], names[b]} for a, b in joined]
+    assert (len(names), known.test.shape) == (90, (3299, 90))
     clf, ours = example.learnt_graphs(known, train.topics, joined)
     _, apart = example.learnt_graphs(known, train.topics, None)
-    found = example.compared("against no edges", ours, apart, test.topics)
-    assert found[0].ours > 0.6
-    assert found[1].ours > found[1].theirs
-    assert "all topics right, against no edges" in str(found[1])
-    strong = example.couplings(clf, joined, names)
-    assert [abs(one[1]) for one in strong] == sorted((abs(o[1]) for o in strong), reverse=True)
+    _, right = example.compared("against no edges", ours, apart, test.topics)
+    assert right.ours - right.theirs > 2 * right.error
+    strong = {name: mean for name, mean, _ in example.couplings(clf, joined, names)}
+    assert strong["grain – wheat"] > 0
