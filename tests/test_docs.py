@@ -20,7 +20,11 @@ from surelearn.cli._app import app
 
 ROOT = Path(__file__).parents[1]
 THEORY = sorted((ROOT / "docs" / "theory").glob("*.md"))
-GUIDES = sorted((ROOT / "docs").glob("howto/*.md")) + sorted((ROOT / "docs").glob("tutorial/*.md"))
+GUIDES = [
+    *sorted((ROOT / "docs").glob("howto/*.md")),
+    *sorted((ROOT / "docs").glob("tutorial/*.md")),
+    ROOT / "docs" / "gallery.md",
+]
 
 
 @pytest.mark.parametrize("name", surelearn.__all__)
