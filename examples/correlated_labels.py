@@ -172,9 +172,7 @@ def draw_couplings(ax: Axes, found: list[tuple[str, float, float]]) -> None:
     ax.errorbar(means, at, xerr=2 * deviations, fmt="o", color=COLOURS[0], ecolor=GREY, capsize=2)
     ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_yticks(at, [one[0] for one in found])
-    head(
-        ax, "Pairs with the largest weights", "Score if both topics agree, two standard deviations"
-    )
+    head(ax, "Pairs with the largest weights", "If both topics agree, two deviations")
 
 
 def draw_scores(ax: Axes, found: list[Compared]) -> None:
