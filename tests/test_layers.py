@@ -30,7 +30,7 @@ LAYERS = [
         "label_costs.hpp",
         "urgency_queue.hpp",
     },
-    {"gaussian.hpp", "lines.hpp"},
+    {"gaussian.hpp", "lines.hpp", "log_sum_exp.hpp"},
     {
         "rows.hpp",
         "decode.hpp",

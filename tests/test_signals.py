@@ -19,11 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import surelearn
-from surelearn import read
+from surelearn import graph, read
 from surelearn.read import _lines
 
 #: The command, which tells when it first waits for something to be read.
@@ -379,3 +380,17 @@ def test_bytes_in_the_buffer_of_standard_input_are_read_first() -> None:
     first, texts = done.stdout.decode().splitlines()
     assert first == "b'a line before\\n'"
     assert texts == str([json.loads(line)["text"] for line in rows(3000).splitlines()])
+
+
+def test_ctrl_c_ends_messages_that_do_not_settle() -> None:
+    """It waited for the end of the call."""
+    random = np.random.default_rng(0)
+    edges = graph.grid(200, 200)
+    tables = 4.0 * random.normal(size=(len(edges), 2, 2))  # contradict each other round loops
+    factors = graph.FactorGraph(random.normal(size=(40_000, 2)), edges, tables)
+    sender = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    sender.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        factors.max_product(damping=0.0, max_sweeps=10**6)
+    assert time.monotonic() - begin < 30

@@ -5,8 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include "bind.hpp"
 #include "surelearn/graph_search.hpp"
+#include "weights.hpp"
 
 namespace surelearn::bind {
 
@@ -54,7 +54,7 @@ std::unique_ptr<Solver> solver_of(const Vector<std::int64_t>& sizes, const Vecto
 
 std::tuple<bool, double, double> solve(Solver& self, const std::string& kind, double damping,
                                        double tol, std::size_t max_sweeps) {
-    self.how = {damping, tol, max_sweeps};
+    self.how = {damping, tol, max_sweeps, stop_if_interrupted};
     const nb::gil_scoped_release release;
     const Convergence found =
         self.graph.solve(kind == "max" ? Graph::Kind::max : Graph::Kind::sum, self.how);
@@ -66,9 +66,11 @@ std::tuple<bool, double, double> solve(Solver& self, const std::string& kind, do
 nb::ndarray<nb::numpy, double> beliefs(Solver& self, const std::string& kind) {
     Graph& graph = self.graph;
     NewArray<double> out({graph.unary().size()});
+    const bool sums = kind == "sum";
+    const nb::gil_scoped_release release;
     for (std::size_t v = 0; v < graph.n_nodes(); ++v) {
         const std::span<double> b(out.data.get() + graph.label_at(v), graph.size(v));
-        if (kind == "sum") {
+        if (sums) {
             graph.marginals(v, b);
             continue;
         }
@@ -76,16 +78,26 @@ nb::ndarray<nb::numpy, double> beliefs(Solver& self, const std::string& kind) {
         const double most = detail::largest(b);
         for (double& s : b) s = std::isfinite(most) ? s - most : s;
     }
+    const nb::gil_scoped_acquire acquire;
     return out.give();
 }
 
 nb::ndarray<nb::numpy, double> pair_beliefs(Solver& self) {
-    std::vector<double> out;
-    for (std::size_t e = 0; e < self.graph.n_edges(); ++e) {
-        const auto p = self.graph.pair_marginals(e);
-        out.insert(out.end(), p.begin(), p.end());
+    Graph& graph = self.graph;
+    const Topology& topology = graph.topology();
+    std::size_t n_cells = 0;
+    for (std::size_t h = 0; h < topology.n_halves(); h += 2) {
+        n_cells += graph.size(topology.source(h)) * graph.size(topology.target(h));
     }
-    return give(std::move(out));
+    NewArray<double> out({n_cells});
+    {
+        const nb::gil_scoped_release release;
+        double* to = out.data.get();
+        for (std::size_t e = 0; e < graph.n_edges(); ++e) {
+            to = std::ranges::copy(graph.pair_marginals(e), to).out;
+        }
+    }
+    return out.give();
 }
 
 nb::ndarray<nb::numpy, std::int32_t> k_best(Solver& self, std::size_t k) {
@@ -118,8 +130,6 @@ void bind_graph(nb::module_& m) {
               nb::arg("table_of").noconvert());
     graph.def_prop_ro("is_forest",
                       [](const Solver& self) { return self.graph.topology().is_forest(); });
-    graph.def_prop_ro("n_nodes", [](const Solver& self) { return self.graph.n_nodes(); });
-    graph.def_prop_ro("n_edges", [](const Solver& self) { return self.graph.n_edges(); });
     graph.def("solve", &solve, nb::arg("kind"), nb::arg("damping"), nb::arg("tol"),
               nb::arg("max_sweeps"),
               "Send messages, 'max' or 'sum': (converged, residual, number of sweeps).");
@@ -127,7 +137,9 @@ void bind_graph(nb::module_& m) {
               "For every label of every node its probability ('sum'), or minus the loss of the "
               "best labelling with it ('max').");
     graph.def("pair_beliefs", &pair_beliefs, "Probability of the labels of every edge.");
-    graph.def("log_partition", [](Solver& self) { return self.graph.log_partition(); });
+    graph.def(
+        "log_partition", [](Solver& self) { return self.graph.log_partition(); },
+        nb::call_guard<nb::gil_scoped_release>());
     graph.def(
         "best",
         [](Solver& self) {

@@ -40,7 +40,10 @@ bool learn_graphs(Model<Diagonal<T>>& model, const AnyRule& rule, const Scheme& 
     const Examples examples{view(weight), view(order)};
     StructuredPass<T, OnlineGraph<T, std::int32_t, float>> pass(model.weights, method, graphs,
                                                                 examples);
-    return learn_structures(model, pass, {begin, end}, done);
+    // Some thousand nodes: a large grid takes as long as hundreds of trees.
+    const std::size_t block =
+        std::clamp<std::size_t>(4096 * graphs.size() / (1 + graphs.nodes.size()), 1, 256);
+    return learn_structures(model, pass, {begin, end}, done, block);
 }
 
 /// f(labeller, graph, fixed labels of its nodes) for all graphs, in so many threads.

@@ -8,13 +8,13 @@
 
 namespace surelearn::bind {
 
-/// Learns structures [range.begin, range.end) of the order. `done` is kept up to date with
+/// Learns structures [range.begin, range.end) of the order, `block` of them between two looks at
+/// Ctrl-C. `done` is kept up to date with
 /// (structures, mistakes, updates), also when Ctrl-C ends it. Tells whether one was refused.
 template <class T, class P>
 bool learn_structures(Model<Diagonal<T>>& model, P& pass, const RowRange& range,
-                      const Writable<std::uint64_t>& done) {
+                      const Writable<std::uint64_t>& done, std::size_t block = 256) {
     const nb::gil_scoped_release release;
-    constexpr std::size_t block = 256;
     for (std::size_t at = range.begin; at < range.end;) {
         const Tally part = [&] {
             const auto lock = model.guard.write();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "surelearn/graph_scores.hpp"
+#include "surelearn/log_sum_exp.hpp"
 #include "surelearn/normal.hpp"
 #include "surelearn/urgency_queue.hpp"
 
@@ -28,6 +29,7 @@ struct Propagation {
     double damping = 0.0;           ///< share of the old message in the new one
     double tol = 1e-6;              ///< the largest change of a message that is none
     std::size_t max_sweeps = 1000;  ///< messages sent, in units of all messages
+    void (*pause)() = nullptr;      ///< called now and then; may throw
 };
 
 /// How far the messages have settled.
@@ -35,25 +37,6 @@ struct Convergence {
     double residual = 0.0;  ///< the change of the message that would change most
     double sweeps = 0.0;    ///< messages sent, in units of all messages
 };
-
-namespace detail {
-
-[[nodiscard]] inline double largest(std::span<const double> s) noexcept {
-    double most = -std::numeric_limits<double>::infinity();
-    for (const double x : s) most = std::max(most, x);
-    return most;
-}
-
-/// log sum_i exp(s[i]); -inf if all are.
-[[nodiscard]] inline double log_sum_exp(std::span<const double> s) noexcept {
-    const double most = largest(s);
-    if (!(most > -std::numeric_limits<double>::infinity())) return most;
-    double sum = 0.0;
-    for (const double x : s) sum += detail::exp(x - most);
-    return most + detail::log(sum);
-}
-
-}  // namespace detail
 
 /// The scores of one graph and its messages. Keeps its memory between graphs.
 class Graph : public GraphScores {
@@ -163,7 +146,7 @@ private:
             moved = false;
             for (std::size_t v = 0; v < n_nodes(); ++v) {
                 s.resize(size(v));
-                conditional(v, y, [](std::size_t) { return true; }, s);
+                conditional(v, y, always, s);
                 const std::int32_t j = first_best(s);
                 const double gain = s[static_cast<std::size_t>(j)] - s[label(y, v)];
                 if (!(gain > 1e-12)) continue;
@@ -174,7 +157,8 @@ private:
     }
 
     enum class Direction { up, down };
-    static constexpr std::size_t few = 8;  ///< neighbours of a node
+    static constexpr std::size_t few = 8;  ///< neighbours of a node that is no hub
+    static constexpr auto always = [](std::size_t) { return true; };
 
     [[nodiscard]] std::span<double> message(std::size_t h) noexcept {
         return std::span(messages_).subspan(message_at_[h], message_at_[h + 1] - message_at_[h]);
@@ -210,7 +194,7 @@ private:
         beliefs_.resize(unary_.size());
         for (std::size_t v = 0; v < n_nodes(); ++v) {
             const auto b = std::span(beliefs_).subspan(label_at_[v], size(v));
-            sum_input(v, b, [](std::size_t) { return true; });
+            sum_input(v, b, always);
         }
         gathered_ = true;
     }
@@ -244,9 +228,9 @@ private:
     /// it is the input of the message to that one. Otherwise a node would cost the square of its
     /// neighbours.
     [[nodiscard]] std::span<const double> total_of(std::size_t v) {
-        if (topology_.out(v).size() <= few) return {};
+        if (!is_hub(v)) return {};
         totals_.resize(size(v));
-        sum_input(v, totals_, [](std::size_t) { return true; });
+        sum_input(v, totals_, always);
         return totals_;
     }
 
@@ -361,39 +345,69 @@ private:
     Convergence settle(const Propagation& how) {
         const std::size_t n = topology_.n_halves();
         const std::size_t budget = n * how.max_sweeps;
+        constexpr std::size_t patience = 1 << 16;
         std::size_t sent = n;
-        queue_.reset(n, 0.5 * how.tol);
+        std::size_t asked = sent;
+        queue_.reset(n + n_nodes(), 0.5 * how.tol);
         double residual = measure();
-        for (std::size_t h = 0; sent < budget && residual > how.tol;) {
-            if (!queue_.pop(h)) {
+        for (std::size_t number = 0; sent < budget && residual > how.tol;) {
+            if (queue_.pop(number)) {
+                sent += resend(number, how.damping);
+            } else {
                 residual = measure();
-                continue;
             }
-            resend(h, how.damping);
-            ++sent;
+            if (how.pause == nullptr || sent < asked + patience) continue;
+            how.pause();
+            asked = sent;
         }
         if (sent >= budget) residual = measure();
         return {residual, static_cast<double>(sent) / static_cast<double>(n)};
     }
 
+    [[nodiscard]] bool is_hub(std::size_t v) const noexcept {
+        return topology_.out(v).size() > few;
+    }
+    /// The number of a message in the queue: all messages of a hub have one, after those of the
+    /// half edges, and are sent together.
+    [[nodiscard]] std::size_t number_of(std::size_t h) const noexcept {
+        const std::size_t v = topology_.source(h);
+        return is_hub(v) ? topology_.n_halves() + v : h;
+    }
+    void raise(std::size_t number, double urgency) {
+        urgency_[number] = urgency;
+        queue_.push(number, urgency);
+    }
+
     /// The largest change that sending a message again would make; queues them all.
     double measure() {
-        urgency_.assign(topology_.n_halves(), 0.0);
+        urgency_.assign(topology_.n_halves() + n_nodes(), 0.0);
         double most = 0.0;
-        const auto all = [](std::size_t) { return true; };
         for (std::size_t v = 0; v < n_nodes(); ++v) {
-            each_output(v, all, [&](std::size_t h) {
-                urgency_[h] = change(h);
-                queue_.push(h, urgency_[h]);
-                most = std::max(most, urgency_[h]);
+            each_output(v, always, [&](std::size_t h) {
+                const double residual = change(h);
+                raise(number_of(h), std::max(urgency_[number_of(h)], residual));
+                most = std::max(most, residual);
             });
         }
         return most;
     }
 
-    void resend(std::size_t h, double damping) {
-        find_input(h);
-        find_output(h);
+    /// Sends the messages of a number of the queue again; returns how many.
+    std::size_t resend(std::size_t number, double damping) {
+        urgency_[number] = 0.0;
+        if (number >= topology_.n_halves()) {
+            const std::size_t v = number - topology_.n_halves();
+            each_output(v, always, [&](std::size_t h) { mix(h, damping); });
+            return topology_.out(v).size();
+        }
+        find_input(number);
+        find_output(number);
+        mix(number, damping);
+        return 1;
+    }
+
+    /// Mixes the output into the message along h, and notes whose input has changed by that.
+    void mix(std::size_t h, double damping) {
         const double residual = change(h);
         const auto m = message(h);
         for (std::size_t j = 0; j < m.size(); ++j) {
@@ -402,13 +416,15 @@ private:
                        ? output_[j]
                        : (1.0 - damping) * output_[j] + damping * m[j];
         }
-        urgency_[h] = damping * residual;
-        queue_.push(h, urgency_[h]);
+        raise(number_of(h), std::max(urgency_[number_of(h)], damping * residual));
         const double moved = (1.0 - damping) * residual;
-        for (const std::size_t o : topology_.out(topology_.target(h))) {
-            if (o == (h ^ 1)) continue;
-            urgency_[o] += moved;
-            queue_.push(o, urgency_[o]);
+        const std::size_t v = topology_.target(h);
+        if (is_hub(v)) {
+            const std::size_t number = topology_.n_halves() + v;
+            return raise(number, urgency_[number] + moved);
+        }
+        for (const std::size_t o : topology_.out(v)) {
+            if (o != (h ^ 1)) raise(o, urgency_[o] + moved);
         }
     }
 
@@ -425,7 +441,7 @@ private:
     void find_settled_input(std::size_t h) {
         const std::size_t v = topology_.source(h);
         const auto belief = std::span<const double>(beliefs_).subspan(label_at_[v], size(v));
-        find_input(h, topology_.out(v).size() > few ? belief : std::span<const double>{});
+        find_input(h, is_hub(v) ? belief : std::span<const double>{});
     }
 
     /// Scores of all pairs of labels of edge e, with the messages to both nodes.

@@ -157,8 +157,12 @@ inline void messages_settle_in_cycles() {
     std::mt19937_64 random(8);
     Graph graph;
     for (std::size_t trial = 0; trial < 30; ++trial) {
-        const graphs::Drawing drawing(6, true, random);
-        drawing.draw(graph, 0.3, random);
+        graphs::Drawing drawing(trial % 2 == 0 ? 6 : 11, true, random);
+        // Every other graph has a hub, whose messages are sent together.
+        for (std::size_t v = 1; v < drawing.sizes.size() && trial % 2 == 1; ++v) {
+            drawing.join(0, v, v % 2 == 0);
+        }
+        drawing.draw(graph, trial % 2 == 0 ? 0.3 : 0.15, random);
         const auto all = graphs::all(graph);
         const Convergence found = graph.solve(Graph::Kind::sum, graphs::exactly);
         CHECK_AT_MOST(found.residual, graphs::exactly.tol);

@@ -832,12 +832,6 @@ class Graph:
     @property
     def is_forest(self) -> bool: ...
 
-    @property
-    def n_nodes(self) -> int: ...
-
-    @property
-    def n_edges(self) -> int: ...
-
     def solve(self, kind: str, damping: float, tol: float, max_sweeps: int) -> tuple[bool, float, float]:
         """
         Send messages, 'max' or 'sum': (converged, residual, number of sweeps).
