@@ -1,4 +1,4 @@
-"""The core's batch losses of rows and chains given as arrays, for the tests that judge them."""
+"""The core's batch losses of arrays: rows, chains and graphs, for the tests that judge them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from scipy import sparse
 
 from reference.losses import Chain
 from surelearn import _core
+from surelearn.graph import Graph
+from surelearn.models.graph_features import GraphFeatures
 from surelearn.rows import rows_of
 
 
@@ -33,6 +35,19 @@ def tags(chains):
 def chain_loss(chains, n_labels, cells=(None, None)):
     weight = np.array([chain.weight for chain in chains])
     return _core.SequenceLoss(*chain_rows(chains), tags(chains), weight, n_labels, *cells)
+
+
+def graph_arrays(graphs, *, directed=True, damping=0.3, tol=1e-12, max_sweeps=1000):
+    """Graphs of `strategies.Network` as the core reads them."""
+    features = GraphFeatures(False, graphs[0].nodes.shape[1], graphs[0].pairs.shape[1])
+    listed = [Graph(g.nodes, g.edges, edge_features=g.pairs if g.edges else None) for g in graphs]
+    how = {"damping": damping, "tol": tol, "max_sweeps": max_sweeps}
+    return features.table(listed).core(directed=directed, **how)
+
+
+def graph_loss(graphs, n_labels, **how):
+    weight = np.array([graph.weight for graph in graphs])
+    return _core.GraphLoss(graph_arrays(graphs, **how), tags(graphs), weight, n_labels)
 
 
 def log_of(loss, w, threads=1):

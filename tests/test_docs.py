@@ -34,6 +34,8 @@ def test_every_public_name_has_a_docstring(name):
 
 ESTIMATORS = [
     surelearn.CRFTagger,
+    surelearn.GraphCRF,
+    surelearn.GraphSVM,
     surelearn.SureClassifier,
     surelearn.SureGraphClassifier,
     surelearn.SureKernelClassifier,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from surelearn._check import FormatError
     from surelearn.estimators import (
         CRFTagger,
+        GraphCRF,
+        GraphSVM,
         MulticlassSVM,
         SoftmaxClassifier,
         SureClassifier,
@@ -49,6 +51,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "CRFTagger": "surelearn.estimators",
     "FormatError": "surelearn._check",
+    "GraphCRF": "surelearn.estimators",
+    "GraphSVM": "surelearn.estimators",
     "SVMTagger": "surelearn.estimators",
     "MulticlassSVM": "surelearn.estimators",
     "SoftmaxClassifier": "surelearn.estimators",
@@ -80,6 +84,8 @@ _HOMES = {
 __all__ = [
     "CRFTagger",
     "FormatError",
+    "GraphCRF",
+    "GraphSVM",
     "MulticlassSVM",
     "SVMTagger",
     "SoftmaxClassifier",

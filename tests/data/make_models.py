@@ -14,6 +14,8 @@ import numpy as np
 
 from surelearn import (
     CRFTagger,
+    GraphCRF,
+    GraphSVM,
     MulticlassSVM,
     SoftmaxClassifier,
     SureClassifier,
@@ -26,12 +28,18 @@ from surelearn import (
 )
 from surelearn.estimators import Tagger
 from surelearn.files import FORMAT_VERSION
+from surelearn.graph import Graph
 
 FOLDER = Path(__file__).parent / "models"
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "an odd plot"]
 TOKENS = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "run"], ["dogs", "run"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["D", "N"], ["N", "V"]]
+
+GRAPHS = [
+    {"nodes": [[1.0], [0.5], [-0.2]], "edges": [[0, 1], [1, 2]], "edge_types": ["same", "other"]},
+    {"nodes": [[-1.0], [0.0], [0.1]], "edges": [[0, 1], [0, 2]], "edge_types": ["same", "same"]},
+]
 
 
 def numbers(n_classes):
@@ -68,6 +76,10 @@ def batch_models():
     yield "crf-tagger", TOKENS, CRFTagger(l1=0.01, templates=templates).fit(TOKENS, TAGS)
     svm = SVMTagger(cost=1.0 - np.eye(3), templates=templates, random_state=0)
     yield "svm-tagger", TOKENS, svm.fit(TOKENS, TAGS)
+    labels = [["a", "a", "b"], ["b", "b", "b"]]
+    graphs = [Graph(**one) for one in GRAPHS]
+    yield "graph-crf", GRAPHS, GraphCRF(l2=0.1).fit(graphs, labels)
+    yield "graph-svm", GRAPHS, GraphSVM(directed=False, random_state=0).fit(graphs, labels)
 
 
 def answers(model, X):
@@ -79,6 +91,11 @@ def answers(model, X):
         chains = [model.chain(x) for x in X]
         scores = [{"U": c.U.tolist(), "A": c.A.tolist()} for c in chains]
         return {**said, "X": X, "scores": scores, "predicted": model.predict(X)}
+    if X is GRAPHS:
+        graphs = [Graph(**one) for one in X]
+        scores = [own.tolist() for own in model.margin(graphs)[0]]
+        predicted = [own.tolist() for own in model.predict(graphs)]
+        return {**said, "X": X, "scores": scores, "predicted": predicted}
     rows = X[:6].tolist() if isinstance(X, np.ndarray) else X
     scores = model.decision_function(rows).tolist()
     return {**said, "X": rows, "scores": scores, "predicted": model.predict(rows).tolist()}

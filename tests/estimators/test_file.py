@@ -25,9 +25,10 @@ from containers import (
     taken_apart,
     tensors_of,
 )
-from surelearn import FormatError, SureClassifier, SureGraphClassifier, load, rules
+from surelearn import FormatError, SureClassifier, load, rules
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.estimators import Tagger
+from surelearn.estimators.graph_answers import GraphAnswers
 from surelearn.files import FORMAT_VERSION
 from surelearn.graph import Graph
 
@@ -371,7 +372,7 @@ def test_files_of_every_release_still_load(path):
         for x, scores in zip(want["X"], want["scores"], strict=True):
             np.testing.assert_allclose(model.chain(x).U, scores["U"], rtol=1e-12)
             np.testing.assert_allclose(model.chain(x).A, scores["A"], rtol=1e-12)
-    elif isinstance(model, SureGraphClassifier):
+    elif isinstance(model, GraphAnswers):
         graphs = [Graph(**x) for x in want["X"]]
         assert [own.tolist() for own in model.predict(graphs)] == want["predicted"]
         for own, scores in zip(model.margin(graphs)[0], want["scores"], strict=True):

@@ -29,6 +29,16 @@ def test_graphs_are_stacked_and_edges_keep_their_own_numbers():
     assert (features.n_nodes, features.n_pairs, features.edges) == (3, 0, "no features")
 
 
+def test_a_forest_is_told_from_loops():
+    ring = Graph(np.zeros((3, 2)), [[0, 1], [1, 2], [2, 0]])
+    features = GraphFeatures(True).meet([PLAIN])
+    assert features.table([PLAIN, ALONE, PLAIN]).is_forest
+    table = features.table([PLAIN, ring, ALONE, PLAIN])
+    assert not table.is_forest
+    assert table.part(2, 4).is_forest
+    assert not table.part(1, 2).is_forest
+
+
 def test_types_are_sorted_columns_of_one():
     features = GraphFeatures(False).meet([TYPED])
     assert features.edge_types.tolist() == ["a", "b"]

@@ -8,6 +8,8 @@ An output z of an example has the score w.Psi(x, z) and costs Delta(y, z). The l
 The outputs of a row are its classes, those of a chain all its paths (K^T of them). A weight has the
 place that the core gives it: table row times columns plus column. The table of a chain has the rows
 start, end, one for each pair feature (the constant one first) and previous label, then the tokens'.
+That of a graph has one for each edge feature (the constant one first) and label of the edge's first
+node, then the nodes'.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -155,6 +157,31 @@ def _add_token(table: np.ndarray, chain: Chain, path: Sequence[int], t: int) -> 
         table[2 + path[t - 1] : n_chain_rows : n_labels, label] += steps
     if t == len(path) - 1:
         table[1, label] += 1.0
+
+
+def of_graphs(
+    graphs: Sequence[Any], n_labels: int, *, directed: bool = True, cost: np.ndarray | None = None
+) -> list[Example]:
+    """An example for each graph, which has nodes, edges, pairs, y and weight; its parts are nodes
+    and edges. If not directed, the two labels of an edge are sorted."""
+    cost = zero_one(n_labels) if cost is None else cost
+    return [_of_graph(graph, n_labels, directed, cost) for graph in graphs]
+
+
+def _of_graph(graph: Any, n_labels: int, directed: bool, cost: np.ndarray) -> Example:
+    n_nodes, first = len(graph.y), (graph.pairs.shape[1] + 1) * n_labels
+    every = list(itertools.product(range(n_labels), repeat=n_nodes))
+    shape = n_nodes + len(graph.edges), len(every), first + graph.nodes.shape[1], n_labels
+    parts = np.zeros(shape)
+    for number, z in enumerate(every):
+        for i, label in enumerate(z):
+            parts[i, number, first:, label] = graph.nodes[i]
+        for e, (a, b) in enumerate(graph.edges):
+            i, j = (z[a], z[b]) if directed else sorted((z[a], z[b]))
+            parts[n_nodes + e, number, i:first:n_labels, j] = [1.0, *graph.pairs[e]]
+    delta = np.array([sum(cost[a, b] for a, b in zip(graph.y, z, strict=True)) for z in every])
+    flat = parts.reshape(*shape[:2], shape[2] * n_labels)
+    return Example(flat, delta.astype(float), every.index(tuple(graph.y)), graph.weight)
 
 
 def zero_one(n_labels: int) -> np.ndarray:

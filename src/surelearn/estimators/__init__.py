@@ -5,6 +5,8 @@ from surelearn.estimators.crf_tagger import CRFTagger
 from surelearn.estimators.explanation import Explanation
 from surelearn.estimators.file import load
 from surelearn.estimators.graph_classifier import SureGraphClassifier
+from surelearn.estimators.graph_crf import GraphCRF
+from surelearn.estimators.graph_svm import GraphSVM
 from surelearn.estimators.highlight import TextExplanation
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.merge_models import merge
@@ -19,8 +21,8 @@ from surelearn.models.position import StreamPosition
 from surelearn.training.stream import StreamProgress
 
 __all__ = [
-    "CRFTagger", "Explanation", "MulticlassSVM", "SVMTagger", "SoftmaxClassifier",
-    "StreamPosition", "StreamProgress", "SureClassifier", "SureGraphClassifier",
-    "SureKernelClassifier", "SureRanker", "SureTagger", "SureTextClassifier", "Tagger",
-    "TextExplanation", "load", "merge",
+    "CRFTagger", "Explanation", "GraphCRF", "GraphSVM", "MulticlassSVM", "SVMTagger",
+    "SoftmaxClassifier", "StreamPosition", "StreamProgress", "SureClassifier",
+    "SureGraphClassifier", "SureKernelClassifier", "SureRanker", "SureTagger", "SureTextClassifier",
+    "Tagger", "TextExplanation", "load", "merge",
 ]  # fmt: skip

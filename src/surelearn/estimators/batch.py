@@ -45,6 +45,18 @@ class SolverSettings:
         return {"tol": self.tol, "max_iter": self.max_iter, "report": self.report}
 
 
+def gaussian_weights(params: Mapping[str, Any], precision: float) -> dict[str, Any]:
+    """How batch learners of structures keep their weights: a mean and a variance each."""
+    dtype = _check.storage(params["dtype"])
+    return {
+        "dtype": dtype.name,
+        "second_order": True,
+        "averaged": False,
+        "initial_variance": _check.prior(1.0 / precision, dtype),
+        "projection": "precision",
+    }
+
+
 class BatchEstimator(Estimator[M]):
     """An estimator that minimises a loss over all its examples at once."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core, rules
 from surelearn.estimators.base import put_model
-from surelearn.estimators.batch import BatchEstimator, SolverSettings
+from surelearn.estimators.batch import BatchEstimator, SolverSettings, gaussian_weights
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.sources import opened_sentences
 from surelearn.estimators.tagger import SureTagger
@@ -41,16 +41,9 @@ class BatchTaggerSettings(TaggerSettings):
 
     @staticmethod
     def kept(params: Mapping[str, Any], precision: float) -> dict[str, Any]:
-        """How all batch taggers keep their weights: a mean and a variance each."""
-        dtype = _check.storage(params["dtype"])
-        return {
-            "dtype": dtype.name,
-            "second_order": True,
-            "averaged": False,
-            "initial_variance": _check.prior(1.0 / precision, dtype),
-            "projection": "precision",
-            "feature_params": {name: params[name] for name in FEATURES},
-        }
+        """What all batch taggers share: how weights are kept, and features."""
+        features = {name: params[name] for name in FEATURES}
+        return {**gaussian_weights(params, precision), "feature_params": features}
 
     def blank(self, model: SequenceModel) -> SequenceModel:
         """The model without weights, which `Problem.take` makes: a solver needs the memory."""

@@ -41,7 +41,9 @@ from surelearn.estimators.file_parts import (
 )
 from surelearn.estimators.graph_answers import GraphAnswers
 from surelearn.estimators.graph_classifier import SureGraphClassifier
+from surelearn.estimators.graph_crf import GraphCRF
 from surelearn.estimators.graph_file import graph_out, graph_params, take_graphs
+from surelearn.estimators.graph_svm import GraphSVM
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.kernel_file import kernel_packed, kernel_unpacked
 from surelearn.estimators.linear import check_settings
@@ -173,7 +175,8 @@ def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budg
 
 
 _CLASSIFIERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier)
-for _cls in (*_CLASSIFIERS, CRFTagger, SureGraphClassifier, SureRanker, SureTagger, SVMTagger):
+_GRAPHS = (GraphCRF, GraphSVM, SureGraphClassifier)
+for _cls in (*_CLASSIFIERS, *_GRAPHS, CRFTagger, SureRanker, SureTagger, SVMTagger):
     files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
 files.register(SureKernelClassifier.__name__, files.Codec(kernel_packed, kernel_unpacked))
 

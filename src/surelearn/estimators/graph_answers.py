@@ -8,15 +8,18 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check
-from surelearn.estimators.base import Estimator, second_order
+from surelearn.estimators.base import Estimator, put_model, second_order
 from surelearn.graph import FactorGraph, Graph, GraphReport
+from surelearn.merging import Way, way_of
 from surelearn.models.graph_features import GraphTable
 from surelearn.models.graphs import GraphModel, LabelledGraphs, Messages
 from surelearn.models.sequences import cut
+from surelearn.models.structure_merging import StructureMergeState
 from surelearn.models.structured import fitted_temperature, share_right
 
 Array = NDArray[np.float64]
@@ -186,6 +189,21 @@ class GraphAnswers(Estimator[GraphModel]):
         given = LabelledGraphs.of(X, y, sample_weight)
         predicted = [own.tolist() for own in self.predict(given.X)]
         return share_right(given.y, predicted, given.weight)
+
+    # ------------------------------------------------------------------ merging
+
+    def __merge_state__(self, how: Way, start: GraphAnswers | None = None) -> StructureMergeState:
+        """What merging has to know of this classifier: all of it, whatever it started from."""
+        model = self._fitted()
+        self._settings_for().check_fits(model)
+        blank: GraphAnswers = clone(self)
+        return StructureMergeState(way_of(how), (model.copy(),), make=blank._merged)
+
+    def _merged(self, total: StructureMergeState, prior: StructureMergeState | None = None) -> Self:
+        """A twin of this classifier, which has learnt nothing, with what was merged."""
+        twin: Self = clone(self)
+        put_model(twin, total.merged(prior))
+        return twin
 
     # -------------------------------------------------------------------- input
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from sklearn.base import clone
-
 from surelearn import _check, rules
-from surelearn.estimators.base import put_model
 from surelearn.estimators.graph_answers import GraphAnswers
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.sharded import Sharded
-from surelearn.merging import Way, way_of
 from surelearn.models.graph_settings import GraphSettings
 from surelearn.models.graph_training import GraphLearner
 from surelearn.models.graphs import GraphModel, LabelledGraphs
-from surelearn.models.structure_merging import StructureMergeState
 from surelearn.training.shards import Shard, spans, train_shards
 
 
@@ -239,23 +234,6 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
 
     def _publish(self, model: GraphModel) -> None:
         self._model = model
-
-    # ------------------------------------------------------------------- merging
-
-    def __merge_state__(
-        self, how: Way, start: SureGraphClassifier | None = None
-    ) -> StructureMergeState:
-        """What merging has to know of this classifier: all of it, whatever it started from."""
-        model = self._fitted()
-        self._settings_for().check_fits(model)
-        blank: SureGraphClassifier = clone(self)
-        return StructureMergeState(way_of(how), (model.copy(),), make=blank._merged)
-
-    def _merged(self, total: StructureMergeState, prior: StructureMergeState | None = None) -> Self:
-        """A twin of this classifier, which has learnt nothing, with what was merged."""
-        twin: Self = clone(self)
-        put_model(twin, total.merged(prior))
-        return twin
 
     def _settings_for(self, **instead: Any) -> GraphSettings:
         return GraphSettings.of({**self.get_params(deep=False), **instead})

@@ -12,8 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, put_model
-from surelearn.estimators.graph_answers import graph_settings
-from surelearn.estimators.graph_classifier import SureGraphClassifier
+from surelearn.estimators.graph_answers import GraphAnswers, graph_settings
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.many_labels import copy_label_form, copy_thresholds
 from surelearn.estimators.ranker import SureRanker, ranker_settings
@@ -25,8 +24,8 @@ from surelearn.models.position import put_columns
 from surelearn.models.row_settings import ClassifierSettings
 from surelearn.models.structure_merging import StructureMergeState
 
-E = TypeVar("E", bound=RowInput | Tagger | SureGraphClassifier | SureRanker)
-T = TypeVar("T", bound=Tagger | SureGraphClassifier)
+E = TypeVar("E", bound=RowInput | Tagger | GraphAnswers | SureRanker)
+T = TypeVar("T", bound=Tagger | GraphAnswers)
 
 
 #: What `merge` tries where there are rows to choose by; of equals the first.
@@ -97,7 +96,7 @@ def merge(
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
-    if isinstance(listed[0], Tagger | SureGraphClassifier | SureRanker):
+    if isinstance(listed[0], Tagger | GraphAnswers | SureRanker):
         join = _merge_rankers if isinstance(listed[0], SureRanker) else _merge_structures
         merged: E = join(listed, way)
         return merged
@@ -152,7 +151,7 @@ def _listed(models: Any) -> list[Any]:
                 "models must have weights of common features to be merged, got "
                 "SureKernelClassifier, whose support points differ. Train one on the rows of all."
             )
-        if not isinstance(model, RowInput | Tagger | SureGraphClassifier | SureRanker):
+        if not isinstance(model, RowInput | Tagger | GraphAnswers | SureRanker):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
@@ -226,7 +225,7 @@ def _merge_structures(models: list[T], how: Way) -> T:
     return result
 
 
-def _settings_of(model: Tagger | SureGraphClassifier) -> Any:
+def _settings_of(model: Tagger | GraphAnswers) -> Any:
     return tagger_settings(model) if isinstance(model, Tagger) else graph_settings(model)
 
 

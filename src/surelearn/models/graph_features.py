@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from surelearn import _check, _core
 from surelearn.graph import Graph
@@ -32,6 +33,16 @@ class GraphTable(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.node_bounds) - 1
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether no graph has a loop: an edge each joins two trees."""
+        first = np.repeat(self.node_bounds[:-1], np.diff(self.edge_bounds))
+        begin, end = self.edge_bounds[[0, -1]]
+        ends = (self.ends[begin:end] + first[:, None]).T
+        n = int(self.node_bounds[-1])
+        joined = sparse.coo_array((np.ones(end - begin), ends), shape=(n, n))
+        return bool(connected_components(joined)[0] == n - (end - begin))
 
     def part(self, begin: int, end: int) -> GraphTable:
         """Some of the graphs."""

@@ -30,39 +30,27 @@ _TAUGHT = (
 )
 
 
-def messages(params: Mapping[str, Any]) -> Messages:
-    """The checked parameters of messages on graphs with loops."""
+def messages(params: Mapping[str, Any], tol: str = "tol") -> Messages:
+    """The checked parameters of messages on graphs with loops; `tol` is the name of that one."""
     return Messages(
         _check.number("damping", params["damping"], "[0, 1)", low=0.0, high=1.0),
-        _check.number("tol", params["tol"], "(0, inf)", low=0.0),
+        _check.number(tol, params[tol], "(0, inf)", low=0.0),
         _check.count("max_sweeps", params["max_sweeps"]),
     )
 
 
 @dataclass(frozen=True)
-class GraphSettings(LearningSettings):
-    """The checked settings of a classifier of graphs."""
+class ModelSettings:
+    """The checked settings of every classifier of graphs: features, and how weights are kept."""
 
-    constraints: constraints.Constraints
+    dtype: str
+    second_order: bool
+    averaged: bool
+    initial_variance: float
     messages: Messages
     directed: bool
     fit_intercept: bool
     projection: str
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> GraphSettings:
-        """Check every parameter of a `SureGraphClassifier`."""
-        scheme = few_rivals(params["constraints"], "labellings")
-        return cls(
-            **learning(params, scheme.core()),
-            constraints=scheme,
-            messages=messages(params),
-            directed=_check.flag("directed", params["directed"]),
-            fit_intercept=_check.flag("fit_intercept", params["fit_intercept"]),
-            projection=_check.choice(
-                "projection", params["projection"], ["auto", "precision", "covariance"]
-            ),
-        )
 
     def untrained(self, *, is_sparse: bool = True) -> GraphModel:
         """An untrained model that knows no graph."""
@@ -82,9 +70,34 @@ class GraphSettings(LearningSettings):
         _check.same("dtype", model.layout.dtype, self.dtype)
         _check.same("directed", model.directed, self.directed)
         _check.same("fit_intercept", model.features.intercept, self.fit_intercept)
-        check_learning(self, model)
         if self.projection != "auto":
             _check.same("projection", model.projection, self.projection)
+
+
+@dataclass(frozen=True)
+class GraphSettings(ModelSettings, LearningSettings):
+    """The checked settings of a classifier of graphs that learns by a rule."""
+
+    constraints: constraints.Constraints
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> GraphSettings:
+        """Check every parameter of a `SureGraphClassifier`."""
+        scheme = few_rivals(params["constraints"], "labellings")
+        return cls(
+            **learning(params, scheme.core()),
+            constraints=scheme,
+            messages=messages(params),
+            directed=_check.flag("directed", params["directed"]),
+            fit_intercept=_check.flag("fit_intercept", params["fit_intercept"]),
+            projection=_check.choice(
+                "projection", params["projection"], ["auto", "precision", "covariance"]
+            ),
+        )
+
+    def check_fits(self, model: GraphModel) -> None:
+        check_learning(self, model)
+        super().check_fits(model)
 
     def taught(self) -> dict[str, Any]:
         """The parameters that classifiers must share to be merged."""

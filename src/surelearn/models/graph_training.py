@@ -9,11 +9,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn.merging import MergeState, Way
-from surelearn.models.graph_settings import GraphSettings
+from surelearn.models.graph_settings import GraphSettings, ModelSettings
 from surelearn.models.graphs import EncodedGraphs, GraphModel, LabelledGraphs
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Report
 from surelearn.models.structured import columns_state, rewound, with_labels, with_merged
+
+
+def met(
+    settings: ModelSettings,
+    before: GraphModel | None,
+    block: LabelledGraphs,
+    *,
+    declared: NDArray[Any] | None = None,
+) -> tuple[GraphModel, EncodedGraphs]:
+    """A model that knows the labels and features of a block, and the block as numbers.
+
+    Parameters
+    ----------
+    settings : ModelSettings
+    before : GraphModel or None
+        The model that meets them; None: an untrained one.
+    block : LabelledGraphs
+    declared : ndarray or None
+        More labels to know.
+    """
+    if before is None:
+        before = settings.untrained(is_sparse=block.is_sparse)
+    classes = with_labels(before.classes, block.labels, declared)
+    features = before.features.meet(block.X)
+    model = before.fitting(classes, features)
+    encoded = EncodedGraphs(
+        features.table(block.X), model.places(block.y), classes, block.weight, block.numbers
+    )
+    return model, encoded
 
 
 class GraphLearner:
@@ -66,15 +95,7 @@ class GraphLearner:
 
     def meet(self, block: LabelledGraphs) -> EncodedGraphs:
         """Register the labels and features of a block, and encode it."""
-        before = self.model
-        if before is None:
-            before = self.settings.untrained(is_sparse=block.is_sparse)
-        classes = with_labels(before.classes, block.labels, self._declared)
-        features = before.features.meet(block.X)
-        model = before.fitting(classes, features)
-        encoded = EncodedGraphs(
-            features.table(block.X), model.places(block.y), classes, block.weight, block.numbers
-        )
+        model, encoded = met(self.settings, self.model, block, declared=self._declared)
         self.model = model
         if self._watch is not None:
             self._watch(model)

@@ -173,7 +173,7 @@ class GraphModel:
         y = block.y
         if len(block.classes) < len(self.classes):
             y = np.searchsorted(self.classes, block.classes)[y].astype(np.int32)
-        data = self._data(block.table, messages), y, block.weight, order
+        data = self.data(block.table, messages), y, block.weight, order
 
         def learn(span: tuple[int, int], done: NDArray[np.uint64]) -> bool:
             return own.learn_structures(_core.learn_graphs, core_method, data, span=span, done=done)
@@ -191,14 +191,14 @@ class GraphModel:
         self, table: GraphTable, messages: Messages, fixed: NDArray[np.int32], threads: int
     ) -> tuple[NDArray[np.int32], Array]:
         """The position of the best label of each node, and the residual of each graph."""
-        data = self._data(table, messages, threads)
+        data = self.data(table, messages, threads)
         return _core.graph_labels(self._table, data, fixed, threads)
 
     def leads(
         self, table: GraphTable, messages: Messages, fixed: NDArray[np.int32], threads: int
     ) -> GraphLeads:
         """The best labels, and by how much each leads."""
-        data = self._data(table, messages, threads)
+        data = self.data(table, messages, threads)
         return GraphLeads(*_core.graph_leads(self._table, data, fixed, threads))
 
     def marginals(
@@ -211,12 +211,12 @@ class GraphModel:
         threads: int,
     ) -> tuple[Array, Array]:
         """The probability of each label of each node, and the residual of each graph."""
-        data = self._data(table, messages, threads)
+        data = self.data(table, messages, threads)
         return _core.graph_marginals(self._table, data, fixed, temperature, threads)
 
     def scores(self, table: GraphTable, messages: Messages) -> tuple[Array, Array]:
         """The scores of one graph: of labels, and of pairs of labels."""
-        return _core.graph_scores(self._table, self._data(table, messages))
+        return _core.graph_scores(self._table, self.data(table, messages))
 
     def places(self, y: list[list[Any]]) -> NDArray[np.int32]:
         """The position of each node's label among the classes."""
@@ -226,7 +226,7 @@ class GraphModel:
     def _table(self) -> Any:
         return _check.trained(self.weights, "predict").core
 
-    def _data(self, table: GraphTable, messages: Messages, threads: int = 1) -> _core.GraphArrays:
+    def data(self, table: GraphTable, messages: Messages, threads: int = 1) -> _core.GraphArrays:
         """What the core takes; raises if the largest graph does not fit in memory."""
         n_edges, needed = table.n_bytes(len(self.classes))
         threads = min(threads, max(table.size, 1))
