@@ -143,9 +143,12 @@ def test_a_confusion_matrix_of_many_labels_is_refused(topics: Path, tmp_path: Pa
     assert "picture needs a model of one label a row" in " ".join(done.output.split())
 
 
-def test_csv_without_its_separator_names_the_remedy(topics: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cell", ["topic 0", ""])
+def test_csv_without_its_separator_names_the_remedy(
+    topics: Path, tmp_path: Path, cell: str
+) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("text,label\nw01 film,topic 0\nw01 w11,topic 0;topic 1\n")
+    path.write_text(f"text,label\nw01 film,{cell}\nw01 w11,topic 0;topic 1\n")
     refused = run("evaluate", topics / "topics.sure", path)
     said = " ".join(refused.output.split())
     assert "must have a list of labels for each row, as the model has learnt, got one" in said

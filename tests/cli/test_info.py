@@ -125,6 +125,23 @@ def test_info_of_many_labels(topics: Path, tmp_path: Path) -> None:
     assert "\nlabel    rows\n" in text
 
 
+def test_info_of_a_model_that_knows_no_label(tmp_path: Path) -> None:
+    SureClassifier().partial_fit(np.eye(3), [[], [], []]).save(tmp_path / "m.sure")
+    done = run("info", tmp_path / "m.sure")
+    assert done.exit_code == 0
+    assert "labels learnt         0\n" in done.stdout
+    assert "\n\n" not in done.stdout
+    assert json.loads(run("info", tmp_path / "m.sure", "--json").stdout)["classes"] == []
+
+
+def test_info_shows_thresholds_that_were_chosen_as_0(tmp_path: Path) -> None:
+    y = [["a"], ["b"], []]
+    model = SureClassifier().fit(np.eye(3), y).choose_thresholds(np.eye(3), y)
+    assert not any(model.thresholds_)
+    model.save(tmp_path / "m.sure")
+    assert "margins from 0 to 0\n" in run("info", tmp_path / "m.sure").stdout
+
+
 def test_info_of_a_classifier_of_graphs(tmp_path: Path) -> None:
     pairs = [Graph([[x], [0.0]], [[0, 1]], edge_types=["next to"]) for x in (-1.0, 1.0)]
     classifier = SureGraphClassifier(passes=2).fit(pairs, [["b", "b"], ["a", "a"]])

@@ -290,6 +290,10 @@ def test_what_fits_only_one_kind_of_labels_is_said_before_the_work(
     words = "train", topics / "train.jsonl", "-o", "m.sure", "--thresholds"
     one = run(*words, "r.jsonl")
     assert "--thresholds needs rows with many labels, got r.jsonl" in one.output
+    Path("kept.csv").write_text("text,label\nw01 film,\nw01 w11,topic 0;topic 1\n")
+    without = run(*words, "kept.csv")
+    assert "--thresholds needs rows with many labels, got kept.csv" in without.output
+    assert "or --label-separator for csv" in without.output
     assert run(*words, "none.jsonl").exit_code == 2
     assert not (folder / "m.sure").exists()
     tuned = run("train", topics / "train.jsonl", "-o", "m.sure", "--tune")

@@ -109,7 +109,7 @@ def test_some_rows_of_labels():
 
 def test_lists_of_zeros_and_ones_are_a_matrix_unless_told_otherwise():
     assert row_labels([[0, 1], [1, 1]]).form == "dense"
-    found = row_labels([[0, 1], [1, 0]], as_lists=True)
+    found = row_labels([[0, 1], [1, 0]], form="lists")
     assert (found.form, rows_of(found)) == ("lists", [(0, 1), (0, 1)])
     assert row_labels([[0, 1], [1]]).form == "lists"
     assert row_labels([[0], [1]]).form == "lists"

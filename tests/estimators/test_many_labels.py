@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from scipy.special import entr
@@ -19,6 +20,7 @@ from surelearn import (
     SureKernelClassifier,
     SureTextClassifier,
     constraints,
+    evaluate,
     merge,
     tune,
 )
@@ -242,7 +244,65 @@ def test_one_kind_of_labels_in_a_model():
         model().fit(X, Y).calibrate(X, Y[:9])
 
 
+def test_a_model_of_a_matrix_takes_matrices_only():
+    """The same list must not mean one thing or another by the rows beside it."""
+    rows, table = X[:2], [[0, 1], [0, 1]]
+    clf = model().fit(X, Y[:, :2])
+    before = bits(clf)
+    assert clf.score(rows, table) == clf.score(rows, np.array(table))
+    said = "y must be an indicator matrix as before, got lists of labels"
+    for lists_ in ([[0, 1], [1]], [[0, 9], [0, 9]], [[], [0]], [["a"], ["b"]]):
+        for method in ("partial_fit", "score", "choose_thresholds", "calibrate", "reliability"):
+            with pytest.raises(ValueError, match=said):
+                getattr(clf, method)(rows, lists_)
+        with pytest.raises(ValueError, match=said):
+            evaluate(clf, rows, lists_)
+    with pytest.raises(ValueError, match=r"labels 0 to 1, which number the columns .*got 9\. "):
+        clf.learn_one(X[0], [0, 9])
+    with pytest.raises(ValueError, match=r"labels 0 to 2, which number the columns .*got 9\. "):
+        clf.partial_fit(rows, table, classes=[0, 1, 9])
+    assert bits(clf) == before
+    assert clf.partial_fit(rows, table, classes=[2]).label_format_ == "dense"
+    assert clf.learn_one(X[0], np.array([0, 1, 0, 1])).classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_a_model_of_lists_takes_lists_only():
+    clf = model().fit(X, lists(Y))
+    for other in (Y, sparse.csr_array(Y)):
+        for judge in (clf.partial_fit, clf.score, lambda X, y: evaluate(clf, X, y)):
+            with pytest.raises(ValueError, match="y must be lists of labels as before, got an ind"):
+                judge(X, other)
+    assert clf.score(X[:2], [[0, 1], [0, 1]]) == clf.score(X[:2], [[0, 1], [1, 0]])
+
+
+def test_matrices_to_judge_by_have_the_columns_of_the_model():
+    with pytest.raises(ValueError, match="y must have a column for each of 5 labels, got 3 col"):
+        evaluate(model().fit(X, Y), X, Y[:, :3])
+
+
+def test_labels_of_another_type_are_refused_by_the_score():
+    clf = model().fit(X, lists(Y, NAMES))
+    with pytest.raises(TypeError, match="y must hold labels of the same type as before, such as"):
+        clf.score(X, lists(Y))
+
+
+def test_missing_entries_of_a_matrix_are_named():
+    table = pandas.DataFrame(Y).astype("Int64")
+    assert bits(model().fit(X, table)) == bits(model().fit(X, Y))
+    table.iloc[7, 2] = pandas.NA
+    with pytest.raises(ValueError, match="y must have no missing labels, got <NA> at row 7"):
+        model().fit(X, table)
+
+
+def test_decoding_cannot_be_changed_to_what_has_no_effect():
+    clf = model(multiclass="ovr").fit(X, Y).set_params(decoding="hamming")
+    for method in (clf.predict, clf.predict_proba, clf.decision_function):
+        with pytest.raises(ValueError, match="decoding must be 'auto' where rows have many"):
+            method(X)
+
+
 REFUSED = [
+    ({"multiclass": "ovr", "decoding": "hamming"}, "decoding must be 'auto' where .*got 'hamming'"),
     ({"multiclass": "ovo"}, "multiclass must be 'joint' or 'ovr' where .*got 'ovo'"),
     ({"multiclass": "ecoc"}, "multiclass must be 'joint' or 'ovr' where .*got 'ecoc'"),
     ({"covariance": "full"}, "covariance must be 'diagonal' where .*got 'full'"),
@@ -272,8 +332,9 @@ def test_who_takes_one_label_only_says_so():
                 other.fit(X, y)
             with pytest.raises(ValueError, match=said):
                 other.partial_fit(X, y)
-    with pytest.raises(ValueError, match=said):
-        tune(model(), X, Y)
+    for y in (Y, lists(Y, NAMES)):
+        with pytest.raises(ValueError, match="y must have one label for each row in tune, got row"):
+            tune(model(), X, y)
     many = model().fit(X, Y)
     with pytest.raises(ValueError, match="sample_proba needs one label per row, got many"):
         many.sample_proba(X)

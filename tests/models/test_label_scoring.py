@@ -79,15 +79,15 @@ def test_rules_without_variances_give_label_sets_only():
 def test_a_prediction_is_right_if_all_labels_are():
     asked = scorer()
     truth = asked.has(ROWS)
-    labels = row_labels(lists(truth), as_lists=True).coded()
+    labels = row_labels(lists(truth), form="lists").coded()
     assert asked.right(ROWS, labels).all()
     other = truth.copy()
     other[7, 2] ^= True
-    labels = row_labels(lists(other), as_lists=True).coded()
+    labels = row_labels(lists(other), form="lists").coded()
     assert np.flatnonzero(~asked.right(ROWS, labels)).tolist() == [7]
     unknown = lists(truth)
     unknown[4] = [*unknown[4], 99]
-    labels = row_labels(unknown, as_lists=True).coded()
+    labels = row_labels(unknown, form="lists").coded()
     assert np.flatnonzero(~asked.right(ROWS, labels)).tolist() == [4]
 
 

@@ -154,14 +154,43 @@ def same_number_of_labels(before: bool, now: bool) -> None:
         raise ValueError(f"y must have {kinds[before]} as before, got {kinds[now]}.")
 
 
-def indicator_fits(n_columns: int, n_labels: int, *, as_lists: bool) -> None:
-    """Refuse an indicator matrix whose columns are not the labels of a model."""
-    if as_lists:
+def as_listed_before(before: bool, now: bool) -> None:
+    """Refuse an indicator matrix for a model that has learnt lists of labels."""
+    if before and not now:
         raise ValueError("y must be lists of labels as before, got an indicator matrix.")
+
+
+def lists_for_a_matrix() -> ValueError:
+    """The error of a model that has learnt an indicator matrix."""
+    return ValueError(
+        "y must be an indicator matrix as before, got lists of labels. Turn them into a matrix by "
+        "sklearn.preprocessing.MultiLabelBinarizer, or fit a model on lists."
+    )
+
+
+def columns_only(labels: Sequence[Any], n_columns: int) -> None:
+    """Refuse labels that are no columns of the indicator matrix that a model has learnt."""
+    strange = [label for label in labels if label not in range(n_columns)]
+    if strange:
+        raise ValueError(
+            f"y must have labels 0 to {n_columns - 1}, which number the columns of the indicator "
+            f"matrix, got {strange[0]!r}. Pass rows of a wider matrix for new labels."
+        )
+
+
+def indicator_fits(n_columns: int, n_labels: int) -> None:
+    """Refuse an indicator matrix whose columns are not the labels of a model."""
     if n_columns < n_labels:
         raise ValueError(
             f"y must have a column for each of {n_labels} labels, got {n_columns} columns."
         )
+
+
+def not_tuned() -> ValueError:
+    return ValueError(
+        "y must have one label for each row in tune, got rows of many labels. Choose settings of "
+        "many labels by sklearn.model_selection.GridSearchCV on an indicator matrix."
+    )
 
 
 def no_label_sets(name: str) -> ValueError:
@@ -214,6 +243,9 @@ def indicator(matrix: Any) -> None:
     values = matrix.data if is_sparse else matrix
     if values.dtype.kind not in "biufO":
         raise TypeError(f"y must hold 0 and 1 as an indicator matrix, got {values.dtype} values.")
+    if values.dtype.kind == "O":
+        for i, row in enumerate(values):
+            labels_of_row(row, i)
     bad = np.argwhere((values != 0) & (values != 1))
     if len(bad):
         got = values[tuple(bad[0])]

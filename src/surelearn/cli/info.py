@@ -71,7 +71,7 @@ def info(model: Model, as_json: Json = False) -> None:
     for name in found:
         if name in _NAMES:
             typer.echo(f"{_NAMES[name]:<{wide}}  {_shown(name, found[name])}")
-    if "classes" in found:
+    if found.get("classes"):
         head = "label" if "labels" in found else "class"
         typer.echo(f"\n{_classes(found['classes'], head)}")
 
@@ -141,8 +141,10 @@ def _of_problems(model: Any) -> dict[str, Any]:
     if not model.model_.many_labels:
         named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
         return {"multiclass": named}
-    chosen = model.thresholds_.tolist()
-    return {"labels": "any number", **({"thresholds": chosen} if any(chosen) else {})}
+    from surelearn.estimators.many_labels import label_settings
+
+    chosen = label_settings(model).get("thresholds")
+    return {"labels": "any number", **({"thresholds": chosen} if chosen else {})}
 
 
 def _of_weights(model: Any) -> dict[str, Any]:

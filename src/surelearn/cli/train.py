@@ -162,8 +162,8 @@ def _kept_back(model: SureClassifier, kept: Path, reading: dict[str, Any]) -> Ba
     how = {name: value for name, value in reading.items() if name != "weight"}
     fitted = model if hasattr(model, "stream_") else None
     source = opened([str(kept)], how, model=fitted, columns=("text", "features", "label"))
-    records = source.first(sys.maxsize)
-    if records.labels is None or records.labels.starts is None:
+    records = source.first(sys.maxsize) if source.may_list else None
+    if records is None or records.labels is None or records.labels.starts is None:
         raise ValueError(
             f"--thresholds needs rows with many labels, got {kept} with one label a row or none. "
             "Use lists in jsonl, or --label-separator for csv."

@@ -47,7 +47,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         n_problems), or a `decode.Code` of it, with entries +1 and -1 for the sides of a problem and
         0 for classes it never sees. ``"ecoc"`` and a matrix cannot take classes that appear later.
         Many labels per row are always learnt as problems of two classes, one for each label, and
-        need ``"joint"`` or ``"ovr"``, single constraints and a diagonal covariance.
+        need ``"joint"`` or ``"ovr"``, ``decoding="auto"``, single constraints and a diagonal
+        covariance.
     passes : int, default 10
         Passes over the data in `fit`.
     shuffle : bool, default True
@@ -99,8 +100,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         Known labels, sorted.
     label_format_ : {"dense", "sparse", "lists"} or None
         In what `predict` gives many labels per row: an indicator matrix, dense or CSR, or a list of
-        tuples. None: rows have one label. A matrix numbers its labels: a model that has learnt
-        other ones gives lists.
+        tuples. None: rows have one label. A matrix numbers its labels: a model of a matrix takes
+        matrices only, and a model of lists takes lists only.
     thresholds_ : ndarray of shape (n_labels,)
         The margin above which a row has each of many labels: 0, or as `choose_thresholds` chose.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
@@ -246,6 +247,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
             self.cost is None
             and self.class_weight is None
             and self.covariance == "diagonal"
+            and self.decoding == "auto"
             and isinstance(self.multiclass, str)
             and self.multiclass in ("joint", "ovr")
             and (self.constraints == "single" or isinstance(self.constraints, Single))
@@ -259,8 +261,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         ----------
         X : array or CSR matrix of shape (n_samples, n_features), or list of dicts
         y : array of shape (n_samples,), or for many labels per row an indicator matrix or lists
-            As many labels per row as before, one or many. All columns of a matrix are known from
-            now on.
+            As many labels per row as before, one or many, and in the same form: a matrix or lists.
+            All columns of a matrix are known from now on.
         classes : array, optional
             Labels to know from now on. Others are known from the row where they first appear.
         sample_weight : array of shape (n_samples,), optional
@@ -278,6 +280,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         before = model.classes if batch.columns is None else joined(model.classes, batch.columns)
         known = known_classes(before, batch.y, classes, settings.class_weight)
         every = joined(known, batch.y)
+        if batch.columns is not None:
+            _check.columns_only(every.tolist(), len(every))
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
         if batch.size or classes is not None:

@@ -34,8 +34,13 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
 
 def one_label_each(y: Any, name: str = "y") -> None:
     """Refuse rows of many labels."""
-    if has_many(y) and not _is_column(y):
+    if has_label_sets(y):
         raise _check.no_label_sets(name)
+
+
+def has_label_sets(y: Any) -> bool:
+    """Whether rows have many labels; lists of one label each may be a column of labels."""
+    return has_many(y) and not _is_column(y)
 
 
 def has_many(y: Any) -> bool:
@@ -106,11 +111,12 @@ class RowLabels:
         return Labels(np.searchsorted(classes, self.y).astype(np.int32), classes, self.starts)
 
 
-def row_labels(y: Any, *, as_lists: bool = False) -> RowLabels:
+def row_labels(y: Any, *, form: str | None = None) -> RowLabels:
     """The checked labels of rows that may have one label each or many.
 
     Lists of 0 and 1 that all have the same length are the rows of an indicator matrix, as in
-    scikit-learn, unless `as_lists`: as lists of labels all of them would be the same.
+    scikit-learn: as lists of labels all of them would be the same. A model that has learnt many
+    labels gives its `form`, so that the other rows of a call do not decide what a list means.
     """
     if isinstance(y, RowLabels):
         return y
@@ -119,12 +125,17 @@ def row_labels(y: Any, *, as_lists: bool = False) -> RowLabels:
     if sparse.issparse(y):
         matrix = sparse.csr_array(y, copy=True)
         matrix.sum_duplicates()
-        return _of_matrix(matrix.tocoo(), "sparse")
-    if len(getattr(y, "shape", ())) == 2:
-        return _of_matrix(np.asarray(y), "dense")
-    rows = _listed(y)
-    matrix = None if as_lists else _matrix_of(rows)
-    return _of_lists(rows) if matrix is None else _of_matrix(matrix, "dense")
+        found = _of_matrix(matrix.tocoo(), "sparse")
+    elif len(getattr(y, "shape", ())) == 2:
+        found = _of_matrix(np.asarray(y), "dense")
+    else:
+        rows = _listed(y)
+        table = None if form == "lists" else _matrix_of(rows)
+        if table is None and form in ("dense", "sparse"):
+            raise _check.lists_for_a_matrix()
+        found = _of_lists(rows) if table is None else _of_matrix(table, "dense")
+    _check.as_listed_before(form == "lists", found.columns is None)
+    return found
 
 
 def _listed(y: Any) -> list[list[Any]]:

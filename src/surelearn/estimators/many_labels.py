@@ -125,17 +125,17 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
     def _known_labels(self, y: Any) -> RowLabels:
         """Labels, as many for each row as the model has learnt."""
         model = self._fitted()
-        as_lists = model.many_labels and self.label_format_ == "lists"
-        labels = row_labels(y, as_lists=as_lists)
+        labels = row_labels(y, form=self.label_format_)
         _check.same_number_of_labels(model.many_labels, labels.is_many)
         if labels.columns is not None:
-            _check.indicator_fits(len(labels.columns), len(model.classes), as_lists=as_lists)
+            _check.indicator_fits(len(labels.columns), len(model.classes))
         return labels
 
     def _scorer(self) -> Scorer:
         model = self._fitted()
         if not model.many_labels:
             return super()._scorer()
+        _check.for_many_labels("decoding", self.decoding, ["auto"])
         return scorer_of(
             model,
             rules.get(self.rule),
@@ -149,6 +149,7 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         asked, rows = self._scorer(), self._rows(X)
         labels = self._known_labels(y)
         _check.one_label_a_row(len(labels), len(rows), many=True)
+        _check.one_kind(asked.model.classes, labels.y)
         return asked.right(rows, labels.coded())
 
 

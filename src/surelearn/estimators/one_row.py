@@ -37,7 +37,8 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
             frame that was learnt before.
         y : label
             For a model of many labels per row: a list, tuple or set of labels, which may be empty,
-            or a row of an indicator matrix.
+            or an array or sparse row, which is a row of an indicator matrix. A list always holds
+            labels; in a model of an indicator matrix they are the numbers of its columns.
         sample_weight : float, optional
         """
         is_first = "n_features_in_" not in self.__dict__
@@ -115,9 +116,11 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
         if isinstance(y, sparse.sparray | sparse.spmatrix | np.ndarray) and np.ndim(y):
             y = sparse.csr_array(y.reshape(1, -1)) if sparse.issparse(y) else np.atleast_2d(y)
             return row_labels(y) if self._fresh else self._known_labels(y)
-        labels = row_labels([y], as_lists=True)
+        labels = row_labels([y], form="lists")
         if not self._fresh:
             _check.same_number_of_labels(self._model.many_labels, labels.is_many)
+            if self.label_format_ in ("dense", "sparse"):
+                _check.columns_only(labels.y.tolist(), len(self._model.classes))
         return labels
 
     def _kept_method(self) -> Method | None:

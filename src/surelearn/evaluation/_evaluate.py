@@ -138,6 +138,8 @@ def _comparison(duel: NDArray[np.int64]) -> Comparison:
 
 def _of_source(models: list[Any], source: Source) -> Iterator[_Piece]:
     many = many_labels(models[0])
+    if not source.may_list:  # before an empty cell is read as a missing label
+        _check.labels_for(source.name, many=many, got=False)
     for judged in judged_batches(models, source):
         labels = judged.batch.labels
         if labels is None:
@@ -149,9 +151,11 @@ def _of_source(models: list[Any], source: Source) -> Iterator[_Piece]:
 
 def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[_Piece]:
     many = many_labels(models[0])
-    as_lists = getattr(models[0], "label_format_", None) == "lists"
-    labels = row_labels(y, as_lists=as_lists)
+    form = getattr(models[0], "label_format_", None)
+    labels = row_labels(y, form=form)
     _check.labels_for("y", many=many, got=labels.is_many)
+    if form is not None and labels.columns is not None:
+        _check.indicator_fits(len(labels.columns), len(models[0].classes_))
     if sparse.issparse(X):
         X = X.tocsr()
     elif not hasattr(X, "__len__"):

@@ -66,6 +66,7 @@ class RowSettings(ClassifierSettings):
     rule: rules.Rule
     constraints: constraints.Constraints
     method: UpdateMethod
+    decoding: str
     covariance: str
     passes: int
     shuffle: bool
@@ -85,7 +86,7 @@ class RowSettings(ClassifierSettings):
         cost = _check.cost(params["cost"])
         _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
         multiclass = reductions.multiclass(params["multiclass"])
-        reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
+        decoding = reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
         if multiclass != "joint":
             _check_reduced(scheme, covariance=covariance, cost=cost)
         dtype = _check.storage(params["dtype"])
@@ -95,6 +96,7 @@ class RowSettings(ClassifierSettings):
             constraints=scheme,
             method=UpdateMethod(core, scheme.core(), cost, threads),
             multiclass=multiclass,
+            decoding=decoding,
             covariance=covariance,
             projection=_check.choice(
                 "projection", params["projection"], ["auto", "precision", "covariance"]
@@ -131,6 +133,7 @@ class RowSettings(ClassifierSettings):
     def check_many_labels(self) -> None:
         """Raise for settings that rows of many labels cannot have."""
         _check.for_many_labels("multiclass", self.multiclass, ["joint", "ovr"])
+        _check.for_many_labels("decoding", self.decoding, ["auto"])
         _check.for_many_labels("constraints", self.constraints, [constraints.Single()])
         _check.for_many_labels("covariance", self.covariance, ["diagonal"])
         _check.for_many_labels("cost", None if self.method.cost is None else "a matrix", [None])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: A label with fewer rows takes the common threshold: its own would follow chance.
+#: A label with fewer rows takes the common threshold: one of that label alone would follow chance.
 _FEWEST = 3
 
 
@@ -19,7 +19,7 @@ def best_thresholds(scores: Array, has: NDArray[np.bool_], *, average: str) -> A
     with TP the number of right predictions, P that of predictions and N that of true labels. The
     micro average takes all three over all labels, and one threshold for all of them: many small
     labels with a threshold each would fit it to chance. The macro average is the mean of the F1 of
-    all labels, so each has a threshold of its own; those with fewer than three rows take the common
+    all labels, so a threshold is chosen for each; labels with fewer than three rows take the common
     one.
 
     Parameters

@@ -296,6 +296,8 @@ class Source(ABC):
         self._parts = list(parts)
         #: Other settings of the reader, as keywords of `batches`.
         self.settings: dict[str, Any] = {}
+        #: Whether records may have lists of labels; those of csv need a separator.
+        self.may_list = True
 
     @property
     def names(self) -> list[str]:

@@ -42,6 +42,7 @@ class CsvSource(Source):
         self, files: Sequence[File], wanted: ColumnSpec, *, layout: CsvDialect, skip_bad: bool
     ) -> None:
         super().__init__(files)
+        self.may_list = wanted.separator is not None
         self.files = list(files)
         self._wanted = wanted
         self._layout = layout

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.estimators.base import put_model
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.labels import one_label_each
+from surelearn.estimators.labels import has_label_sets
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import whole_batch
 from surelearn.estimators.table import Table, word
@@ -137,7 +137,8 @@ def tune(
     verbose = _check.verbosity(verbose)
     _check_decoding(estimator.decoding)
     _check_whole(estimator.n_shards)
-    one_label_each(y)
+    if has_label_sets(y):
+        raise _check.not_tuned()
     best: SureClassifier = clone(estimator)
     batch, classes = whole_batch(best, X, y, sample_weight, who="tune")
     entrants = _entrants(estimator, candidates, batch.is_sparse)
