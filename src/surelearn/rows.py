@@ -29,7 +29,8 @@ def rows_of(X: Any) -> _core.Rows:
 
 def checked_matrix(name: str, value: Any) -> csr_array:
     """Checked rows of finite numbers as CSR, of float32 or float64; errors call them `name`."""
-    kept = issparse(value) or (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
+    is_array = issparse(value) or isinstance(value, np.ndarray)
+    kept = is_array and value.dtype.kind in "biuf"
     rows = value if kept else _check.numbers(name, value)
     _check.table_of_rows(name, rows.shape)
     matrix = csr_array(rows)

@@ -29,6 +29,11 @@ TABLE = np.zeros((2, 2))
         ([[0, 1, 2]], ValueError, r"edges must be of shape \(n_edges, 2\), got shape \(1, 3\)"),
         ([[0.0, 1.0]], TypeError, "edges must be pairs of whole numbers, got"),
         ([["a", "b"]], TypeError, "edges must be pairs of whole numbers, got"),
+        (
+            [[0, 1], [1]],
+            TypeError,
+            r"edges must be pairs of whole numbers, got \[\[0, 1\], \[1\]\]",
+        ),
     ],
 )
 def test_edges_that_make_no_sense(edges, kind, message):
@@ -65,6 +70,14 @@ def test_a_graph_may_have_no_edges(none):
         (np.array([[0.0, 1.0], [-np.inf] * 2]), ValueError, r"unary\[1\] must allow a label"),
         ([[0.0, 1.0], [-np.inf]], ValueError, r"unary\[1\] must allow a label, got -inf for all"),
         ([["a"]], TypeError, r"unary\[0\] must be an array of numbers, got \['a'\]"),
+        (np.zeros((1, 2)) + 1j, TypeError, "unary must be real, got complex numbers"),
+        ([np.zeros(2) + 1j], TypeError, r"unary\[0\] must be real, got complex numbers"),
+        (
+            [[0.0, 1e308]],
+            ValueError,
+            r"unary\[0\] must be at most 1e\+300 in size or -inf, got 1e\+308",
+        ),
+        (np.array([[0.0, -1e301]]), ValueError, r"at most 1e\+300 in size or -inf, got -1e\+301"),
         (7, TypeError, "unary must be a list of arrays, one for each node, got 7"),
         ("ab", TypeError, "unary must be a list of arrays, one for each node, got 'ab'"),
     ],
@@ -83,13 +96,19 @@ def test_scores_of_nodes_that_make_no_sense(unary, kind, message):
             r"a table of shape \(2, 2\) for edge 0.* got shape \(2, 3\)",
         ),
         (np.zeros((2, 3, 2)), ValueError, r"shape \(2, 2\) for edge 0, .* got shape \(3, 2\)"),
-        (np.zeros((3, 2, 2)), ValueError, "2 tables, one for each edge, got 3"),
+        (np.zeros((3, 2, 2)), ValueError, "as many tables as there are edges, 2, got 3"),
         (np.zeros(2), ValueError, r"of two or three dimensions, got shape \(2,\)"),
-        ([TABLE], ValueError, "2 tables, one for each edge, got 1"),
+        ([TABLE], ValueError, "as many tables as there are edges, 2, got 1"),
         ([TABLE, np.zeros((2, 1))], ValueError, r"\(2, 2\) for edge 1, .* got shape \(2, 1\)"),
         ([TABLE, TABLE + np.nan], ValueError, r"pairwise\[1\] must be finite or -inf, got nan"),
         (TABLE + np.inf, ValueError, "pairwise must be finite or -inf, got inf"),
         ([[0.0, 1.0], [2.0]], TypeError, "pairwise must be tables of numbers, got"),
+        (
+            TABLE + 2e300,
+            ValueError,
+            r"pairwise must be at most 1e\+300 in size or -inf, got 2e\+300",
+        ),
+        (TABLE + 1j, TypeError, "pairwise must be real, got complex numbers"),
         (None, TypeError, "pairwise must be a list of tables, got None"),
     ],
 )
@@ -108,8 +127,8 @@ def test_a_table_has_the_labels_of_the_first_node_as_rows():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1], r"labels must have one whole number for each of 3 nodes, got \[0, 1\]"),
-        ([0.0, 1.0, 0.0], "labels must have one whole number for each of 3 nodes"),
+        ([0, 1], r"labels must be one whole number for each of 3 nodes, got \[0, 1\]"),
+        ([0.0, 1.0, 0.0], "labels must be one whole number for each of 3 nodes"),
         ([0, 1, 2], "labels must be within the labels of each node, from 0 to 1 for node 2, got 2"),
         ([0, -1, 0], "from 0 to 1 for node 1, got -1"),
     ],
@@ -117,6 +136,11 @@ def test_a_table_has_the_labels_of_the_first_node_as_rows():
 def test_labellings_that_make_no_sense(labels, message):
     with pytest.raises(ValueError, match=message):
         FactorGraph(U, EDGES, TABLE).score(labels)
+
+
+def test_labels_of_lists_of_any_lengths():
+    with pytest.raises(TypeError, match="labels must be one whole number for each of 3 nodes"):
+        FactorGraph(U, EDGES, TABLE).score([[0], [1, 0], 0])
 
 
 @pytest.mark.parametrize(
@@ -162,21 +186,38 @@ def test_a_graph_that_does_not_fit_in_memory_says_how_much_it_needs(monkeypatch)
     n = 300
     edges = np.argwhere(np.triu(np.ones((n, n)), 1))
     factors = FactorGraph(np.zeros((n, 5)), edges, np.zeros((5, 5)))
-    message = r"fit in memory \(1.0 MB available\), got 44,850 edges, which need 1\d\.\d MB"
+    message = r"fit in memory \(1.0 MB available\), got 44,850 edges, which need 2\d\.\d MB"
     with pytest.raises(MemoryError, match=message):
         factors.sum_product()
+
+
+def test_pairs_at_known_labels_count_as_memory(monkeypatch):
+    monkeypatch.setattr(_factors, "MEMORY_LIMIT", 10**6)
+    star = FactorGraph(np.zeros((51, 60)), [[0, i] for i in range(1, 51)], np.zeros((60, 60)))
+    star.max_product(evidence={0: 0})
+    with pytest.raises(MemoryError, match=r"got 50 edges, which need \d\.\d MB"):
+        star.sum_product(evidence={0: 0})
 
 
 @pytest.mark.parametrize(
     ("more", "kind", "message"),
     [
-        ({"edge_features": [[1.0]]}, ValueError, "edge_features must have one row for each of 2"),
+        (
+            {"edge_features": [[1.0]]},
+            ValueError,
+            "edge_features must have as many rows as there are edges, 2, got 1",
+        ),
         ({"edge_features": [1.0, 2.0]}, ValueError, "edge_features must have two dimensions"),
         ({"edge_features": [[1.0], [np.nan]]}, ValueError, "edge_features must be finite, got nan"),
-        ({"edge_types": ["a"]}, ValueError, "edge_types must have one row for each of 2 edges"),
+        (
+            {"edge_types": ["a"]},
+            ValueError,
+            "edge_types must have as many rows as there are edges, 2",
+        ),
         ({"edge_types": ["a", 1]}, TypeError, "edge_types must be of one kind, got texts and"),
         ({"edge_types": ["a", 1.5]}, TypeError, "must be texts or whole numbers, got 1.5"),
         ({"edge_types": ["a", None]}, TypeError, "must be texts or whole numbers, got None"),
+        ({"edge_types": [1, 2**70]}, ValueError, "edge_types must fit in 64 bits, got 1180591620"),
         ({"edge_types": "ab"}, TypeError, "edge_types must be a list of types, one for each edge"),
         (
             {"edge_types": ["a", "b"], "edge_features": [[1.0], [2.0]]},
@@ -203,6 +244,9 @@ def test_features_of_edges_that_make_no_sense(more, kind, message):
         (sparse.csr_array([[np.nan]]), ValueError, "nodes must be finite, got NaN or infinity in"),
         ([[1e39]], ValueError, r"nodes must be finite in single precision, got 1e\+39"),
         ([["a"]], TypeError, "nodes must be an array of numbers, got"),
+        (None, TypeError, "nodes must be an array of numbers, got None"),
+        (np.array([[1j]]), TypeError, "nodes must be real, got complex numbers"),
+        (sparse.csr_array([[1j]]), TypeError, "nodes must be real, got complex numbers"),
         (np.array([["a"]]), TypeError, "nodes must be an array of numbers, got"),
     ],
 )
@@ -219,6 +263,7 @@ def test_features_of_nodes_that_make_no_sense(nodes, kind, message):
         ([1, 0], ValueError, "parents must lead to a root, got a cycle above node 0"),
         ([-1, 1], ValueError, "got a cycle above node 1"),
         ([-1, 0, 4, 2, 3, 4], ValueError, "got a cycle above node 2"),
+        ([[0], [1, 2]], TypeError, "parents must be a list of whole numbers, got"),
         ([0.0], TypeError, r"parents must be a list of whole numbers, got \[0\.0\]"),
         (3, TypeError, "parents must be a list of whole numbers, got 3"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -148,6 +149,27 @@ def test_one_warning_tells_how_many_graphs_have_not_converged(unsettled):
         _, report = unsettled.predict([tree, *X], report=True)
     assert report.converged.tolist() == [True] + [False] * 4
     assert (report.residual[1:] > 1e-9).all()
+
+
+def test_calibration_warns_of_messages_that_have_not_converged(unsettled):
+    X, y = pictures(5, seed=1)
+    fresh = copy.deepcopy(unsettled)
+    with pytest.warns(ConvergenceWarning, match="messages on 5 of 5 graphs must conv") as caught:
+        fresh.calibrate(X, y)
+    assert caught[0].filename == __file__
+    assert len(caught) == 1
+    assert fresh.temperature_ > 0
+
+
+def test_labels_without_a_graph_in_training():
+    declared = SureGraphClassifier().partial_fit([], [], classes=["a", "b"])
+    assert declared.predict([]) == []
+    message = (
+        r"X\[0\].nodes must have features that training has seen, got 1 column before any graph"
+    )
+    for method in (declared.predict, declared.predict_proba, declared.margin):
+        with pytest.raises(ValueError, match=message):
+            method([Graph([[1.0]], [])])
 
 
 def test_grids_converge_with_more_sweeps():

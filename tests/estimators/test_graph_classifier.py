@@ -170,6 +170,15 @@ def test_a_weight_of_zero_is_as_if_the_graph_had_never_come():
     assert bits(one) == bits(other)
 
 
+def test_a_weight_of_zero_everywhere_is_named():
+    X, y = threads(5)
+    message = "sample_weight must have a positive entry, got zero weight in every graph"
+    with pytest.raises(ValueError, match=message):
+        made().fit(X, y, sample_weight=[0] * 5)
+    with pytest.raises(ValueError, match="at least two classes"):
+        made().fit([], [])
+
+
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     X, y = threads(40)
     first, again = (made(n_jobs=jobs).fit(X, y) for jobs in (1, 2))

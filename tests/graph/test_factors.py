@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 import threading
 import warnings
 
@@ -124,7 +126,7 @@ def test_a_chain_is_a_graph(scores):
     assert best.score == pytest.approx(chain.score(chain.best()), rel=1e-12, abs=1e-12)
 
 
-def test_a_chain_of_whole_scores_has_the_labels_of_the_chain():
+def test_a_graph_that_is_a_chain_has_the_labels_of_the_chain():
     rng = np.random.default_rng(0)
     U, A = rng.normal(size=(200, 5)), rng.normal(size=(5, 5))
     factors = FactorGraph(U, tree(np.arange(200) - 1), A)
@@ -222,7 +224,7 @@ def test_what_no_labelling_allows():
             method()
     apart = [[-np.inf, 0.0], [0.0, -np.inf]]  # neighbours must differ: no way around a triangle
     triangle = FactorGraph(np.zeros((3, 2)), LOOPS["triangle"][1], apart)
-    with pytest.raises(ValueError, match="must allow a labelling of all nodes, got -inf"):
+    with pytest.raises(ValueError, match="allow a labelling of all nodes, got -inf"):
         triangle.sum_product(evidence={0: 0, 1: 0})
 
 
@@ -295,6 +297,71 @@ def test_any_small_graph_with_weak_couplings(factors):
     assert_lists(found.marginals, every.marginals(), atol=0.05)
     assert best.score == pytest.approx(every.scores[0], abs=0.5)
     assert every.score(labelling(best.labels)) == pytest.approx(best.score, abs=APART)
+
+
+APART_IF_JOINED = np.where(np.eye(3, dtype=bool), -np.inf, 0.0)  # a colouring
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_colouring_that_messages_miss_is_not_called_impossible(seed):
+    rng = np.random.default_rng(seed)
+    right = rng.integers(0, 3, 14)
+    edges = [(a, b) for a in range(14) for b in range(a) if right[a] != right[b]]
+    some = np.array(edges)[rng.random(len(edges)) < 0.5]
+    factors = FactorGraph(np.zeros((14, 3)), some, APART_IF_JOINED)
+    assert factors.score(right) == 0.0
+    try:
+        found = factors.max_product().score
+    except ValueError as error:
+        found = str(error)
+    assert found == 0.0 or re.search("got none by messages .* may still exist", found)
+
+
+def test_what_is_impossible_is_said_with_and_without_loops():
+    apart = APART_IF_JOINED[:2, :2]
+    triangle = FactorGraph(np.zeros((3, 2)), [[0, 1], [1, 2], [2, 0]], apart)
+    for method in (triangle.max_product, lambda: triangle.k_best(2)):
+        with pytest.raises(ValueError, match="got none by messages on a graph with loops"):
+            method()
+    pair = FactorGraph(np.zeros((2, 1)), [[0, 1]], [[-np.inf]])
+    for method in (pair.max_product, pair.sum_product, lambda: pair.k_best(2)):
+        with pytest.raises(ValueError, match="unary and pairwise must allow a labelling of all"):
+            method()
+
+
+def test_evidence_that_is_impossible_is_named():
+    apart = APART_IF_JOINED[:2, :2]
+    chain = FactorGraph(np.zeros((4, 2)), tree([-1, 0, 1, 2]), apart)
+    forbidden = FactorGraph([[0.0, -np.inf], [0.0, 0.0]], [[0, 1]], np.zeros((2, 2)))
+    for kind in ("max_product", "sum_product"):
+        with pytest.raises(ValueError, match=r"evidence must .* got label 1 for node 0, of score"):
+            getattr(forbidden, kind)(evidence={0: 1})
+        for known in ({0: 0, 2: 1}, {0: 0, 1: 0}, {0: 0, 3: 0}):
+            with pytest.raises(ValueError, match=r"^evidence, unary and pairwise must together"):
+                getattr(chain, kind)(evidence=known)
+
+
+def test_pairs_at_known_labels_agree_with_the_nodes():
+    sizes = [2, 3, 2, 4]
+    rng = np.random.default_rng(0)
+    edges = [[0, 1], [1, 2], [2, 3], [0, 3]]
+    factors = (
+        [rng.normal(size=n) for n in sizes],
+        edges,
+        [rng.normal(size=(sizes[a], sizes[b])) for a, b in edges],
+    )
+    found = FactorGraph(*factors).sum_product(evidence={1: 2})
+    for (a, b), pair in zip(edges, found.pair_marginals, strict=True):
+        np.testing.assert_allclose(pair.sum(axis=1), found.marginals[a], atol=1e-12)
+        np.testing.assert_allclose(pair.sum(axis=0), found.marginals[b], atol=1e-12)
+
+
+def test_a_graph_is_copied_after_use():
+    factors = FactorGraph(*random_factors(grid(2, 2), 4))
+    want = factors.is_forest, factors.score([0, 1, 2, 0])
+    twin = pickle.loads(pickle.dumps(factors))
+    assert (twin.is_forest, twin.score([0, 1, 2, 0])) == want
+    assert twin.max_product().score == factors.score(twin.max_product().labels)
 
 
 def test_damping_leads_to_the_same_messages_where_both_converge():

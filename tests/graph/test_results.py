@@ -34,6 +34,15 @@ def test_results_do_not_change():
         best.score = 2.0
 
 
+def test_results_are_compared_by_identity():
+    one, other = (BestLabelling(True, 0.0, 0.0, True, LABELS, 1.5, TABLE) for _ in range(2))
+    assert one != other
+    assert one == one
+    assert len({one, other}) == 2
+    sums = Marginals(True, 0.0, 0.0, True, np.exp(TABLE), [], 2.25)
+    assert sums in [one, sums]
+
+
 def test_a_report_has_a_line_for_each_graph():
     report = GraphReport(np.array([True, False]), np.array([0.0, 0.5]))
     assert report.converged.tolist() == [True, False]

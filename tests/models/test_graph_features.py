@@ -71,7 +71,9 @@ def test_the_largest_graph_decides_how_much_memory_is_needed():
     table = GraphFeatures(True).meet(X).table(X)
     n_edges, needed = table.n_bytes(3)
     assert n_edges == 7
-    assert needed > 8 * (8 * 3 + 2 * 7 * 3)
+    assert needed >= 8 * (8 * 3 + 2 * 7 * 3)
+    many = 1000  # labels: the table that all edges share is most of it
+    assert table.n_bytes(many)[1] >= 2 * 8 * many**2
     types = [Graph(graph.nodes, graph.edges, edge_types=["x"] * 7) for graph in X]
     assert GraphFeatures(True).meet(types).table(types).n_bytes(3)[1] >= needed + 8 * 7 * 9
     assert table.part(0, 0).n_bytes(3) == (0, 0)
@@ -104,6 +106,16 @@ def test_graphs_with_other_features_are_refused(known, other, kind, message):
         features.meet([other])
     with pytest.raises(kind, match=message):
         features.check([other])
+
+
+@pytest.mark.parametrize(("other", "got"), [(FEATURED, "features"), (TYPED, "types")])
+def test_edges_after_training_without_any_must_have_no_features(other, got):
+    features = GraphFeatures(True).meet([ALONE])
+    features.check([ALONE, PLAIN])
+    message = rf"X\[1\] must have edges with no features, as fit has seen no edge, got {got}"
+    with pytest.raises(ValueError, match=message):
+        features.check([PLAIN, other])
+    assert features.meet([other]).edges == got
 
 
 def test_a_graph_without_edges_fits_all():

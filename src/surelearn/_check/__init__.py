@@ -38,6 +38,7 @@ from surelearn._check._dialect import (
 from surelearn._check._extras import install, missing, need
 from surelearn._check._files import file_names, is_open_file, source_made_by
 from surelearn._check._graphs import (
+    bare_edges,
     edge_types,
     edges,
     evidence,
@@ -53,9 +54,11 @@ from surelearn._check._graphs import (
     pairwise_scores,
     parents,
     possible,
+    possible_evidence,
     same_edges,
     same_types,
     same_width,
+    seen_features,
     single_precision,
     unary_scores,
 )
@@ -260,6 +263,7 @@ __all__ = [
     "as_names",
     "bad_line",
     "bad_record",
+    "bare_edges",
     "budget",
     "callback",
     "candidate_costs",
@@ -406,6 +410,7 @@ __all__ = [
     "positive_precisions",
     "positive_variances",
     "possible",
+    "possible_evidence",
     "prior",
     "probabilities",
     "query_again",
@@ -428,6 +433,7 @@ __all__ = [
     "same_width",
     "sample_weight",
     "score_moments",
+    "seen_features",
     "sequences",
     "several_labels",
     "single_precision",

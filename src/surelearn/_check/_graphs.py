@@ -17,6 +17,9 @@ from surelearn._check._values import doubles, listing, shown
 #: Number of labels of each node, and the scores of all labels, node after node.
 Unary = tuple[NDArray[np.int64], NDArray[np.float64]]
 
+#: The largest score that is taken: sums of many of them stay finite.
+_LARGEST = 1e300
+
 #: Tables one after the other, in C order, and where the table of each edge begins.
 Tables = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -26,7 +29,7 @@ Tables = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 def edges(value: Any, n_nodes: int) -> NDArray[np.int32]:
     """Pairs of nodes, each at most once, in either direction."""
-    found = np.asarray(value)
+    found = _array("edges", value, "pairs of whole numbers")
     if found.size == 0:
         return np.zeros((0, 2), np.int32)
     if found.dtype.kind not in "iu":
@@ -43,6 +46,14 @@ def edges(value: Any, n_nodes: int) -> NDArray[np.int32]:
         )
     _distinct(found.astype(np.int64), n_nodes)
     return np.ascontiguousarray(found, dtype=np.int32)
+
+
+def _array(name: str, value: Any, what: str) -> NDArray[Any]:
+    """`value` as an array; raises if its lists have different lengths."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise TypeError(f"{name} must be {what}, got {shown(value)}.") from None
 
 
 def _existing(found: NDArray[Any], n_nodes: int) -> None:
@@ -70,7 +81,7 @@ def _distinct(found: NDArray[np.int64], n_nodes: int) -> None:
 
 def parents(value: Any) -> NDArray[np.int64]:
     """The parent of each node of a tree; -1 for a root."""
-    found = np.asarray(value)
+    found = _array("parents", value, "a list of whole numbers")
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
         raise TypeError(f"parents must be a list of whole numbers, got {shown(value)}.")
     bad = np.flatnonzero((found < -1) | (found >= len(found)))
@@ -142,6 +153,12 @@ def _scores(name: str, own: NDArray[np.float64]) -> None:
     bad = own[np.isnan(own) | (own == np.inf)]
     if bad.size:
         raise ValueError(f"{name} must be finite or -inf, got {bad[0]}.")
+    large = own[(np.abs(own) > _LARGEST) & (own != -np.inf)]
+    if large.size:
+        raise ValueError(
+            f"{name} must be at most {_LARGEST:g} in size or -inf, got {large[0]}. Use -inf to "
+            "forbid a label."
+        )
 
 
 def pairwise_scores(value: Any, sizes: NDArray[np.int64], edges: NDArray[np.int32]) -> Tables:
@@ -185,7 +202,9 @@ def _table_list(value: list[Any], shapes: NDArray[np.int64]) -> Tables:
 
 def _one_for_each(n_tables: int, n_edges: int) -> None:
     if n_tables != n_edges:
-        raise ValueError(f"pairwise must have {n_edges} tables, one for each edge, got {n_tables}.")
+        raise ValueError(
+            f"pairwise must have as many tables as there are edges, {n_edges}, got {n_tables}."
+        )
 
 
 def _table_shapes(found: NDArray[np.int64], shapes: NDArray[np.int64]) -> None:
@@ -202,13 +221,34 @@ def _wrong_table(e: int, got: tuple[int, ...], wanted: NDArray[np.int64]) -> str
     )
 
 
-def possible(score: float) -> float:
-    """The score of the best labelling, or log Z; raises if no labelling is possible."""
+def possible(score: float, *, is_exact: bool, given: bool) -> float:
+    """The score of the best labelling, or log Z; raises if no labelling was found.
+
+    Parameters
+    ----------
+    score : float
+    is_exact : bool
+        Whether a score of -inf proves that there is none.
+    given : bool
+        Whether some labels are known.
+    """
+    if score != -np.inf:
+        return score
+    who = "evidence, unary and pairwise must together" if given else "unary and pairwise must"
+    if is_exact:
+        raise ValueError(f"{who} allow a labelling of all nodes, got -inf for each of them.")
+    raise ValueError(
+        f"{who} allow a labelling that messages find, got none by messages on a graph with loops. "
+        "One may still exist: add evidence, or use finite scores in place of -inf."
+    )
+
+
+def possible_evidence(node: int, label: int, score: float) -> None:
+    """Refuse a known label that its node cannot have."""
     if score == -np.inf:
         raise ValueError(
-            "unary and pairwise must allow a labelling of all nodes, got -inf for each of them."
+            f"evidence must be possible labels, got label {label} for node {node}, of score -inf."
         )
-    return score
 
 
 # ----------------------------------------------------------------------------- labels
@@ -216,10 +256,10 @@ def possible(score: float) -> float:
 
 def labelling(value: Any, sizes: NDArray[np.int64]) -> NDArray[np.int32]:
     """The index of a label for each node."""
-    found = np.asarray(value)
+    found = _array("labels", value, f"one whole number for each of {len(sizes)} nodes")
     if found.shape != sizes.shape or (found.size and found.dtype.kind not in "iu"):
         raise ValueError(
-            f"labels must have one whole number for each of {len(sizes)} nodes, got {shown(value)}."
+            f"labels must be one whole number for each of {len(sizes)} nodes, got {shown(value)}."
         )
     outside = np.flatnonzero((found < 0) | (found >= sizes))
     if len(outside):
@@ -321,7 +361,9 @@ def single_precision(name: str, values: NDArray[Any]) -> None:
 
 def one_for_each_edge(name: str, n_rows: int, n_edges: int) -> None:
     if n_rows != n_edges:
-        raise ValueError(f"{name} must have one row for each of {n_edges} edges, got {n_rows}.")
+        raise ValueError(
+            f"{name} must have as many rows as there are edges, {n_edges}, got {n_rows}."
+        )
 
 
 def features_or_types(edge_features: object, edge_types: object) -> None:
@@ -343,7 +385,12 @@ def edge_types(value: Any, n_edges: int) -> NDArray[Any]:
         raise TypeError(f"edge_types must be texts or whole numbers, got {strange[0]!r}.")
     if len(kinds) > 1:
         raise TypeError("edge_types must be of one kind, got texts and whole numbers.")
-    return np.array(found, dtype=np.int64 if "int" in kinds else object)
+    if "int" not in kinds:
+        return np.array(found, dtype=object)
+    large = [own for own in found if not -(2**63) <= int(own) < 2**63]
+    if large:
+        raise ValueError(f"edge_types must fit in 64 bits, got {large[0]}. Write it as a text.")
+    return np.array(found, dtype=np.int64)
 
 
 def same_width(name: str, known: int, got: int, graph: int) -> None:
@@ -356,6 +403,24 @@ def same_edges(known: str, got: str, graph: int) -> None:
     """Refuse a graph whose edges have features where those before have types, or neither."""
     if known != got:
         raise ValueError(f"X[{graph}] must have edges with {known} as in fit, got {got}.")
+
+
+def seen_features(known: int | None, got: int, graph: int) -> None:
+    """Refuse a graph where training has seen none."""
+    if known is None:
+        columns = "1 column" if got == 1 else f"{got} columns"
+        raise ValueError(
+            f"X[{graph}].nodes must have features that training has seen, got {columns} before any "
+            "graph. Call fit, or partial_fit with graphs."
+        )
+
+
+def bare_edges(got: str, graph: int) -> None:
+    """Refuse features or types of edges where training has seen no edge."""
+    if got != "no features":
+        raise ValueError(
+            f"X[{graph}] must have edges with no features, as fit has seen no edge, got {got}."
+        )
 
 
 def same_types(known: NDArray[Any], found: NDArray[Any], graph: int) -> None:

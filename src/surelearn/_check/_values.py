@@ -105,6 +105,10 @@ def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...
 
 def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
     """`value` as an array of doubles in C order."""
+    if value is None:  # NumPy would read a NaN
+        raise TypeError(f"{name} must be {what}, got None.")
+    if getattr(getattr(value, "dtype", None), "kind", None) == "c":
+        raise TypeError(f"{name} must be real, got complex numbers.")
     try:
         return np.asarray(value, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):

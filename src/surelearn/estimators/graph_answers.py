@@ -164,13 +164,17 @@ class GraphAnswers(Estimator[GraphModel]):
         _check.some_judged(len(known), "node", "calibrate")
         _check.known_tags(given.labels, model.classes)
         messages, threads = self._messages(), self._threads()
+        residuals: dict[float, Array] = {}
 
         def marginals(temperature: float) -> Array:
-            return model.marginals(
+            p, residuals[temperature] = model.marginals(
                 table, messages, known, temperature=temperature, threads=threads
-            )[0]
+            )
+            return p
 
-        self.temperature_ = fitted_temperature(marginals, model.places(given.y))
+        found = fitted_temperature(marginals, model.places(given.y))
+        self._reported(residuals[found])
+        self.temperature_ = found
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

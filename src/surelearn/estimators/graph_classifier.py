@@ -182,6 +182,8 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
         """
         settings = self._settings_for()
         block = LabelledGraphs.of(X, y, sample_weight)
+        if block.numbers is not None:  # some weights are zero
+            _check.some_weight(block.size, "graph")
         _check.two_classes(block.labels, "fit")
         learner = GraphLearner(settings)
         if settings.n_shards == 1:

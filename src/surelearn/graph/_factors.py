@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from itertools import pairwise
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +25,11 @@ class FactorGraph:
     .. math:: s(y) = \sum_i u_i(y_i) + \sum_{(a, b) \in E} t_{ab}(y_a, y_b), \qquad
         Pr[y] = \exp(s(y)) / Z
 
-    A label is a number, from 0 to the number of the node's labels. A score of -inf forbids a label
-    or a pair of labels. The graph does not change: every method may be called from many threads.
+    A label is a number, from 0 and below the number of the node's labels. A score of -inf forbids a
+    label or a pair of labels. On a graph with loops messages may miss a labelling that is possible:
+    `max_product` and `k_best` then say that they have found none. They may also miss that none is
+    possible: `sum_product` then returns probabilities all the same. The graph does not change:
+    every method may be called from many threads.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ class FactorGraph:
         """Number of edges."""
         return len(self._factors.edges)
 
-    @property
+    @cached_property
     def is_forest(self) -> bool:
         """Whether the graph has no loop: answers are then exact."""
         forest: bool = _core.Graph(*self._factors).is_forest
@@ -113,7 +116,7 @@ class FactorGraph:
         """
         solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
         labels = solved.core.best()
-        score = _check.possible(solved.core.score(labels))
+        score = solved.possible(self._factors.score(labels))
         beliefs = _cut(solved.core.beliefs("max"), self._factors.sizes)
         return BestLabelling(*solved.state, labels, score, beliefs)
 
@@ -139,7 +142,7 @@ class FactorGraph:
         Marginals
         """
         solved = self._solved("sum", evidence, _limits(damping, tol, max_sweeps))
-        log_partition = _check.possible(solved.core.log_partition())
+        log_partition = solved.possible(solved.core.log_partition())
         flat, sizes = solved.core.beliefs("sum"), self._factors.sizes
         pairs = solved.pairs(self._factors, flat)
         return Marginals(*solved.state, _cut(flat, sizes), pairs, log_partition)
@@ -173,7 +176,7 @@ class FactorGraph:
         """
         number = _check.count("k", k)
         solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
-        _check.possible(solved.core.score(solved.core.best()))
+        solved.possible(self._factors.score(solved.core.best()))
         found: NDArray[np.int32] = solved.core.k_best(number)
         return found
 
@@ -188,21 +191,21 @@ class FactorGraph:
         -------
         float
         """
-        y = _check.labelling(labels, self._factors.sizes)
-        found: float = _core.Graph(*self._factors).score(y)
-        return found
+        return self._factors.score(_check.labelling(labels, self._factors.sizes))
 
     def _solved(
         self, kind: str, evidence: Mapping[int, int] | None, limits: tuple[float, float, int]
     ) -> _Solved:
         known = _check.evidence(evidence, self._factors.sizes)
         factors, kept = _given(self._factors, known)
-        _check.graph_fits(len(factors.edges), factors.n_bytes(kind), MEMORY_LIMIT)
+        needed = factors.n_bytes() + (self._factors.pair_bytes(kept) if kind == "sum" else 0)
+        _check.graph_fits(len(kept), needed, MEMORY_LIMIT)
         core = _core.Graph(*factors)
         converged, residual, n_sweeps = core.solve(kind, *limits)
         if not converged:
             _warn(f"{kind}_product", residual, limits)
-        return _Solved(core, kept, (converged, residual, n_sweeps, core.is_forest))
+        state = converged, residual, n_sweeps, core.is_forest
+        return _Solved(core, kept, state, given=bool(known))
 
 
 class _Factors(NamedTuple):
@@ -224,12 +227,25 @@ class _Factors(NamedTuple):
         begin = self.table_of[e]
         return self.tables[begin : begin + int(shape.prod())].reshape(shape)
 
-    def n_bytes(self, kind: str) -> int:
+    def score(self, labels: NDArray[np.int32]) -> float:
+        """The score of one labelling."""
+        a, b = labels[self.edges].T
+        own = self.unary[self.starts()[:-1] + labels].sum()
+        pairs = self.tables[self.table_of + a * self.sizes[self.edges[:, 1]] + b].sum()
+        return float(own + pairs)
+
+    def n_bytes(self) -> int:
         """What scores, messages in both directions and beliefs take."""
         ends = self.sizes[self.edges]
         messages = int(ends.sum()) + 12 * len(ends)  # with their places and residuals
-        pairs = int(ends.prod(axis=1).sum()) if kind == "sum" else 0
-        return 8 * (3 * len(self.unary) + 2 * len(self.tables) + messages + pairs)
+        return 8 * (4 * len(self.unary) + 2 * len(self.tables) + messages)
+
+    def pair_bytes(self, kept: NDArray[np.bool_]) -> int:
+        """What probabilities of pairs take: those of the core grow by doubling; where labels are
+        known, they are copied among those of all edges, with a mark for each."""
+        cells = self.sizes[self.edges].prod(axis=1)
+        grown = 2 * 8 * int(cells[kept].sum())
+        return grown if kept.all() else grown + 9 * int(cells.sum())
 
 
 class _Solved(NamedTuple):
@@ -238,6 +254,11 @@ class _Solved(NamedTuple):
     core: _core.Graph
     kept: NDArray[np.bool_]  # the edges that are in it
     state: tuple[bool, float, float, bool]  # converged, residual, n_sweeps, is_exact
+    given: bool  # whether some labels are known
+
+    def possible(self, score: float) -> float:
+        """The score, of the best labelling or of all; raises if there is none."""
+        return _check.possible(score, is_exact=self.state[-1], given=self.given)
 
     def pairs(self, factors: _Factors, flat: Array) -> PerNode:
         """The probability of each pair of labels; at a known label, the node's other labels are
@@ -245,13 +266,14 @@ class _Solved(NamedTuple):
         shapes = factors.sizes[factors.edges]
         if self.kept.all():
             return _cut_tables(self.core.pair_beliefs(), shapes)
-        starts = factors.starts()
-        own = [flat[a:b] for a, b in pairwise(starts)]
-        found = [np.outer(own[a], own[b]) for a, b in factors.edges]
-        beliefs = _cut_tables(self.core.pair_beliefs(), shapes[self.kept])
-        for e, table in zip(np.flatnonzero(self.kept), beliefs, strict=True):
-            found[e] = table
-        return _cut_tables(np.concatenate([table.ravel() for table in found]), shapes)
+        cells, starts = shapes.prod(axis=1), factors.starts()
+        found = np.empty(int(cells.sum()))
+        found[np.repeat(self.kept, cells)] = self.core.pair_beliefs()
+        ends = np.cumsum(cells)
+        for e in np.flatnonzero(~self.kept):
+            a, b = (flat[starts[v] : starts[v + 1]] for v in factors.edges[e])
+            np.outer(a, b, out=found[ends[e] - cells[e] : ends[e]].reshape(len(a), len(b)))
+        return _cut_tables(found, shapes)
 
 
 def _given(factors: _Factors, known: Mapping[int, int]) -> tuple[_Factors, NDArray[np.bool_]]:
@@ -266,13 +288,15 @@ def _given(factors: _Factors, known: Mapping[int, int]) -> tuple[_Factors, NDArr
     label[list(known)] = list(known.values())
     for node, own in known.items():
         score = unary[starts[node] + own]
+        _check.possible_evidence(node, own, score)
         unary[starts[node] : starts[node + 1]] = -np.inf
         unary[starts[node] + own] = score
     touched = (label[factors.edges] >= 0).any(axis=1)
     for e in np.flatnonzero(touched):
         node, scores = _folded(factors, int(e), label)
         unary[starts[node] : starts[node + 1]] += scores
-    _check.possible(float(np.maximum.reduceat(unary, starts[:-1]).min()))
+    best = float(np.maximum.reduceat(unary, starts[:-1]).min())
+    _check.possible(best, is_exact=True, given=True)
     kept: NDArray[np.bool_] = np.logical_not(touched)
     left = factors._replace(unary=unary, edges=factors.edges[kept], table_of=factors.table_of[kept])
     return left, kept

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 PerNode = NDArray[np.float64] | list[NDArray[np.float64]]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Convergence:
     """How far messages have come.
 
@@ -43,7 +43,7 @@ class Convergence:
         return f"{state}: residual {self.residual:.3g} after {self.n_sweeps:.3g} sweeps"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BestLabelling(Convergence):
     """The labelling of the largest score; see `FactorGraph.max_product`.
 
@@ -65,7 +65,7 @@ class BestLabelling(Convergence):
         return f"BestLabelling(n_nodes={len(self.labels)}, score={self.score:.6g}, {self._state()})"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Marginals(Convergence):
     """The probabilities of labels; see `FactorGraph.sum_product`.
 

@@ -27,6 +27,14 @@ class Graph:
     edge_types : list of str or int of length n_edges, optional
         In place of features: the type of each edge.
 
+    Attributes
+    ----------
+    nodes : csr_array of shape (n_nodes, n_features)
+        The features as they are kept. A graph made from it counts as sparse, even if these nodes
+        came as a dense array: pass ``nodes.toarray()`` for the same ``projection="auto"``.
+    is_sparse : bool
+        Whether the features of nodes came as a sparse matrix.
+
     Examples
     --------
     >>> from surelearn.graph import Graph, tree

@@ -62,7 +62,8 @@ class GraphTable(NamedTuple):
             return 0, 0
         K, shared = n_labels, self.pairs.shape[1] == 0  # without features edges share a table
         nodes, edges = np.diff(self.node_bounds), np.diff(self.edge_bounds)
-        each = 8 * (3 * K * nodes + (2 * K + 12 + (0 if shared else 2 * K**2)) * edges)
+        tables = 1 if shared else edges
+        each = 8 * (4 * K * nodes + (2 * K + 12) * edges + 2 * K**2 * tables)
         largest = int(each.argmax())
         return int(edges[largest]), int(each[largest])
 
@@ -140,7 +141,10 @@ class GraphFeatures:
     def check(self, graphs: Sequence[Graph]) -> None:
         """Refuse graphs with other features, or with other types of edges."""
         for i, graph in enumerate(graphs):
+            _check.seen_features(self.n_features, graph.nodes.shape[1], i)
             self._with(graph, i)
+            if graph.n_edges and self.n_edge_features is None:
+                _check.bare_edges(GraphFeatures(False, **_edges_of(graph)).edges, i)
             if graph.edge_types is not None and self.edge_types is not None:
                 _check.known_types(self.edge_types, graph.edge_types, i)
 
