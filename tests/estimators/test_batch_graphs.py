@@ -191,3 +191,10 @@ def test_classifiers_of_parts_are_merged(model):
     other = clone(model).set_params(directed=False).fit(X, y)
     with pytest.raises(ValueError, match="same directed to be merged"):
         merge([parts[0], other])
+
+
+@each
+def test_a_weight_of_zero_everywhere_is_named(model):
+    X, y = threads(5)
+    with pytest.raises(ValueError, match="positive entry, got zero weight in every graph"):
+        clone(model).fit(X, y, sample_weight=np.zeros(5))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surelearn._check._labels import is_missing, kind_of
 from surelearn._check._memory import enough_memory, size
 from surelearn._check._tokens import listed
-from surelearn._check._values import doubles, listing, shown
+from surelearn._check._values import count, doubles, listing, number, shown
 
 #: Number of labels of each node, and the scores of all labels, node after node.
 Unary = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -451,6 +451,17 @@ def graph_fits(n_edges: int, needed: int, limit: int | None, *, what: str = "gra
             f"{what} must have messages and tables that fit in memory ({size(room)} available), "
             f"got {n_edges:,} edges, which need {size(needed)}. Use fewer edges or fewer labels."
         ),
+    )
+
+
+def message_limits(
+    damping: Any, tol: Any, max_sweeps: Any, *, tol_name: str = "tol"
+) -> tuple[float, float, int]:
+    """The checked settings of messages on graphs with loops."""
+    return (
+        number("damping", damping, "[0, 1)", low=0.0, high=1.0),
+        number(tol_name, tol, "(0, inf)", low=0.0),
+        count("max_sweeps", max_sweeps),
     )
 
 

@@ -98,7 +98,7 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
         """
         settings = self._settings_for()
         block = LabelledGraphs.of(X, y, sample_weight)
-        _check.two_classes(block.labels, "fit")
+        block.check_fit()
         model, encoded = met(settings, None, block)
         settings.check_classes(model.classes)
         data = model.data(encoded.table, settings.messages, settings.solver.threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from surelearn import _check, rules
+from surelearn import rules
 from surelearn.estimators.graph_answers import GraphAnswers
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.sharded import Sharded
@@ -182,9 +182,7 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
         """
         settings = self._settings_for()
         block = LabelledGraphs.of(X, y, sample_weight)
-        if block.numbers is not None:  # some weights are zero
-            _check.some_weight(block.size, "graph")
-        _check.two_classes(block.labels, "fit")
+        block.check_fit()
         learner = GraphLearner(settings)
         if settings.n_shards == 1:
             self._train_in_passes(learner, block, n=block.size, what="graphs")

@@ -114,7 +114,7 @@ class FactorGraph:
         -------
         BestLabelling
         """
-        solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
+        solved = self._solved("max", evidence, _check.message_limits(damping, tol, max_sweeps))
         labels = solved.core.best()
         score = solved.possible(self._factors.score(labels))
         beliefs = _cut(solved.core.beliefs("max"), self._factors.sizes)
@@ -141,7 +141,7 @@ class FactorGraph:
         -------
         Marginals
         """
-        solved = self._solved("sum", evidence, _limits(damping, tol, max_sweeps))
+        solved = self._solved("sum", evidence, _check.message_limits(damping, tol, max_sweeps))
         log_partition = solved.possible(solved.core.log_partition())
         flat, sizes = solved.core.beliefs("sum"), self._factors.sizes
         pairs = solved.pairs(self._factors, flat)
@@ -175,7 +175,7 @@ class FactorGraph:
         propagation.
         """
         number = _check.count("k", k)
-        solved = self._solved("max", evidence, _limits(damping, tol, max_sweeps))
+        solved = self._solved("max", evidence, _check.message_limits(damping, tol, max_sweeps))
         solved.possible(self._factors.score(solved.core.best()))
         found: NDArray[np.int32] = solved.core.k_best(number)
         return found
@@ -307,15 +307,6 @@ def _folded(factors: _Factors, e: int, label: NDArray[Any]) -> tuple[int, Array]
     a, b = factors.edges[e].tolist()
     table = factors.table(e)
     return (b, table[label[a]]) if label[a] >= 0 else (a, table[:, label[b]])
-
-
-def _limits(damping: float, tol: float, max_sweeps: int) -> tuple[float, float, int]:
-    """The checked settings of messages."""
-    return (
-        _check.number("damping", damping, "[0, 1)", low=0.0, high=1.0),
-        _check.number("tol", tol, "(0, inf)", low=0.0),
-        _check.count("max_sweeps", max_sweeps),
-    )
 
 
 def _warn(what: str, residual: float, limits: tuple[float, float, int]) -> None:

@@ -32,11 +32,8 @@ _TAUGHT = (
 
 def messages(params: Mapping[str, Any], tol: str = "tol") -> Messages:
     """The checked parameters of messages on graphs with loops; `tol` is the name of that one."""
-    return Messages(
-        _check.number("damping", params["damping"], "[0, 1)", low=0.0, high=1.0),
-        _check.number(tol, params[tol], "(0, inf)", low=0.0),
-        _check.count("max_sweeps", params["max_sweeps"]),
-    )
+    limits = params["damping"], params[tol], params["max_sweeps"]
+    return Messages(*_check.message_limits(*limits, tol_name=tol))
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,12 @@ class LabelledGraphs(NamedTuple):
         graphs, labels, weight, numbers = weighted(graphs, labels, sample_weight)
         return cls(graphs, labels, weight, numbers, _check.tags_in(labels))
 
+    def check_fit(self) -> None:
+        """Refuse graphs that a classifier cannot be fitted to."""
+        if self.numbers is not None:  # some weights are zero
+            _check.some_weight(self.size, "graph")
+        _check.two_classes(self.labels, "fit")
+
 
 class EncodedGraphs(NamedTuple):
     """Graphs as numbers, with labels as positions in `classes`."""
