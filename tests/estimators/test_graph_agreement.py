@@ -168,7 +168,7 @@ def test_any_small_forests_are_learnt_as_the_reference_does(corpus, rule, k, pro
     mean = want.mean()
     got = teach(classifier, graphs, n_labels)
     assert_cells(cells(got), mean, rest=0.0, scale=max(map(abs, mean.values())))
-    assert got.mistakes_[-1] == want.mistakes
+    assert got.mistakes_.sum() == want.mistakes  # no entry if all weights are 0
 
 
 @pytest.mark.parametrize("directed", [True, False])
