@@ -241,11 +241,11 @@ class _Factors(NamedTuple):
         return 8 * (4 * len(self.unary) + 2 * len(self.tables) + messages)
 
     def pair_bytes(self, kept: NDArray[np.bool_]) -> int:
-        """What probabilities of pairs take: those of the core grow by doubling; where labels are
-        known, they are copied among those of all edges, with a mark for each."""
+        """What probabilities of pairs take; where labels are known, those of the core are copied
+        among those of all edges, with a mark for each."""
         cells = self.sizes[self.edges].prod(axis=1)
-        grown = 2 * 8 * int(cells[kept].sum())
-        return grown if kept.all() else grown + 9 * int(cells.sum())
+        core = 8 * int(cells[kept].sum())
+        return core if kept.all() else core + 9 * int(cells.sum())
 
 
 class _Solved(NamedTuple):
