@@ -111,16 +111,6 @@ nb::ndarray<nb::numpy, std::int32_t> k_best(Solver& self, std::size_t k) {
     return out.give();
 }
 
-double score(const Solver& self, const Vector<std::int32_t>& labels) {
-    const auto y = view(labels);
-    bool inside = y.size() == self.graph.n_nodes();
-    for (std::size_t v = 0; v < y.size() && inside; ++v) {
-        inside = y[v] >= 0 && static_cast<std::size_t>(y[v]) < self.graph.size(v);
-    }
-    if (!inside) throw nb::value_error("labels do not fit the nodes");
-    return self.graph.score(y);
-}
-
 }  // namespace
 
 void bind_graph(nb::module_& m) {
@@ -149,7 +139,6 @@ void bind_graph(nb::module_& m) {
         },
         "The best labelling, after solve('max').");
     graph.def("k_best", &k_best, nb::arg("k"), "The k best labellings, best first.");
-    graph.def("score", &score, nb::arg("labels").noconvert());
 }
 
 }  // namespace surelearn::bind

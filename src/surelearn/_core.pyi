@@ -853,8 +853,6 @@ class Graph:
     def k_best(self, k: int) -> NDArray[numpy.int32]:
         """The k best labellings, best first."""
 
-    def score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
-
 class GraphArrays:
     """Graphs with features of nodes and edges."""
 
