@@ -10,7 +10,8 @@
 
 namespace surelearn {
 
-/// Numbers by the power of two of their urgency: the most urgent first, of these the oldest.
+/// Numbers by the power of two of their urgency: the most urgent first. Equally urgent ones go by
+/// number, those that wait now before those that come: neighbours in memory are met together.
 class UrgencyQueue {
 public:
     void reset(std::size_t n, double least) {
@@ -35,13 +36,14 @@ public:
         for (; top_ >= 0; --top_) {
             Bucket& bucket = buckets_[static_cast<std::size_t>(top_)];
             while (bucket.head < bucket.numbers.size()) {
+                if (bucket.head == bucket.sorted) bucket.sort();
                 h = bucket.numbers[bucket.head++];
                 if (queued_[h] != top_) continue;  // has become more urgent since
                 queued_[h] = -1;
                 return true;
             }
             bucket.numbers.clear();
-            bucket.head = 0;
+            bucket.head = bucket.sorted = 0;
         }
         return false;
     }
@@ -51,6 +53,12 @@ private:
     struct Bucket {
         std::vector<std::size_t> numbers;
         std::size_t head = 0;
+        std::size_t sorted = 0;  ///< end of those in order
+
+        void sort() {
+            std::sort(numbers.begin() + static_cast<std::ptrdiff_t>(head), numbers.end());
+            sorted = numbers.size();
+        }
     };
 
     double least_ = 0.0;

@@ -133,7 +133,7 @@ def test_lists_of_labels_are_scored(topics: Path) -> None:
         "evaluate", topics / "topics.sure", topics / "test.jsonl",
         "--against", topics / "topics.sure",
     )  # fmt: skip
-    assert "is right on 0 rows" in rival.stdout
+    assert "is right on 0 rows" in " ".join(rival.stdout.split())  # a long path breaks the line
 
 
 def test_a_confusion_matrix_of_many_labels_is_refused(topics: Path, tmp_path: Path) -> None:
