@@ -394,3 +394,26 @@ def test_ctrl_c_ends_messages_that_do_not_settle() -> None:
     with pytest.raises(KeyboardInterrupt):
         factors.max_product(damping=0.0, max_sweeps=10**6)
     assert time.monotonic() - begin < 30
+
+
+#: A command in which a destructor swallows the first Ctrl-C, as any destructor may.
+SWALLOWED = """
+import os, signal, sys, time
+from surelearn.cli._stopping import stoppable
+class Deaf:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+sys.unraisablehook = lambda _: None
+import typer
+try:
+    with stoppable():
+        Deaf()
+        time.sleep(30)
+except typer.Exit as ended:
+    sys.exit(ended.exit_code)
+"""
+
+
+def test_a_signal_that_a_destructor_swallows_is_raised_again() -> None:
+    assert subprocess.run([sys.executable, "-c", SWALLOWED], timeout=25).returncode == 130

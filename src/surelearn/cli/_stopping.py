@@ -11,6 +11,8 @@ from typing import Any
 import typer
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Seconds after which a signal is raised again: a destructor may have swallowed the exception.
+_AGAIN = 2.0
 
 
 @contextmanager
@@ -23,11 +25,18 @@ def stoppable() -> Iterator[None]:
 
     def stop(number: int, frame: Any) -> None:
         received.append(number)
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
         raise KeyboardInterrupt
+
+    def stop_again(_: int, frame: Any) -> None:
+        if signal.getsignal(received[-1]) is stop:  # not while training writes its model
+            raise KeyboardInterrupt
 
     before = {number: signal.getsignal(number) for number in _SIGNALS if _is_heard(number)}
     for number in before:
         signal.signal(number, stop)
+    if before:
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, stop_again)
     try:
         yield
     except BaseException as error:
@@ -36,6 +45,7 @@ def stoppable() -> Iterator[None]:
             raise typer.Exit(128 + (received or [signal.SIGINT])[0]) from None
         raise
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
