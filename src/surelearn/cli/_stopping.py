@@ -45,7 +45,8 @@ def stoppable() -> Iterator[None]:
             raise typer.Exit(128 + (received or [signal.SIGINT])[0]) from None
         raise
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        if received:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
