@@ -53,6 +53,8 @@ struct NewArray {
         for (const std::size_t n : shape) size *= n;
         data = std::make_unique_for_overwrite<T[]>(size);
     }
+    NewArray(std::unique_ptr<T[]>&& data_, std::vector<std::size_t> shape_)
+        : data(std::move(data_)), shape(std::move(shape_)) {}
 
     /// Python's from now on; with a const type read-only.
     template <class U = T>
@@ -64,10 +66,11 @@ struct NewArray {
 };
 
 /// A vector whose memory Python takes over.
-template <class T>
-[[nodiscard]] nb::ndarray<nb::numpy, T> give(std::vector<T>&& vector) {
-    auto* const own = new std::vector<T>(std::move(vector));
-    const nb::capsule owner(own, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+[[nodiscard]] nb::ndarray<nb::numpy, T> give(std::vector<T, Allocator>&& vector) {
+    using Own = std::vector<T, Allocator>;
+    auto* const own = new Own(std::move(vector));
+    const nb::capsule owner(own, [](void* p) noexcept { delete static_cast<Own*>(p); });
     return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner);
 }
 
@@ -98,6 +101,7 @@ void bind_full(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_probability(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_document_counts(nb::module_& m);
 void bind_read(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_tagging(nb::module_& m);

@@ -60,28 +60,25 @@ std::unique_ptr<Model<Diagonal<T>>> extended(Model<Diagonal<T>>& model,
 template <class T>
 std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, T>, double, std::uint64_t>
 snapshot(Model<Diagonal<T>>& model) {
-    std::vector<std::int64_t> features;
-    std::vector<T> cells;
+    const std::size_t stride = model.shape().stride();
+    auto features = std::make_unique_for_overwrite<std::int64_t[]>(model.shape().n_rows());
+    std::unique_ptr<T[]> cells;
+    std::size_t n = 0;
     double prior = 0.0;
     std::uint64_t rounds = 0;
     {
         const nb::gil_scoped_release release;
         const auto lock = model.guard.read();
-        const std::size_t stride = model.shape().stride();
-        for (std::size_t j = 0; j < model.shape().n_rows(); ++j) {
-            if (model.weights.untouched(j)) continue;
-            features.push_back(static_cast<std::int64_t>(j));
-            cells.resize(cells.size() + stride);
-            model.weights.copy_run(j, cells.data() + cells.size() - stride);
+        n = model.weights.find_touched(features.get());
+        cells = std::make_unique_for_overwrite<T[]>(n * stride);
+        for (std::size_t i = 0; i < n; ++i) {
+            model.weights.copy_run(static_cast<std::size_t>(features[i]), cells.get() + i * stride);
         }
         prior = model.weights.prior();
         rounds = model.weights.rounds();
     }
-    NewArray<std::int64_t> indices({features.size()});
-    NewArray<T> runs({features.size(), model.shape().stride()});
-    std::ranges::copy(features, indices.data.get());
-    std::ranges::copy(cells, runs.data.get());
-    return {indices.give(), runs.give(), prior, rounds};
+    NewArray<T> runs(std::move(cells), {n, stride});
+    return {bind::give(std::move(features), n), runs.give(), prior, rounds};
 }
 
 /// Puts a snapshot's runs and rounds into an untrained model of its shape and prior.
@@ -103,6 +100,7 @@ void restore(Model<Diagonal<T>>& model, const Vector<std::int64_t>& features,
         const auto j = static_cast<std::size_t>(features.data()[i]);
         std::copy_n(cells.data() + i * stride, stride, model.weights.cell(j));
     }
+    model.weights.forget_bounds();
     model.weights.set_rounds(rounds);
 }
 

@@ -1,26 +1,24 @@
 // Room 8 for Python: exact sums over arrays, and inverses of covariances. No arithmetic.
 #include "surelearn/merge.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "bind.hpp"
+#include "surelearn/diagonal.hpp"
+#include "surelearn/moves.hpp"
+#include "surelearn/parallel_for.hpp"
+#include "weights.hpp"
 
 namespace surelearn::bind {
 
 namespace {
 
-template <class T>
-using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::numpy, double>;
 
@@ -104,41 +102,56 @@ using MovesView = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<
     return run;
 }
 
-/// Which runs of a model differ from where it started: (feature, its line in `cells`, its line in
-/// `start_cells`). Features ascend; one that is not listed has the run `prior`, and line -1.
+/// Which runs of a model differ from where it started, of one moment: (features, their runs, the
+/// runs of the start, prior, rounds). Features of the start ascend; one that is not listed has no
+/// mean and the variance `prior`.
 template <class T>
-std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<std::int64_t>> changed(
-    const Vector<std::int64_t>& features, const Table<T>& cells,
-    const Vector<std::int64_t>& start_features, const Table<T>& start_cells,
-    const Vector<T>& prior) {
-    const std::size_t stride = prior.shape(0);
-    if (cells.shape(1) != stride || start_cells.shape(1) != stride ||
-        cells.shape(0) != features.shape(0) || start_cells.shape(0) != start_features.shape(0)) {
+std::tuple<Array<std::int64_t>, Array<T>, Array<T>, double, std::uint64_t> moved_since(
+    Model<Diagonal<T>>& model, const Vector<std::int64_t>& start_features,
+    const Table<T>& start_cells) {
+    const std::size_t K = model.shape().n_columns;
+    const std::size_t stride = model.shape().stride();
+    if (start_cells.shape(0) != start_features.shape(0) || start_cells.shape(1) != stride) {
         throw nb::value_error("cells do not fit the features");
     }
-    std::array<std::vector<std::int64_t>, 3> found;
+    auto features = std::make_unique_for_overwrite<std::int64_t[]>(model.shape().n_rows());
+    std::unique_ptr<T[]> runs;
+    std::unique_ptr<T[]> starts;
+    std::size_t n = 0;
+    double prior = 0.0;
+    std::uint64_t rounds = 0;
     {
         const nb::gil_scoped_release release;
-        const auto own = bind::view(features);
-        const auto its = bind::view(start_features);
-        std::size_t i = 0;
-        std::size_t j = 0;
-        while (i < own.size() || j < its.size()) {
-            const bool here = j == its.size() || (i < own.size() && own[i] <= its[j]);
-            const bool there = i == own.size() || (j < its.size() && its[j] <= own[i]);
-            const T* const one = here ? cells.data() + i * stride : prior.data();
-            const T* const other = there ? start_cells.data() + j * stride : prior.data();
-            if (!std::equal(one, one + stride, other)) {
-                found[0].push_back(here ? own[i] : its[j]);
-                found[1].push_back(here ? static_cast<std::int64_t>(i) : -1);
-                found[2].push_back(there ? static_cast<std::int64_t>(j) : -1);
-            }
-            i += here ? 1 : 0;
-            j += there ? 1 : 0;
+        const auto lock = model.guard.read();
+        prior = model.weights.prior();
+        rounds = model.weights.rounds();
+        std::vector<T> first(stride, T{0});
+        if (model.shape().second_order) std::fill_n(first.data() + K, K, static_cast<T>(prior));
+        const auto listed = bind::view(start_features);
+        const auto begins = std::make_unique_for_overwrite<const T*[]>(model.shape().n_rows());
+        std::vector<T> sorted(stride);
+        const bool plain = model.weights.stride() == stride && model.weights.order().is_sorted();
+        std::size_t at = 0;
+        for (std::size_t j = 0; j < model.shape().n_rows(); ++j) {
+            const bool there = at < listed.size() && static_cast<std::size_t>(listed[at]) == j;
+            const T* const start = there ? start_cells.data() + at * stride : first.data();
+            at += there ? 1 : 0;
+            if (!plain) model.weights.copy_run(j, sorted.data());
+            const T* const own = plain ? model.weights.cell(j) : sorted.data();
+            features[n] = static_cast<std::int64_t>(j);
+            begins[n] = start;
+            n += std::equal(own, own + stride, start) ? 0 : 1;
+        }
+        runs = std::make_unique_for_overwrite<T[]>(n * stride);
+        starts = std::make_unique_for_overwrite<T[]>(n * stride);
+        for (std::size_t i = 0; i < n; ++i) {
+            model.weights.copy_run(static_cast<std::size_t>(features[i]), runs.get() + i * stride);
+            std::copy_n(begins[i], stride, starts.get() + i * stride);
         }
     }
-    return {bind::give(std::move(found[0])), bind::give(std::move(found[1])),
-            bind::give(std::move(found[2]))};
+    NewArray<T> after(std::move(runs), {n, stride});
+    NewArray<T> before(std::move(starts), {n, stride});
+    return {bind::give(std::move(features), n), after.give(), before.give(), prior, rounds};
 }
 
 /// What one model has moved, as sums; None where a number is too large for them. `start` has a run
@@ -294,12 +307,73 @@ void settle(const WritableTable<T>& cells, const Vector<std::int64_t>& features,
     }
 }
 
+/// What one model has moved: features, their runs, where these started (one run: all from the
+/// same), units and lifetime.
+template <class T>
+using RunsView = std::tuple<Vector<std::int64_t>, Table<T>, Table<T>, std::pair<double, double>,
+                            std::pair<double, double>>;
+
+template <class T>
+[[nodiscard]] MovedRuns<T> moved_runs(const RunsView<T>& moved, const Shape& shape) {
+    const auto& [features, cells, start, units, life] = moved;
+    const std::size_t n = features.shape(0);
+    const bool shared = start.shape(0) == 1 && n != 1;
+    if (cells.shape(0) != n || (start.shape(0) != n && !shared) ||
+        cells.shape(1) != shape.stride() || start.shape(1) != shape.stride()) {
+        throw nb::value_error("cells do not fit the features");
+    }
+    for (const std::int64_t j : bind::view(features)) {
+        const bool inside = j >= 0 && static_cast<std::size_t>(j) < shape.n_rows();
+        if (!inside) throw nb::index_error("feature out of range");
+    }
+    return {bind::view(features),
+            cells.data(),
+            start.data(),
+            shared ? 0 : shape.stride(),
+            {units.first, units.second},
+            {life.first, life.second}};
+}
+
+/// Puts what models have moved into weights that are at their start. False if a number does not
+/// fit.
+template <class T>
+bool settle_runs(Model<Diagonal<T>>& model, const std::vector<RunsView<T>>& moved,
+                 std::pair<double, double> units, std::pair<double, double> lifetime, double tau,
+                 std::size_t threads) {
+    const Shape& shape = model.shape();
+    if (model.weights.stride() != shape.stride() || !model.weights.order().is_sorted()) {
+        throw nb::value_error("weights without spare columns expected");
+    }
+    std::vector<MovedRuns<T>> models;
+    for (const auto& one : moved) models.push_back(moved_runs(one, shape));
+    const Settling<T> settling{{shape.n_columns, shape.second_order, shape.averaged},
+                               {units.first, units.second},
+                               {lifetime.first, lifetime.second},
+                               tau};
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.write();
+    const MovesMerger<T> merger(models, settling);
+    std::atomic<bool> finite = true;
+    const auto settle_part = [&](std::size_t begin, std::size_t end) {
+        const auto run_of = [&](std::size_t j) { return model.weights.cell(j); };
+        const auto first = static_cast<std::int64_t>(begin);
+        if (!merger.run(first, static_cast<std::int64_t>(end), run_of)) finite = false;
+    };
+    parallel_for(shape.n_rows(), threads, settle_part);
+    model.weights.forget_bounds();
+    model.weights.set_rounds(static_cast<std::uint64_t>(lifetime.first + lifetime.second));
+    return finite;
+}
+
 template <class T>
 void bind_moves(nb::module_& m) {
-    m.def("changed_runs", &changed<T>, nb::arg("features").noconvert(),
-          nb::arg("cells").noconvert(), nb::arg("start_features").noconvert(),
-          nb::arg("start_cells").noconvert(), nb::arg("prior").noconvert(),
-          "(features whose runs differ from the start, their lines, the start's; -1: the prior).");
+    m.def("moved_since", &moved_since<T>, nb::arg("weights"), nb::arg("start_features").noconvert(),
+          nb::arg("start_cells").noconvert(),
+          "(features whose runs differ from the start, their runs, those of the start, prior, "
+          "rounds).");
+    m.def("settle_runs", &settle_runs<T>, nb::arg("weights"), nb::arg("moved"), nb::arg("units"),
+          nb::arg("lifetime"), nb::arg("tau"), nb::arg("threads"),
+          "Put what models have moved into weights that are at their start; do all numbers fit?");
     m.def("moves", &moves<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),
           nb::arg("start").noconvert(), nb::arg("columns"), nb::arg("second_order"),
           nb::arg("averaged"), nb::arg("units"), nb::arg("lifetime"), nb::arg("n_digits"),

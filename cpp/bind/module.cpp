@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_dual(m);
     surelearn::bind::bind_probability(m);
     surelearn::bind::bind_text(m);
+    surelearn::bind::bind_document_counts(m);
     surelearn::bind::bind_read(m);
     surelearn::bind::bind_merge(m);
     surelearn::bind::bind_tagging(m);

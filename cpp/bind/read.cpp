@@ -1,5 +1,6 @@
-// Room 1 for Python: blocks of svmlight and Vowpal Wabbit text to rows.
+// Room 1 for Python: blocks of svmlight and Vowpal Wabbit text to rows, lines of JSON to texts.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "surelearn/jsonl.hpp"
 #include "surelearn/svmlight.hpp"
 #include "surelearn/vw.hpp"
 
@@ -86,6 +88,26 @@ template <class T>
                       give(std::move(rows.shared), n), bad_lines(rows.bad));
 }
 
+/// (starts of texts, bytes, number of each label, labels)
+using Texts = std::tuple<Array<std::int32_t>, Array<std::uint8_t>, Array<std::int32_t>,
+                         std::vector<std::string>>;
+
+[[nodiscard]] std::optional<Texts> jsonl(const nb::bytes& block, std::string_view text,
+                                         std::optional<std::string_view> label, int kind) {
+    const JsonFields fields{text, label, static_cast<JsonFields::Kind>(kind)};
+    auto records = [&] {
+        const nb::gil_scoped_release release;
+        return parse_jsonl({block.c_str(), block.size()}, fields);
+    }();
+    if (!records) return {};
+    const auto size = static_cast<std::size_t>(records->starts.back());
+    return Texts(give(std::move(records->starts)), give(std::move(records->bytes), size),
+                 give(std::move(records->codes)), std::move(records->labels));
+}
+
+constexpr const char* jsonl_doc =
+    "(starts of texts, texts in UTF-8, number of each label, labels as they are written); None if "
+    "a line is not plain.";
 constexpr const char* svmlight_doc =
     "(starts, features, values, n_features, labels, queries or None, bad lines); the arrays are "
     "the caller's.";
@@ -98,6 +120,8 @@ constexpr const char* candidates_doc =
 }  // namespace
 
 void bind_read(nb::module_& m) {
+    m.def("parse_jsonl", &jsonl, nb::arg("block"), nb::kw_only(), nb::arg("text"),
+          nb::arg("label").none(), nb::arg("kind"), jsonl_doc);
     m.def("parse_svmlight32", &svmlight<float>, nb::arg("block"), nb::kw_only(),
           nb::arg("zero_based"), nb::arg("grouped"), nb::arg("skip_bad"), svmlight_doc);
     m.def("parse_svmlight64", &svmlight<double>, nb::arg("block"), nb::kw_only(),

@@ -73,6 +73,8 @@ template <class Offset>
     Texts result;
     result.owners = {nb::cast(offsets), nb::cast(bytes)};
     const auto* const data = reinterpret_cast<const char*>(bytes.data());
+    const nb::gil_scoped_release release;
+    result.texts.reserve(offsets.shape(0));
     for (std::size_t i = 0; i + 1 < offsets.shape(0); ++i) {
         const auto begin = static_cast<std::size_t>(offsets.data()[i]);
         const auto end = static_cast<std::size_t>(offsets.data()[i + 1]);
@@ -92,50 +94,45 @@ struct Hasher {
     RwLock naming;
 };
 
+/// Refuses texts that can only be read with alphabets, before there are any.
+void check_readable(const Hasher& self, const Texts& texts) {
+    const bool plain = self.analysis.unit == Analysis::Unit::word &&
+                       std::ranges::all_of(texts.texts, &Text::ascii);
+    if (plain || self.words) return;
+    throw nb::value_error(
+        "use_alphabets must be called before texts beyond ASCII, or characters, are hashed");
+}
+
 /// (starts of rows and the end, features, values, place of a text that cannot be encoded or -1)
 template <class T>
 using Rows3 = std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int32_t>,
                          nb::ndarray<nb::numpy, T>, std::int64_t>;
 
-/// All parts as one: the rows of the first, then those of the others.
-template <class T>
-[[nodiscard]] CountRows<T> joined(std::vector<HashedPart<T>>& parts) {
-    CountRows<T> all = std::move(parts[0].rows);
-    for (HashedPart<T>& part : std::span(parts).subspan(1)) {
-        const auto shift = static_cast<std::int64_t>(all.values.size());
-        for (const std::int64_t end : part.rows.ends) all.ends.push_back(end + shift);
-        all.features.insert(all.features.end(), part.rows.features.begin(),
-                            part.rows.features.end());
-        all.values.insert(all.values.end(), part.rows.values.begin(), part.rows.values.end());
-        part.rows = {};
-    }
-    return all;
+[[nodiscard]] std::int64_t place_of(std::size_t failed) {
+    return failed == no_text ? -1 : static_cast<std::int64_t>(failed);
 }
 
 template <class T>
 [[nodiscard]] Rows3<T> transform(Hasher& self, const Texts& texts, std::size_t threads) {
+    check_readable(self, texts);
     CountRows<T> rows;
-    std::int64_t failed = -1;
+    std::size_t failed = no_text;
     {
         const nb::gil_scoped_release release;
         std::optional<RwLock::Writer> lock;
         Names* const names = self.names ? &*self.names : nullptr;
         if (names != nullptr) lock.emplace(self.naming);
-        auto parts = hash_in_parts<T>(texts.texts, self.analysis, self.counting, threads, names);
-        for (const auto& part : parts) {
-            if (failed >= 0 || part.failed == no_text) continue;
-            failed = static_cast<std::int64_t>(part.begin + part.failed);
-        }
-        rows = joined(parts);
-        rows.ends.insert(rows.ends.begin(), 0);
+        rows.ends.push_back(0);
+        failed = hash_all(texts.texts, self.analysis, self.counting, threads, rows, names);
     }
     return {give(std::move(rows.ends)), give(std::move(rows.features)),
-            give(std::move(rows.values)), failed};
+            give(std::move(rows.values)), place_of(failed)};
 }
 
 /// The rows of some texts and the names met in them, which the hasher does not keep yet: threads
 /// may read ahead in any order.
 [[nodiscard]] auto transform_apart(const Hasher& self, const Texts& texts) {
+    check_readable(self, texts);
     auto names = self.names ? std::make_unique<Names>(self.names->known()) : nullptr;
     CountRows<float> rows;
     std::size_t failed = no_text;
@@ -146,8 +143,7 @@ template <class T>
         failed = hash_texts<float>(texts.texts, self.analysis, self.counting, rows, names.get());
     }
     return std::tuple(give(std::move(rows.ends)), give(std::move(rows.features)),
-                      give(std::move(rows.values)),
-                      failed == no_text ? -1 : static_cast<std::int64_t>(failed), std::move(names));
+                      give(std::move(rows.values)), place_of(failed), std::move(names));
 }
 
 [[nodiscard]] std::unique_ptr<Hasher> make(int unit, std::size_t least, std::size_t most,
@@ -254,6 +250,12 @@ united(const Words& a, const Words& b) {
             give(std::move(both.shared))};
 }
 
+std::uint32_t feature_of(const nb::bytes& name, std::uint32_t n_features) {
+    std::string padded(name.c_str(), name.size());
+    padded.append(hash_padding, '\0');
+    return bucket(murmur3(padded.data(), name.size()), n_features);
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -304,6 +306,8 @@ void bind_text(nb::module_& m) {
         .def("names", &names_of, "(features, ends, words, clashes) in the order they were met.")
         .def("restore_names", &restore_names, nb::arg("features"), nb::arg("ends"),
              nb::arg("words"), nb::arg("shared"));
+    m.def("feature_of", &feature_of, nb::arg("name"), nb::arg("n_features"),
+          "The feature that a name in UTF-8 is hashed to.");
     m.def("unite_names", &united, nb::arg("a"), nb::arg("b"),
           "Names in the order of their features, of both: the smaller of two words stays.");
 }

@@ -37,13 +37,16 @@ public:
     template <class R>
     [[nodiscard]] bool update(Diagonal<T>& weights, const R& row, const ColumnSteps& steps,
                               Projection projection) {
+        weights.forget_bounds();
         const std::size_t count =
             4 * kept(weights.shape()) * steps.moving.size() * (row.size() + 1);
         if (old_.size() < count) old_.resize(count);
         const bool precision = projection == Projection::precision;
-        const bool sound = !weights.shape().second_order ? move<Kind::means>(weights, row, steps)
-                           : precision ? move<Kind::precision>(weights, row, steps)
-                                       : move<Kind::covariance>(weights, row, steps);
+        const bool sound = with_values(row, [&](const auto& entries) {
+            return !weights.shape().second_order ? move<Kind::means>(weights, entries, steps)
+                   : precision                   ? move<Kind::precision>(weights, entries, steps)
+                                                 : move<Kind::covariance>(weights, entries, steps);
+        });
         if (!sound || !averaged(weights, row, steps.moving)) {
             put_back(weights, row, steps.moving);
             return false;

@@ -16,27 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include "surelearn/column_sums.hpp"
 #include "surelearn/gaussian.hpp"
+#include "surelearn/gaussian_pairs.hpp"
+#include "surelearn/journal.hpp"
 #include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weight_table.hpp"
 #include "surelearn/weights.hpp"
 
 namespace surelearn {
-
-/// The numbers that an update has overwritten, for undoing it.
-template <class T>
-struct Journal {
-    struct Entry {
-        T mu;
-        T sigma;
-    };
-    std::vector<Entry> entries;
-
-    void reserve(std::size_t count) {
-        if (entries.size() < count) entries.resize(count);
-    }
-};
 
 template <class T>
 class Diagonal : public WeightTable<T> {
@@ -55,6 +44,8 @@ public:
     static constexpr bool meets_one_constraint = false;
     /// A scale-free rule rescales its weights once every variance is below this.
     static constexpr double least_in_range = sizeof(T) == 4 ? 1e-15 : 1e-100;
+    /// The scores of so many columns are summed in registers.
+    static constexpr std::size_t columns_in_registers = 20;
 
     explicit Diagonal(const Shape& shape) : Base(shape) {}
     explicit Diagonal(Base table) : Base(std::move(table)) {}
@@ -67,7 +58,14 @@ public:
                                          std::size_t end) const noexcept {
         constexpr std::size_t line = 64 / sizeof(T);
         const std::size_t stride = this->stride();
-        for (std::size_t p = begin; p < std::min(end, row.size()); ++p) {
+        const std::size_t last = std::min(end, row.size());
+        if (stride == 2) {  // the pairs of two classes, in a shorter loop
+            for (std::size_t p = begin; p < last; ++p) {
+                __builtin_prefetch(pairs().at(row.feature(p)), 0, 2);
+            }
+            return;
+        }
+        for (std::size_t p = begin; p < last; ++p) {
             const T* const at = cell(row.feature(p));
             for (std::size_t k = 0; k < stride; k += line) {
                 __builtin_prefetch(at + k, 0, 2);
@@ -79,7 +77,11 @@ public:
     /// Prefetches the weights of the row `ahead` between the features of this one.
     template <class R>
     [[nodiscard]] Moments margin(const R& row, const R& ahead = {}) const noexcept {
-        return shape_.second_order ? margin_of<true>(row, ahead) : margin_of<false>(row, ahead);
+        if (!shape_.second_order) return margin_of<false>(row, ahead);
+        if (shape_.averaged) return margin_of<true>(row, ahead);
+        Moments sums;
+        with_values(row, [&](const auto& x) { sum_pairs(pairs(), x, ahead.features(), sums); });
+        return sums;
     }
 
     /// The same for g = sign x.
@@ -93,28 +95,26 @@ public:
     /// The mean score of each column into `s`. `ahead` as for `margin`.
     template <class R>
     void scores(const R& row, std::span<double> s, const R& ahead = {}) const noexcept {
-        moments(row, s, {}, {}, ahead);
+        if (s.size() > columns_in_registers) return moments(row, s, {}, {}, ahead);
+        std::size_t sent = 0;  // if there are several sweeps, the first sends all requests
+        const auto at = [&](std::size_t p) __attribute__((always_inline)) {
+            if (p == sent) prefetch(ahead, p, ++sent);
+            return cell(row.feature(p));
+        };
+        with_values(row, [&](const auto& x) { sum_columns(at, x, s); });
+        prefetch(ahead, sent, ahead.size());
+        if (shape_.intercept) {
+            const T* const last = cell(shape_.n_features);
+            for (std::size_t b = 0; b < s.size(); ++b) s[b] += last[b];
+        }
+        order().sort(s);
     }
 
     /// The same, and in the same loop the variances of the columns in the quads, in their order.
     template <class R>
-    SURELEARN_WIDEN void moments(const R& row, std::span<double> s, std::span<double> v,
-                                 std::span<const Quad> quads, const R& ahead) const noexcept {
-        const bool alike = !shape_.second_order && !v.empty();
-        const Quads some(alike ? std::span<const Quad>{} : quads);
-        std::ranges::fill(s, 0.0);
-        std::ranges::fill(v, alike ? length(row) : 0.0);
-        const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
-        const std::size_t n = row.size();
-        std::size_t p = 0;
-        for (; p + 4 <= n; p += 4) {
-            prefetch(ahead, p, p + 4);
-            const std::array x{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)};
-            add<4>({at(p), at(p + 1), at(p + 2), at(p + 3)}, x, s, v, some);
-        }
-        prefetch(ahead, p, ahead.size());
-        for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, some);
-        if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, some);
+    void moments(const R& row, std::span<double> s, std::span<double> v,
+                 std::span<const Quad> quads, const R& ahead) const noexcept {
+        with_values(row, [&](const auto& x) { sum_moments(x, s, v, quads, ahead.features()); });
         order().sort(s);
     }
 
@@ -136,10 +136,11 @@ public:
     [[nodiscard]] double variance(const R& row, const std::array<Side, 2>& g,
                                   Work&) const noexcept {
         const auto sides = in_columns(g);
-        std::array<double, 2> v{};
-        shape_.each_feature(row, [&](std::size_t j, double x) {
-            for (std::size_t i = 0; i < 2; ++i) v[i] += stored_sigma(j, sides[i].column) * (x * x);
-        });
+        Two v{};
+        const auto add = [&](std::size_t j, double x) {
+            v += Two{stored_sigma(j, sides[0].column), stored_sigma(j, sides[1].column)} * (x * x);
+        };
+        with_values(row, [&](const auto& entries) { shape_.each_feature(entries, add); });
         return v[0] + v[1];
     }
 
@@ -167,11 +168,20 @@ public:
 
     /// mu += alpha sigma g, and sigma^-1 += gain g g' without what the projection drops. g has sign
     /// * x in the column of each side, and v is its variance. If a variance would become zero or a
-    /// number not finite, nothing changes and it returns false.
+    /// number not finite, nothing changes and it returns false. `ahead` as for `margin`.
     template <std::size_t N, class R>
     [[nodiscard]] bool update(const R& row, const std::array<Side, N>& g, const Step& step,
-                              double v, Projection projection, Journal<T>& journal) {
+                              double v, Projection projection, Journal<T>& journal,
+                              const R& ahead = {}) {
         const auto sides = in_columns(g);
+        const bool safe = this->grow_safely(step, row.largest);
+        if (safe && shape_.second_order && !shape_.averaged) {
+            with_shrink(projection, step.gain, v, [&](const auto& shrink) {
+                move_surely(row, sides, step.alpha, shrink, ahead);
+            });
+            return true;
+        }
+        prefetch(ahead, 0, ahead.size());
         journal.reserve((row.size() + 2) * N);
         bool sound = false;
         if (!shape_.second_order) {
@@ -197,7 +207,8 @@ public:
         // Variances only fall, so those before the witness need not be checked again.
         for (std::size_t& witness = this->memory().witness; witness < count; ++witness) {
             const std::size_t b = witness % capacity();
-            if (counts(known, b) && stored_sigma(witness / capacity(), b) >= least_in_range) return;
+            if (this->counts(known, b) && stored_sigma(witness / capacity(), b) >= least_in_range)
+                return;
         }
         look_again();
         if (count > 0) rescale(known);
@@ -253,19 +264,33 @@ private:
         return shape_.second_order ? static_cast<double>(cell(j)[capacity() + b]) : 1.0;
     }
 
-    /// Whether column b belongs to a known class. Columns beyond ours belong to another table in
-    /// the same memory, which knows them.
-    [[nodiscard]] bool counts(std::span<const std::uint8_t> known, std::size_t b) const noexcept {
-        if (b >= shape_.n_columns) return b < this->memory().n_columns;
-        return known.empty() || known[order().label(b)] != 0;
-    }
-
     /// |x|^2 with the intercept: the variance of every score of first-order weights.
     template <class R>
     [[nodiscard]] double length(const R& row) const noexcept {
         double sum = 0.0;
         shape_.each_feature(row, [&](std::size_t, double x) { sum += x * x; });
         return sum;
+    }
+
+    /// The moments of all columns in the order of the table.
+    template <class R, class A>
+    SURELEARN_WIDEN void sum_moments(const R& row, std::span<double> s, std::span<double> v,
+                                     std::span<const Quad> quads, const A& ahead) const noexcept {
+        const bool alike = !shape_.second_order && !v.empty();
+        const Quads some(alike ? std::span<const Quad>{} : quads);
+        std::ranges::fill(s, 0.0);
+        std::ranges::fill(v, alike ? length(row) : 0.0);
+        const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
+        const std::size_t n = row.size();
+        std::size_t p = 0;
+        for (; p + 4 <= n; p += 4) {
+            prefetch(ahead, p, p + 4);
+            const std::array x{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)};
+            add<4>({at(p), at(p + 1), at(p + 2), at(p + 3)}, x, s, v, some);
+        }
+        prefetch(ahead, p, ahead.size());
+        for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, some);
+        if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, some);
     }
 
     /// Adds the contributions of N features to all means, and to the variances of the quads.
@@ -309,6 +334,34 @@ private:
         if (shape_.intercept) odd += term(shape_.n_features, 1.0);
         const Two sum = even + odd;
         return {sum[0], sum[1]};
+    }
+
+    [[nodiscard]] GaussianPairs<const T> pairs() const noexcept {
+        return {cell(0), shape_.n_features, shape_.intercept};
+    }
+    [[nodiscard]] GaussianPairs<T> pairs() noexcept {
+        return {cell(0), shape_.n_features, shape_.intercept};
+    }
+
+    /// The update where none can fail.
+    template <class R, class Shrink>
+    void move_surely(const R& row, const std::array<Side, 1>& sides, double alpha,
+                     const Shrink& shrink, const R& ahead) noexcept {
+        with_values(row, [&](const auto& x) {
+            move_pairs(pairs(), x, alpha * sides[0].sign, shrink, ahead.features());
+        });
+    }
+    template <class R, class Shrink>
+    void move_surely(const R& row, const std::array<Side, 2>& sides, double alpha,
+                     const Shrink& shrink, const R& ahead) noexcept {
+        const auto move = [&](const auto& entries) {
+            const auto at = [&](std::size_t p)
+                                __attribute__((always_inline)) { return cell(entries.feature(p)); };
+            move_columns(at, entries, sides, capacity(), alpha, shrink);
+        };
+        prefetch(ahead, 0, ahead.size());
+        with_values(row, move);
+        if (shape_.intercept) move(Intercept{shape_.n_features});
     }
 
     /// Two weights at a time: both sides of one feature, or two features of the only side.
@@ -416,9 +469,10 @@ private:
     void rescale(std::span<const std::uint8_t> known) noexcept {
         double largest_mu = 0.0;
         double largest_sigma = 0.0;
-        each_number([&](T& number, bool variance, std::size_t b) {
+        this->each_number([&](T& number, bool variance, std::size_t b) {
             double& most = variance ? largest_sigma : largest_mu;
-            if (counts(known, b)) most = std::max(most, std::fabs(static_cast<double>(number)));
+            if (this->counts(known, b))
+                most = std::max(most, std::fabs(static_cast<double>(number)));
         });
         const int power = -std::ilogb(largest_sigma) / 2;  // c = 2^power brings sigma back to 1
         // If the means would overflow, do not rescale: variances go on falling until an update is
@@ -428,21 +482,11 @@ private:
         if (std::ldexp(largest_mu, power) > room) return;
         double& prior = this->memory().prior;
         prior = std::min(std::ldexp(prior, 2 * power), room);
-        each_number([&](T& number, bool variance, std::size_t b) {
+        this->each_number([&](T& number, bool variance, std::size_t b) {
             number = std::ldexp(number, variance ? 2 * power : power);
-            if (variance && !counts(known, b)) number = static_cast<T>(prior);
+            if (variance && !this->counts(known, b)) number = static_cast<T>(prior);
         });
-    }
-
-    /// f(number, whether it is a variance, its column) for all numbers of second-order weights.
-    template <class F>
-    void each_number(const F& f) noexcept {
-        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
-            for (std::size_t part = 0; part < shape_.parts(); ++part) {
-                T* const at = cell(j) + part * capacity();
-                for (std::size_t b = 0; b < capacity(); ++b) f(at[b], part == 1, b);
-            }
-        }
+        this->measure_bounds();
     }
 };
 

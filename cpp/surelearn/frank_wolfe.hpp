@@ -290,6 +290,7 @@ private:
         const auto row = data_.matrix.stored(i);
         const auto d = std::span(change_).subspan(is_margin() ? 1 : 0);
         const bool second_order = weights_.shape().second_order;
+        weights_.forget_bounds();
         const auto add = [&](std::size_t j, double x) {
             double* const mu = weights_.cell(j);
             const double* const sigma = mu + weights_.capacity();

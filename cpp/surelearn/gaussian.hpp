@@ -50,6 +50,9 @@ struct PrecisionShrink {
     [[gnu::always_inline]] void operator()(Two& sigma, const Two& a) const noexcept {
         shrink_precision<2>(sigma, a, Two{gain, gain});
     }
+    [[gnu::always_inline]] void operator()(Four& sigma, const Four& a) const noexcept {
+        shrink_precision<4>(sigma, a, Four{gain, gain, gain, gain});
+    }
 };
 
 /// The same with the covariance projection.
@@ -62,6 +65,9 @@ struct CovarianceShrink {
     }
     [[gnu::always_inline]] void operator()(Two& sigma, const Two& a) const noexcept {
         shrink_covariance<2>(sigma, a, Two{gain, gain}, Two{v, v});
+    }
+    [[gnu::always_inline]] void operator()(Four& sigma, const Four& a) const noexcept {
+        shrink_covariance<4>(sigma, a, Four{gain, gain, gain, gain}, Four{v, v, v, v});
     }
 };
 

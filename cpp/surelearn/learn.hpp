@@ -8,60 +8,24 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "surelearn/column_updates.hpp"
 #include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"
 #include "surelearn/lookahead.hpp"
 #include "surelearn/round.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
+#include "surelearn/scratch.hpp"
 #include "surelearn/targets.hpp"
-#include "surelearn/transaction.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
 
 namespace surelearn {
 
 namespace detail {
-
-/// Working memory for weights that hold classes.
-template <Weights W>
-struct TransactionOf {};
-template <Weights W>
-    requires W::holds_classes
-struct TransactionOf<W> {
-    Transaction<W> transaction;
-};
-
-/// Working memory of a pass, not part of the model.
-template <Weights W, class M>
-struct Scratch : TransactionOf<W> {
-    typename M::Buffer row;
-    typename W::Work work;
-    std::vector<double> shares;
-    std::vector<double> scores;
-    std::vector<double> averaged;
-    std::vector<std::size_t> rivals;
-    std::vector<Side> sides;
-    std::vector<double> start;
-    exact::Problem problem;
-    ColumnSteps steps;
-    Problems problems;
-    std::vector<std::int8_t> signs;      ///< for each label, +1 if the row has it
-    std::vector<std::int32_t> arrivals;  ///< labels that no row had before
-};
-
-/// Working memory for weights that hold coded problems.
-template <Weights W>
-struct ColumnUpdatesOf {};
-template <Weights W>
-    requires W::holds_coded_problems
-struct ColumnUpdatesOf<W> {
-    ColumnUpdates<typename W::Number> updates;
-};
 
 /// One round: compute g, ask the rule for a step, update the weights.
 template <Weights W, class M>
@@ -83,7 +47,7 @@ public:
             if (!finite(bound)) return false;
             if (stays(row, g, bound, cost, weight)) return close(Outcome::unmoved, bound.m, tally);
         }
-        const Moments margin = weights_.moments(row, g, ahead, scratch_.work);
+        const Moments margin = weights_.moments(row, g, some_of(ahead), scratch_.work);
         if (!finite(margin)) return false;
         if constexpr (!W::meets_one_constraint) {
             if (method_.scheme.kind == Scheme::Kind::exact && projects()) {
@@ -104,7 +68,7 @@ public:
         }
         auto& scores = scratch_.scores;
         scores.resize(targets_.known.size());
-        weights_.scores(row, scores, ahead);
+        weights_.scores(row, scores, some_of(ahead));
         for (std::size_t k = 0; k < scores.size(); ++k) {
             if (targets_.known[k] == 0) scores[k] = -std::numeric_limits<double>::infinity();
         }
@@ -197,6 +161,17 @@ private:
         if (std::holds_alternative<rules::Custom>(method_.rule)) return false;
         const auto gather = [&] { return weights_.shares(row, g, bound.v, scratch_.shares); };
         return !costed_step(method_.rule, cost, bound, weight, gather).moves();
+    }
+
+    /// The half of the features ahead whose weights are requested while margins are summed. The
+    /// others are left for the update, so that requests are spread over the round.
+    [[nodiscard]] RowView some_of(const RowView& ahead) noexcept {
+        if constexpr (W::fetches_ahead) {
+            later_ = ahead.part(ahead.size() / 2, ahead.size());
+            return ahead.part(0, ahead.size() / 2);
+        } else {
+            return ahead;
+        }
     }
 
     void find_problems() {
@@ -308,9 +283,19 @@ private:
         const Step step = costed_step(method_.rule, cost, margin, weight, gather);
         if (!finite(step)) return Outcome::refused;
         if (!step.moves()) return Outcome::unmoved;
-        const bool done =
-            weights_.update(row, g, step, margin.v, method_.projection, scratch_.work);
-        return done ? Outcome::moved : Outcome::refused;
+        return update(row, g, step, margin.v) ? Outcome::moved : Outcome::refused;
+    }
+
+    template <std::size_t N>
+    [[nodiscard]] bool update(const RowView& row, const std::array<Side, N>& g, const Step& step,
+                              double v) {
+        const Projection projection = method_.projection;
+        if constexpr (W::fetches_ahead) {
+            const RowView later = std::exchange(later_, {});
+            return weights_.update(row, g, step, v, projection, scratch_.work, later);
+        } else {
+            return weights_.update(row, g, step, v, projection, scratch_.work);
+        }
     }
 
     /// Several constraints, or one to meet exactly: by a transaction.
@@ -400,6 +385,7 @@ private:
 
     /// Ends the round; only classes that are rivals of one another share a scale.
     [[nodiscard]] bool close(Outcome outcome, double m, Tally& tally) {
+        if constexpr (W::fetches_ahead) weights_.prefetch(later_, 0, later_.size());
         const bool apart =
             weights_.shape().n_columns == 1 || !targets_.code.empty() || !targets_.starts.empty();
         const auto known = apart ? std::span<const std::uint8_t>{} : targets_.known;
@@ -411,6 +397,7 @@ private:
     const Targets& targets_;
     Scratch<W, M>& scratch_;
     ColumnUpdatesOf<W> column_updates_;
+    RowView later_{};  ///< features ahead whose weights are still to be requested
 };
 
 }  // namespace detail

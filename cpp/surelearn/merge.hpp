@@ -1,5 +1,5 @@
-// Room 8, merging: sums that do not depend on order or grouping, the moves of models from their
-// start, and the inverse of a covariance. Knows numbers only: no models, no classes.
+// Room 8, merging: sums that do not depend on order or grouping, and the inverse of a covariance.
+// Knows numbers only: no models, no classes.
 #pragma once
 
 #include <algorithm>
@@ -67,12 +67,13 @@ struct Sum {
         const std::size_t D = digits.size();
         const auto leading = (static_cast<__int128>(digits[0]) << bits) + digits[1];
         double x = static_cast<double>(leading);
-        for (std::size_t i = 2; i < D; ++i)
-            x = std::ldexp(x, bits) + static_cast<double>(digits[i]);
-        return std::ldexp(x, bits * (top - static_cast<int>(D) + 1));
+        for (std::size_t i = 2; i < D; ++i) x = x * 0x1p40 + static_cast<double>(digits[i]);
+        return scaled(x, bits * (top - static_cast<int>(D) + 1));
     }
 
 private:
+    friend struct ShortSum;
+
     static constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
 
     struct Parts {
@@ -92,6 +93,12 @@ private:
         return {static_cast<std::uint64_t>(std::ldexp(fraction, 53)), exponent};
     }
 
+    /// x * 2^power; `ldexp` is a call of the library, so powers that are normal numbers do without.
+    [[nodiscard]] static double scaled(double x, int power) noexcept {
+        if (power < -1022 || power > 1023) return std::ldexp(x, power);
+        return x * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
+    }
+
     [[nodiscard]] static constexpr int floor_of(int exponent) noexcept {
         return exponent >= 0 ? exponent / bits : -((-exponent + bits - 1) / bits);
     }
@@ -101,133 +108,43 @@ private:
     }
 };
 
-/// The layout of a feature's numbers: means of all columns, variances, sums for averaging.
-struct RunLayout {
-    std::size_t columns;
-    bool second_order;
-    bool averaged;
+/// A sum of two digits that stays in registers; the same digits as those of `Sum`.
+struct ShortSum {
+    std::int64_t high = 0;
+    std::int64_t low = 0;
+    int top = Sum::empty;
 
-    /// The number of sums per weight: moves D, and X and G with variances; then those of the
-    /// averaged mean.
-    [[nodiscard]] std::size_t n_sums() const noexcept {
-        return (second_order ? 3 : 1) + (averaged ? (second_order ? 2 : 1) : 0);
-    }
-    [[nodiscard]] std::size_t size() const noexcept {
-        return columns * (1 + (second_order ? 1 : 0) + (averaged ? 1 : 0));
-    }
-};
-
-/// Factors that convert stored numbers to those of a margin: `mean` for means, `precision` for
-/// inverse variances.
-struct Units {
-    double mean;
-    double precision;
-};
-
-/// The number of updates before a model's start, and since.
-struct Lifetime {
-    double before;
-    double since;
-};
-
-/// The move of one weight from the start of its model.
-template <class T>
-struct Move {
-    const T* own;    ///< the numbers of its feature
-    const T* start;  ///< the same numbers at the start
-    RunLayout run;
-    std::size_t column;
-
-    [[nodiscard]] bool any() const noexcept {
-        for (std::size_t at = column; at < run.size(); at += run.columns) {
-            if (own[at] != start[at]) return true;
-        }
-        return false;
+    /// Of one finite term.
+    [[nodiscard]] static ShortSum of(double x) noexcept {
+        if (x == 0.0) return {};
+        const auto [whole, exponent] = Sum::parts_of(std::fabs(x));
+        const int place = Sum::floor_of(exponent - 1);
+        // The last bit of `whole` is 12 below to 27 above the last position.
+        const int shift = exponent - 53 - Sum::bits * (place - 1);
+        const auto rest = (static_cast<unsigned __int128>(whole) << (shift + 12)) >> 12;
+        const auto high = static_cast<std::int64_t>(static_cast<std::uint64_t>(rest >> Sum::bits));
+        const auto low = static_cast<std::int64_t>(static_cast<std::uint64_t>(rest) & Sum::mask);
+        return x < 0.0 ? ShortSum{-high, -low, place} : ShortSum{high, low, place};
     }
 
-    /// D, then X and G, then the same of the mean over all updates since the start.
-    void terms(const Units& units, const Lifetime& life, std::span<double> out) const noexcept {
-        const double step = difference(column);
-        const double evidence = run.second_order ? units.precision * growth() : 0.0;
-        std::size_t n = 0;
-        out[n++] = step * units.mean;
-        if (run.second_order) {
-            out[n++] = out[0] * evidence;
-            out[n++] = evidence;
-        }
-        if (!run.averaged) return;
-        const double late = difference(run.size() - run.columns + column);
-        const double all = life.before + life.since + 1.0;
-        const double average = (step * all - late) / std::max(life.since, 1.0) * units.mean;
-        out[n++] = average;
-        if (run.second_order) out[n] = average * evidence;
+    void add(const ShortSum& other) noexcept {
+        const int highest = std::max(top, other.top);
+        const ShortSum a = down_from(highest);
+        const ShortSum b = other.down_from(highest);
+        *this = {a.high + b.high, a.low + b.low, highest};
+    }
+
+    [[nodiscard]] double value() const noexcept {
+        if (top == Sum::empty) return 0.0;
+        const auto whole = (static_cast<__int128>(high) << Sum::bits) + low;
+        return Sum::scaled(static_cast<double>(whole), Sum::bits * (top - 1));
     }
 
 private:
-    [[nodiscard]] double difference(std::size_t at) const noexcept {
-        return static_cast<double>(own[at]) - static_cast<double>(start[at]);
-    }
-    [[nodiscard]] double growth() const noexcept {
-        const std::size_t at = run.columns + column;
-        return 1.0 / static_cast<double>(own[at]) - 1.0 / static_cast<double>(start[at]);
-    }
-};
-
-/// Combines the moves of one weight in many models.
-///
-/// A row that moves k weights adds the precision gain g g' along one direction, but a diagonal
-/// model keeps only gain g_j^2. Since g g' <= k diag(g^2), the model knows up to k times as much
-/// along that direction as its variances say. `tau` is the weight of this evidence relative to the
-/// start: 1 adds up the precisions as they are; infinity is the mean of the moves, weighted by
-/// evidence.
-struct Evidence {
-    double tau;
-    double prior;   ///< precision of the start
-    double growth;  ///< G: precision that all models have added
-    double models;  ///< number of models that have moved the weight
-
-    /// The combined move, from the sums D and X.
-    [[nodiscard]] double move(double d, double x) const noexcept {
-        if (!std::isinf(tau)) return (prior * d + tau * x) / (prior + tau * growth);
-        return growth > 0.0 ? x / growth : d / models;
-    }
-
-    [[nodiscard]] double precision() const noexcept {
-        if (std::isinf(tau)) return prior + growth / models;
-        return prior + growth * (prior + tau * growth / models) / (prior + tau * growth);
-    }
-};
-
-/// Puts what sums come to into the run of a feature, which is at its start.
-template <class T>
-struct Settling {
-    RunLayout run;
-    Units units;
-    Lifetime life;  ///< of the start, and of all models since
-    double tau;
-
-    void apply(T* own, std::size_t column, std::span<const double> sums,
-               double models) const noexcept {
-        const std::size_t late = run.size() - run.columns + column;
-        const auto start = static_cast<double>(own[column]);
-        const double before = run.averaged ? static_cast<double>(own[late]) : 0.0;
-        double step = sums[0] / models;
-        double average = run.averaged ? sums[run.n_sums() - 1] / models : 0.0;
-        if (run.second_order) {
-            T& variance = own[run.columns + column];
-            const double prior = units.precision / static_cast<double>(variance);
-            const Evidence all{tau, prior, sums[2], models};
-            step = all.move(sums[0], sums[1]);
-            if (run.averaged) average = all.move(sums[3], sums[4]);
-            // A precision that has no inverse in this type: the least variance there is.
-            variance = std::max(static_cast<T>(units.precision / all.precision()),
-                                std::numeric_limits<T>::denorm_min());
-        }
-        own[column] = static_cast<T>(start + step / units.mean);
-        if (!run.averaged) return;
-        const double rounds = life.before + life.since + 1.0;
-        const double moved = static_cast<double>(own[column]) - start;
-        own[late] = static_cast<T>(moved * rounds + before - average / units.mean * life.since);
+    /// The same sum, its first digit in a higher place.
+    [[nodiscard]] ShortSum down_from(int highest) const noexcept {
+        const int by = highest - top;
+        return {by == 0 ? high : 0, by == 0 ? low : by == 1 ? high : 0, highest};
     }
 };
 

@@ -68,14 +68,14 @@ public:
     /// Prefetches the entry of a feature before `meet` needs it.
     void expect(std::uint32_t feature) const noexcept { asked_->expect(feature); }
 
-    /// Adds the words of one text, with their hashes, and keys sorted by feature.
-    void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes,
-              std::span<const std::string_view> words) {
+    /// Adds the words of one text, word(i) for the i-th hash, with keys sorted by feature.
+    template <class Word>
+    void meet(std::span<const HashKey> keys, std::span<const std::int32_t> hashes, Word&& word) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto place = static_cast<std::uint32_t>(keys[i]);
             const auto feature = static_cast<std::uint32_t>(keys[i] >> 32);
             if (asked_->has(feature, hashes[place])) continue;
-            tell(add({feature, hashes[place]}, [&] { return words[place]; }));
+            tell(add({feature, hashes[place]}, [&] { return word(place); }));
         }
     }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace surelearn {
 
@@ -92,14 +93,22 @@ namespace detail {
     const double a = std::fabs(z);
     if (std::isinf(a)) return z > 0.0 ? 0.0 : a;
     const double t = (a - 3.75) / (a + 3.75);
-    double b1 = 0.0;
-    double b2 = 0.0;
-    for (std::size_t n = c.size() - 1; n >= 1; --n) {  // Clenshaw
-        const double b = 2.0 * t * b1 - b2 + c[n];
-        b2 = b1;
-        b1 = b;
+    // T_2k(t) = T_k(u) and T_2k+1(t) = t V_k(u) with u = 2 t^2 - 1, where T and V have the same
+    // recurrence: two Clenshaw sums of half the length, which do not wait for each other.
+    const double twice_u = 2.0 * (2.0 * t * t - 1.0);
+    double even1 = c[26];
+    double even2 = 0.0;
+    double odd1 = 0.0;
+    double odd2 = 0.0;
+    for (std::size_t n = c.size() - 3; n >= 2; n -= 2) {
+        const double even = twice_u * even1 + (c[n] - even2);
+        const double odd = twice_u * odd1 + (c[n + 1] - odd2);
+        even2 = std::exchange(even1, even);
+        odd2 = std::exchange(odd1, odd);
     }
-    const double positive = (t * b1 - b2 + c[0]) / (1.0 + 2.0 * a);
+    const double even = 0.5 * twice_u * even1 + (c[0] - even2);
+    const double odd = (twice_u - 1.0) * odd1 + (c[1] - odd2);
+    const double positive = (even + t * odd) / (1.0 + 2.0 * a);
     return z >= 0.0 ? positive : 2.0 * detail::exp(z * z) - positive;
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,13 +28,57 @@ struct Counting {
     Norm norm = Norm::l2;
 };
 
+/// Leaves new numbers unwritten: they are about to be written, perhaps by another thread.
+template <class T>
+struct UnwrittenAllocator : std::allocator<T> {
+    template <class U>
+    struct rebind {
+        using other = UnwrittenAllocator<U>;
+    };
+
+    template <class U>
+    void construct(U*) noexcept {}
+    template <class U, class... Arguments>
+    void construct(U* at, Arguments&&... arguments) {
+        std::construct_at(at, std::forward<Arguments>(arguments)...);
+    }
+};
+
+template <class T>
+using UnwrittenVector = std::vector<T, UnwrittenAllocator<T>>;
+
 /// Rows of counts, one after the other.
 template <class T>
 struct CountRows {
-    std::vector<std::int64_t> ends;  ///< end of each row in the other two arrays
-    std::vector<std::int32_t> features;
-    std::vector<T> values;
+    UnwrittenVector<std::int64_t> ends;  ///< end of each row in the other two arrays
+    UnwrittenVector<std::int32_t> features;
+    UnwrittenVector<T> values;
+
+    void clear() noexcept {
+        ends.clear();
+        features.clear();
+        values.clear();
+    }
 };
+
+/// Brings a row to length 1, as scikit-learn's `normalize`: sums in double, products and quotients
+/// in T.
+template <class T>
+void normalise(std::span<T> row, Counting::Norm norm) noexcept {
+    double sum = 0.0;
+    switch (norm) {
+        case Counting::Norm::none:
+            return;
+        case Counting::Norm::l1:
+            for (const T x : row) sum += static_cast<double>(std::fabs(x));
+            break;
+        case Counting::Norm::l2:
+            for (const T x : row) sum += static_cast<double>(static_cast<T>(x * x));
+            sum = std::sqrt(sum);
+    }
+    if (sum == 0.0) return;
+    for (T& x : row) x = static_cast<T>(static_cast<double>(x) / sum);
+}
 
 /// A feature in the upper half, the index of its hash in the lower half.
 using HashKey = std::uint64_t;
@@ -107,12 +152,13 @@ public:
             keys_[i] = HashKey{bucket(hashes[i], how_.n_features)} << 32 | i;
         }
         sort_(keys_);
-        const std::size_t n = sum_up(hashes);
-        rows.features.insert(rows.features.end(), features_.begin(), features_.begin() + n);
         const std::size_t first = rows.values.size();
+        rows.features.resize(first + hashes.size());
+        const std::size_t n = sum_up(hashes, rows.features.data() + first);
+        rows.features.resize(first + n);
         rows.values.resize(first + n);
         for (std::size_t i = 0; i < n; ++i) rows.values[first + i] = value_of(counts_[i]);
-        normalise(std::span(rows.values).subspan(first));
+        normalise(std::span(rows.values).subspan(first), how_.norm);
         rows.ends.push_back(static_cast<std::int64_t>(rows.values.size()));
     }
 
@@ -121,9 +167,8 @@ public:
 
 private:
     /// Sums each feature without a branch at its end; returns the number of features.
-    [[nodiscard]] std::size_t sum_up(std::span<const std::int32_t> hashes) {
+    [[nodiscard]] std::size_t sum_up(std::span<const std::int32_t> hashes, std::int32_t* features) {
         const std::size_t size = keys_.size();
-        features_.resize(size);
         counts_.resize(size);
         keys_.push_back(~HashKey{0});  // a sentinel that ends the last feature
         const std::uint32_t sign = how_.signs ? 2 : 0;
@@ -132,7 +177,7 @@ private:
         for (std::size_t i = 0; i < size; ++i) {
             const auto h = static_cast<std::uint32_t>(hashes[static_cast<std::uint32_t>(keys_[i])]);
             count += 1 - static_cast<std::int32_t>((h >> 30) & sign);
-            features_[n] = static_cast<std::int32_t>(keys_[i] >> 32);
+            features[n] = static_cast<std::int32_t>(keys_[i] >> 32);
             counts_[n] = count;
             const auto ends = static_cast<std::int32_t>((keys_[i] ^ keys_[i + 1]) >> 32 != 0);
             n += static_cast<std::size_t>(ends);
@@ -160,28 +205,10 @@ private:
         return logs;
     }
 
-    /// As scikit-learn's `normalize`: sums in double, products and quotients in T.
-    void normalise(std::span<T> row) const noexcept {
-        double sum = 0.0;
-        switch (how_.norm) {
-            case Counting::Norm::none:
-                return;
-            case Counting::Norm::l1:
-                for (const T x : row) sum += static_cast<double>(std::fabs(x));
-                break;
-            case Counting::Norm::l2:
-                for (const T x : row) sum += static_cast<double>(static_cast<T>(x * x));
-                sum = std::sqrt(sum);
-        }
-        if (sum == 0.0) return;
-        for (T& x : row) x = static_cast<T>(static_cast<double>(x) / sum);
-    }
-
     Counting how_;
     KeySort sort_;
     std::array<double, 64> logs_ = small_logs();  ///< 1 + log c
     std::vector<HashKey> keys_;
-    std::vector<std::int32_t> features_;
     std::vector<std::int32_t> counts_;
 };
 

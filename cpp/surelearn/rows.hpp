@@ -11,9 +11,11 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
@@ -26,6 +28,49 @@ struct Fault {
 
     explicit operator bool() const noexcept { return kind != Kind::none; }
 };
+
+/// What all values of some rows have in common.
+struct Values {
+    double least = 0.0;    ///< the smallest |x|
+    double largest = 0.0;  ///< the largest |x|; NaN if one is
+    bool unit = true;      ///< whether all are 1
+
+    [[nodiscard]] bool finite() const noexcept { return std::isfinite(largest); }
+};
+
+/// Looks at all values once. Absolute values compare as their bits do, and those of NaN are above
+/// all others; with whole numbers the loop has no order that the compiler must keep.
+template <class Value>
+SURELEARN_WIDEN void survey(std::span<const Value> values, Values& found) noexcept {
+    using Bits = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
+    constexpr Bits magnitude = std::numeric_limits<Bits>::max();
+    const Value* const x = values.data();
+    Bits least = magnitude;
+    Bits largest = 0;
+    Bits differences = 0;
+    for (std::size_t p = 0; p < values.size(); ++p) {
+        const Bits bits = std::bit_cast<Bits>(x[p]);
+        const Bits size = bits & magnitude;
+        least = std::min(least, size);
+        largest = std::max(largest, size);
+        differences |= bits ^ std::bit_cast<Bits>(Value{1});
+    }
+    found = {std::bit_cast<Value>(least), std::bit_cast<Value>(largest), differences == 0};
+}
+
+/// How many numbers are not above their predecessor.
+template <class Index>
+SURELEARN_WIDEN void count_falls(std::span<const Index> index, std::size_t& found) noexcept {
+    constexpr std::size_t block = std::size_t{1} << 12;  // its count fits an Index
+    found = 0;
+    for (std::size_t begin = 1; begin < index.size(); begin += block) {
+        const std::size_t end = std::min(index.size(), begin + block);
+        const Index* const at = index.data();
+        Index falls = 0;
+        for (std::size_t p = begin; p < end; ++p) falls += at[p] <= at[p - 1] ? 1 : 0;
+        found += static_cast<std::size_t>(falls);
+    }
+}
 
 /// A buffer for the entries of one dense row.
 template <class Index, class Value>
@@ -59,7 +104,7 @@ public:
     /// Checks every number once, and tidies a compressed matrix if needed. Call it, and find no
     /// fault, before `row`.
     [[nodiscard]] Fault inspect() {
-        if (dense()) return inspect_rows();
+        if (dense()) return inspect_dense();
         if (Fault fault = inspect_starts()) return fault;
         if (looks_tidy()) return {};
         if (Fault fault = inspect_rows()) return fault;
@@ -70,25 +115,43 @@ public:
     [[nodiscard]] Row<Index, Value> row(std::size_t i, RowBuffer<Index, Value>& buffer) const {
         if (!dense()) return stored(i);
         compress(i, buffer);
-        return {buffer.index, buffer.value};
+        return {buffer.index, buffer.value, largest_};
     }
 
     /// The stored entries of a compressed row, for looking ahead.
     [[nodiscard]] Row<Index, Value> stored(std::size_t i) const noexcept {
         const auto begin = static_cast<std::size_t>(start_[i]);
         const auto count = static_cast<std::size_t>(start_[i + 1]) - begin;
-        return {index_.subspan(begin, count), value_.subspan(begin, count)};
+        return {index_.subspan(begin, count), value_.subspan(begin, count), largest_, unit_};
     }
 
-    /// Prefetches a compressed row. Force-inlined, since gcc removes calls of a function that only
-    /// prefetches.
+    /// Where the entries of a compressed row begin among those of all.
+    [[nodiscard]] std::size_t begin_of(std::size_t i) const noexcept {
+        return static_cast<std::size_t>(start_[i]);
+    }
+
+    /// The number of entries of all compressed rows.
+    [[nodiscard]] std::size_t n_entries() const noexcept {
+        return dense() ? 0 : static_cast<std::size_t>(start_.back());
+    }
+
+    /// The same compressed rows with other values, none of which may be 0.
+    [[nodiscard]] Matrix with_values(std::span<const Value> value) const {
+        Matrix other = *this;
+        other.value_ = value;
+        other.keep(other.all_values());
+        return other;
+    }
+
+    /// Prefetches a compressed row into the second-level cache. Force-inlined, since gcc removes
+    /// calls of a function that only prefetches.
     [[gnu::always_inline]] void prefetch(std::size_t i) const noexcept {
         const auto row = stored(i);
         for (std::size_t p = 0; p < row.size(); p += 64 / sizeof(Index)) {
-            __builtin_prefetch(row.index.data() + p);
+            __builtin_prefetch(row.index.data() + p, 0, 2);
         }
-        for (std::size_t p = 0; p < row.size(); p += 64 / sizeof(Value)) {
-            __builtin_prefetch(row.value.data() + p);
+        for (std::size_t p = 0; p < row.size() && !unit_; p += 64 / sizeof(Value)) {
+            __builtin_prefetch(row.value.data() + p, 0, 2);
         }
     }
 
@@ -109,19 +172,26 @@ private:
         return value_.subspan(i * n_features_, n_features_);
     }
 
+    [[nodiscard]] Values all_values() const noexcept {
+        Values values;
+        survey(value_.first(dense() ? value_.size() : n_entries()), values);
+        return values;
+    }
+    void keep(const Values& values) noexcept {
+        largest_ = values.largest;
+        unit_ = values.unit && !dense();
+    }
+
     /// Checks the usual case in a few loops over the whole arrays, without a loop over rows.
-    [[nodiscard]] bool looks_tidy() const noexcept {
-        const auto end = static_cast<std::size_t>(start_.back());
+    [[nodiscard]] bool looks_tidy() noexcept {
+        const auto end = n_entries();
         if (end == 0) return true;
-        unsigned odd = 0;
-        for (const Value x : value_.first(end)) {
-            odd |= !(std::fabs(x) <= std::numeric_limits<Value>::max());
-            odd |= x == Value{0};
-        }
-        if (odd != 0) return false;
+        const Values values = all_values();
+        if (!values.finite() || values.least == 0.0) return false;
+        keep(values);
         // Indices may decrease only where a row begins; then each row's first and last bound it.
         std::size_t falls = 0;
-        for (std::size_t p = 1; p < end; ++p) falls += index_[p] <= index_[p - 1] ? 1 : 0;
+        count_falls(index_.first(end), falls);
         for (std::size_t i = 0; i < size(); ++i) {
             const auto row = stored(i).index;
             if (row.empty()) continue;
@@ -132,6 +202,13 @@ private:
             }
         }
         return falls == 0;
+    }
+
+    [[nodiscard]] Fault inspect_dense() {
+        const Values values = all_values();
+        if (!values.finite()) return inspect_rows();
+        keep(values);
+        return {};
     }
 
     [[nodiscard]] Fault inspect_rows() const {
@@ -190,6 +267,7 @@ private:
         start_ = copy_->start;
         index_ = copy_->index;
         value_ = copy_->value;
+        keep(all_values());
         return {};
     }
 
@@ -241,6 +319,8 @@ private:
     std::span<const Value> value_;
     std::size_t n_features_ = 0;
     std::size_t dense_rows_ = 0;
+    double largest_ = std::numeric_limits<double>::infinity();  ///< no |x| is above it
+    bool unit_ = false;                                         ///< every x is 1
     std::shared_ptr<const Copy> copy_;
 };
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 // Compiles a function twice, once for AVX2; the loader chooses. This gains a factor of 1.2 with 20
@@ -28,6 +29,7 @@ using TwoMask = std::int64_t __attribute__((vector_size(16)));
 using Four = double __attribute__((vector_size(32), aligned(16)));
 using FourBits = std::uint64_t __attribute__((vector_size(32), aligned(16)));
 using FourMask = std::int64_t __attribute__((vector_size(32), aligned(16)));
+using FourFloats = float __attribute__((vector_size(16)));
 
 namespace detail {
 template <std::size_t N>
@@ -66,6 +68,44 @@ template <class T, class Positions>
 [[gnu::always_inline]] inline void store(const Four& x, const Positions& positions,
                                          T* at) noexcept {
     for (std::size_t i = 0; i < 4; ++i) at[positions[i]] = static_cast<T>(x[i]);
+}
+
+/// Two neighbouring numbers at each of two addresses, as double. Of floats both are moved at once.
+template <class T>
+[[gnu::always_inline]] inline void load_pairs(const T* a, const T* b, Four& x) noexcept {
+    if constexpr (sizeof(T) == 4) {
+        std::int64_t first, second;
+        std::memcpy(&first, a, 8);
+        std::memcpy(&second, b, 8);
+        const auto all = std::bit_cast<FourFloats>(TwoMask{first, second});
+        x = Four{all[0], all[1], all[2], all[3]};
+    } else {
+        x = Four{a[0], a[1], b[0], b[1]};
+    }
+}
+template <class T>
+[[gnu::always_inline]] inline void store_pairs(const Four& x, T* a, T* b) noexcept {
+    if constexpr (sizeof(T) == 4) {
+        const FourFloats all{static_cast<float>(x[0]), static_cast<float>(x[1]),
+                             static_cast<float>(x[2]), static_cast<float>(x[3])};
+        const auto pairs = std::bit_cast<TwoMask>(all);
+        const std::int64_t first = pairs[0], second = pairs[1];
+        std::memcpy(a, &first, 8);
+        std::memcpy(b, &second, 8);
+    } else {
+        a[0] = x[0];
+        a[1] = x[1];
+        b[0] = x[2];
+        b[1] = x[3];
+    }
+}
+
+/// (a0 a1 a2 a3), (b0 b1 b2 b3) -> (a0 b0 a2 b2), (a1 b1 a3 b3): parts the two numbers of four
+/// pairs, and joins them again. A shuffle of whole vectors: of single elements gcc makes more.
+[[gnu::always_inline]] inline void transpose_pairs(Four& a, Four& b) noexcept {
+    const Four first = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    b = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    a = first;
 }
 
 /// `a` if all bits of the mask are set, `b` if none is. By bit operations, since compilers do not

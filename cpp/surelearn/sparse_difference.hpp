@@ -8,49 +8,14 @@
 #include <limits>
 #include <span>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
+#include "surelearn/column_sums.hpp"
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {
-
-/// s[k] = sum_p x_p at(p)[k] for all k < K. The sums of up to 20 columns stay in registers from the
-/// first feature to the last. If K is not a multiple of four, the last group of four begins
-/// earlier: some columns get the same sum twice.
-template <class At, class R>
-SURELEARN_WIDEN void sum_columns(const At& at, const R& row, std::span<double> s) noexcept {
-    const std::size_t K = s.size();
-    const auto sweep = [&]<std::size_t N>(std::size_t k, std::integral_constant<std::size_t, N>)
-                           __attribute__((always_inline)) {
-                               Four sum[N];
-                               for (Four& one : sum) one = Four{0.0, 0.0, 0.0, 0.0};
-                               for (std::size_t p = 0; p < row.size(); ++p) {
-                                   const auto* const from = at(p) + k;
-                                   const double x = row.x(p);
-                                   for (std::size_t n = 0; n < N; ++n) {
-                                       Four w;
-                                       load(from, Run{4 * n}, w);
-                                       sum[n] += w * x;
-                                   }
-                               }
-                               for (std::size_t n = 0; n < N; ++n)
-                                   store(sum[n], Run{4 * n}, s.data() + k);
-                           };
-    std::size_t k = 0;
-    for (; k + 20 <= K; k += 20) sweep(k, std::integral_constant<std::size_t, 5>{});
-    for (; k + 8 <= K; k += 8) sweep(k, std::integral_constant<std::size_t, 2>{});
-    for (; k + 4 <= K; k += 4) sweep(k, std::integral_constant<std::size_t, 1>{});
-    if (k == K) return;
-    if (K >= 4) return sweep(K - 4, std::integral_constant<std::size_t, 1>{});
-    for (; k < K; ++k) {
-        s[k] = 0.0;
-        for (std::size_t p = 0; p < row.size(); ++p) s[k] += at(p)[k] * row.x(p);
-    }
-}
 
 /// s[k] = sum_j x_j times number `part + k` of feature j.
 template <class T, class R>
@@ -185,6 +150,7 @@ private:
 
     static void put(Diagonal<T>& weights, const Cell& cell, const Weight& weight) noexcept {
         const Shape& shape = weights.shape();
+        weights.forget_bounds();
         T* const at = weights.cell(cell.feature) + cell.column;
         at[0] = weight.mu;
         if (shape.second_order) at[weights.capacity()] = weight.sigma;

@@ -61,6 +61,7 @@ template <class T>
         if (second_order) to[1] = from[n_lanes];
         if (shape.averaged) to[shape.parts() - 1] = from[table.average_at()];
     }
+    result.forget_bounds();
     return result;
 }
 
@@ -178,6 +179,7 @@ private:
 
     void move(const Row<Index, Value>& row) {
         const bool averaged = weights_.shape().averaged;
+        weights_.forget_bounds();
         if (averaged) keep_means(row);
         unsigned odd = move_all(row);
         if (averaged) odd |= average(row);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "surelearn/hash.hpp"
+#include "surelearn/hash_many.hpp"
+#include "surelearn/utf8.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -40,13 +43,6 @@ struct Text {
         }
     }
 };
-
-/// Whether bytes are ASCII alone.
-[[nodiscard]] inline bool is_ascii(std::string_view bytes) noexcept {
-    unsigned char all = 0;
-    for (const char c : bytes) all |= static_cast<unsigned char>(c);
-    return all < 0x80;
-}
 
 /// A set of code points.
 class Alphabet {
@@ -89,12 +85,6 @@ struct Analysis {
     std::unordered_set<std::string, WordHash, std::equal_to<>> stop{};
 };
 
-/// A stretch of bytes in a buffer.
-struct Stretch {
-    std::uint32_t begin;
-    std::uint32_t end;
-};
-
 namespace detail {
 
 inline constexpr std::size_t block = 64;
@@ -133,23 +123,6 @@ inline constexpr std::size_t block = 64;
 #endif
 }
 
-/// A code point in UTF-8, which takes at most four bytes.
-[[nodiscard]] inline std::size_t put_utf8(std::uint32_t c, char* to) noexcept {
-    const auto byte = [](std::uint32_t x) { return static_cast<char>(x); };
-    if (c < 0x80) {
-        to[0] = byte(c);
-        return 1;
-    }
-    const std::size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (std::size_t i = n; --i > 0; c >>= 6) to[i] = byte(0x80 | (c & 0x3f));
-    to[0] = byte((0xf00U >> n & 0xf0U) | c);
-    return n;
-}
-
-[[nodiscard]] inline bool is_surrogate(std::uint32_t c) noexcept {
-    return c >= 0xd800 && c < 0xe000;
-}
-
 }  // namespace detail
 
 /// The n-grams of texts, one text at a time, in UTF-8 as they would be encoded. Its buffers are
@@ -158,29 +131,37 @@ class Grams {
 public:
     explicit Grams(const Analysis& how) : how_(how) {}
 
-    /// f(bytes, size) for every n-gram of a text, with `hash_padding` readable bytes behind it.
-    /// False, and what was called is void, if one of them has a lone surrogate and so no UTF-8.
-    template <class F>
-    [[nodiscard]] bool each(const Text& text, F&& f) {
+    /// The n-grams of a text as stretches of `bytes`, with `hash_padding` readable bytes behind
+    /// each, until the next text. None if one of them has a lone surrogate and so no UTF-8.
+    [[nodiscard]] std::optional<std::span<const Stretch>> of(const Text& text) {
         if (how_.unit == Analysis::Unit::word) {
             find_words(text);
             if (!how_.stop.empty()) drop_stop_words();
-            each_of_words(f);
-            return true;
+            if (how_.most == 1) return tokens();
+            grams_.clear();
+            add_of_words();
+            return grams_;
         }
+        grams_.clear();
         if (how_.unit == Analysis::Unit::character) {
             const bool sound = spell(text);
             const auto n = static_cast<std::uint32_t>(ends_.size() - 1);
-            if (!sound && n >= how_.least) return false;  // one that is in no n-gram does no harm
-            each_of_characters({0, n}, f);
-            return true;
+            if (!sound && n >= how_.least) return {};  // one that is in no n-gram does no harm
+            add_of_characters({0, n});
+            return grams_;
         }
-        if (!spell_words(text)) return false;
-        each_within_words(f);
-        return true;
+        if (!spell_words(text)) return {};
+        add_within_words();
+        return grams_;
     }
 
+    [[nodiscard]] const char* bytes() const noexcept { return bytes_.data(); }
+
 private:
+    [[nodiscard]] std::span<Stretch> tokens() noexcept {
+        return std::span(tokens_).first(n_tokens_);
+    }
+
     /// Tokens as runs of at least two characters of words.
     void find_words(const Text& text) {
         if (text.ascii) {
@@ -234,8 +215,8 @@ private:
     /// Tokens one blank apart, so that an n-gram is a stretch too.
     void close_up() {
         std::uint32_t end = 0;
-        for (Stretch& token : std::span(tokens_).first(n_tokens_)) {
-            const std::uint32_t size = token.end - token.begin;
+        for (Stretch& token : tokens()) {
+            const std::uint32_t size = token.size();
             std::memmove(bytes_.data() + end, bytes_.data() + token.begin, size);
             token = {end, end + size};
             end += size;
@@ -252,7 +233,7 @@ private:
             const std::uint32_t begin = end;
             const std::size_t first = i;
             for (; i < text.size && how_.words->has(text.at(i)); ++i) {
-                end += static_cast<std::uint32_t>(detail::put_utf8(text.at(i), &bytes_[end]));
+                end += static_cast<std::uint32_t>(put_utf8(text.at(i), &bytes_[end]));
             }
             if (i - first >= 2) {
                 tokens_[n_tokens_++] = {begin, end};
@@ -265,22 +246,18 @@ private:
     }
 
     void drop_stop_words() {
-        const auto tokens = std::span(tokens_).first(n_tokens_);
-        const auto dropped = std::ranges::remove_if(tokens, [&](const Stretch& token) {
-            return how_.stop.contains(
-                std::string_view(bytes_.data() + token.begin, token.end - token.begin));
+        const auto dropped = std::ranges::remove_if(tokens(), [&](const Stretch& token) {
+            return how_.stop.contains(std::string_view(bytes() + token.begin, token.size()));
         });
         n_tokens_ -= dropped.size();
         if (how_.most > 1) close_up();
     }
 
-    template <class F>
-    void each_of_words(F&& f) const {
+    void add_of_words() {
         const std::size_t n = n_tokens_;
         for (std::size_t size = how_.least; size <= how_.most && size <= n; ++size) {
             for (std::size_t i = 0; i + size <= n; ++i) {
-                const std::uint32_t begin = tokens_[i].begin;
-                f(bytes_.data() + begin, std::size_t{tokens_[i + size - 1].end - begin});
+                grams_.push_back({tokens_[i].begin, tokens_[i + size - 1].end});
             }
         }
     }
@@ -329,30 +306,25 @@ private:
     [[nodiscard]] bool put(std::uint32_t c, bool lower) {
         if (lower && c >= 'A' && c <= 'Z') c |= 0x20;
         const std::uint32_t end = ends_.back();
-        ends_.push_back(end + static_cast<std::uint32_t>(detail::put_utf8(c, &bytes_[end])));
-        return !detail::is_surrogate(c);
+        ends_.push_back(end + static_cast<std::uint32_t>(put_utf8(c, &bytes_[end])));
+        return !is_surrogate(c);
     }
 
     /// N-grams of a run of characters.
-    template <class F>
-    void each_of_characters(Stretch run, F&& f) const {
-        const std::size_t most = std::min<std::size_t>(how_.most, run.end - run.begin);
+    void add_of_characters(Stretch run) {
+        const std::size_t most = std::min<std::size_t>(how_.most, run.size());
         for (std::size_t size = how_.least; size <= most; ++size) {
             for (std::size_t i = run.begin; i + size <= run.end; ++i) {
-                f(bytes_.data() + ends_[i], std::size_t{ends_[i + size] - ends_[i]});
+                grams_.push_back({ends_[i], ends_[i + size]});
             }
         }
     }
 
     /// N-grams of each word within its blanks; of one that is too short itself, once.
-    template <class F>
-    void each_within_words(F&& f) const {
-        for (const Stretch& word : std::span(tokens_).first(n_tokens_)) {
-            each_of_characters(word, f);
-            if (how_.least > word.end - word.begin) {
-                const std::uint32_t begin = ends_[word.begin];
-                f(bytes_.data() + begin, std::size_t{ends_[word.end] - begin});
-            }
+    void add_within_words() {
+        for (const Stretch& word : tokens()) {
+            add_of_characters(word);
+            if (how_.least > word.size()) grams_.push_back({ends_[word.begin], ends_[word.end]});
         }
     }
 
@@ -364,7 +336,8 @@ private:
     std::vector<char> bytes_;
     std::vector<Stretch> tokens_;  ///< the first n_tokens_ are those of the text
     std::size_t n_tokens_ = 0;
-    std::vector<std::uint32_t> ends_;
+    std::vector<std::uint32_t> ends_;  ///< of characters
+    std::vector<Stretch> grams_;       ///< if they are not the tokens
 };
 
 }  // namespace surelearn

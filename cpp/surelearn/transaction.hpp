@@ -35,10 +35,13 @@ public:
         second_order_ = weights.shape().second_order;
         features_.clear();
         x_.clear();
-        weights.shape().each_feature(row, [&](std::size_t j, double x) {
+        largest_ = row.largest;
+        total_ = {};
+        const auto add = [&](std::size_t j, double x) {
             features_.push_back(j);
             x_.push_back(x);
-        });
+        };
+        with_values(row, [&](const auto& entries) { weights.shape().each_feature(entries, add); });
         blocks_.resize(sides.size());
         for (std::size_t b = 0; b < sides.size(); ++b) {
             Block& block = blocks_[b];
@@ -50,7 +53,7 @@ public:
                 block.mu[p] = weights.cell(features_[p])[block.side.column];
                 block.sigma[p] = weights.sigma(features_[p], sides[b].column);
             }
-            sum_up(block);
+            block.summed = false;
         }
     }
 
@@ -61,15 +64,15 @@ public:
 
     /// Current mean and variance of margin r.
     [[nodiscard]] Moments margin(std::size_t r) const noexcept {
-        const Block& right = blocks_[0];
-        if (blocks_.size() == 1) return {right.side.sign * right.s, right.v};
-        const Block& rival = blocks_[r + 1];
-        return {right.s - rival.s, right.v + rival.v};
+        const Moments right = score(blocks_[0]);
+        if (blocks_.size() == 1) return {blocks_[0].side.sign * right.m, right.v};
+        const Moments rival = score(blocks_[r + 1]);
+        return {right.m - rival.m, right.v + rival.v};
     }
 
     /// g_r' sigma g_s.
     [[nodiscard]] double gram(std::size_t r, std::size_t s) const noexcept {
-        return r == s ? margin(r).v : blocks_[0].v;
+        return r == s ? margin(r).v : score(blocks_[0]).v;
     }
 
     /// The contributions a_j = sigma_j g_j^2 to margin r.
@@ -86,6 +89,7 @@ public:
     /// A step on margin r from the current state.
     [[nodiscard]] bool apply(std::size_t r, const Step& step, Projection projection) {
         const double v = margin(r).v;
+        count(step.alpha, step.gain);
         for (const std::size_t b : {std::size_t{0}, r + 1}) {
             if (b >= blocks_.size()) continue;
             with_shrink(projection, step.gain, v,
@@ -103,7 +107,10 @@ public:
             return mixing[r] * precision_growth(projection, steps[r].gain, v[r], a);
         };
         double alpha = 0.0;
-        for (std::size_t r = 0; r < steps.size(); ++r) alpha += mixing[r] * steps[r].alpha;
+        for (std::size_t r = 0; r < steps.size(); ++r) {
+            alpha += mixing[r] * steps[r].alpha;
+            count(mixing[r] * steps[r].alpha, mixing[r] * steps[r].gain);
+        }
         move(blocks_[0], alpha, [&](double& sigma, double a) {
             double sum = 1.0;
             for (std::size_t r = 0; r < steps.size(); ++r) sum += growth(r, a);
@@ -134,8 +141,9 @@ public:
     /// Writes back the weights; if a variance would become zero or a number not finite, writes
     /// nothing and returns false.
     [[nodiscard]] bool commit(Diagonal<T>& weights) const {
+        const bool safe = weights.grow_safely(total_, largest_) && !weights.shape().averaged;
         for (const Block& block : blocks_) {
-            if (block.moved && !is_valid(weights, block)) return false;
+            if (block.moved && !safe && !is_valid(weights, block)) return false;
         }
         for (const Block& block : blocks_) {
             if (block.moved) write(weights, block);
@@ -147,19 +155,28 @@ private:
     struct Block {
         Side side;  ///< in the column of the table
         bool moved = false;
-        double s = 0.0;  ///< mean and variance of its score
-        double v = 0.0;
+        mutable bool summed = false;  ///< whether `sums` is up to date
+        mutable Moments sums;         ///< mean and variance of its score
         std::vector<double> mu;
         std::vector<double> sigma;
     };
 
-    void sum_up(Block& block) const noexcept {
-        block.s = 0.0;
-        block.v = 0.0;
+    /// Mean and variance of a block's score. Summed when asked for: most blocks move last of all.
+    [[nodiscard]] const Moments& score(const Block& block) const noexcept {
+        if (block.summed) return block.sums;
+        Two sums{};
         for (std::size_t p = 0; p < x_.size(); ++p) {
-            block.s += block.mu[p] * x_[p];
-            block.v += block.sigma[p] * (x_[p] * x_[p]);
+            sums += Two{block.mu[p], block.sigma[p]} * Two{x_[p], x_[p] * x_[p]};
         }
+        block.sums = {sums[0], sums[1]};
+        block.summed = true;
+        return block.sums;
+    }
+
+    /// Adds a step to all steps of the transaction.
+    void count(double alpha, double gain) noexcept {
+        total_.alpha += alpha;
+        total_.gain += gain;
     }
 
     [[nodiscard]] std::vector<double> margin_variances() const {
@@ -169,15 +186,21 @@ private:
     }
 
     template <class Shrink>
-    void move(Block& block, double alpha, const Shrink& shrink) {
+    SURELEARN_WIDEN void move(Block& block, double alpha, const Shrink& shrink) {
         const double signed_alpha = alpha * block.side.sign;
-        for (std::size_t p = 0; p < x_.size(); ++p) {
-            double& sigma = block.sigma[p];
-            move_mean(block.mu[p], signed_alpha, sigma, x_[p]);
-            if (second_order_) shrink(sigma, sigma * (x_[p] * x_[p]));
+        const double* const x = x_.data();
+        double* const mu = block.mu.data();
+        double* const sigma = block.sigma.data();
+        const std::size_t n = x_.size();
+#pragma GCC ivdep
+        for (std::size_t p = 0; p < n; ++p) {
+            double shrunk = sigma[p];
+            move_mean(mu[p], signed_alpha, shrunk, x[p]);
+            if (second_order_) shrink(shrunk, shrunk * (x[p] * x[p]));
+            sigma[p] = shrunk;
         }
         block.moved = true;
-        sum_up(block);
+        block.summed = false;
     }
 
     /// sum_j b_j and sum_j b_j^2 of b_j = a_j / (1 + 2 p a_j), even and odd features in turn.
@@ -227,6 +250,8 @@ private:
     }
 
     bool second_order_ = true;
+    Step total_;            ///< the sum of all steps
+    double largest_ = 0.0;  ///< no |x| is above it
     std::vector<std::size_t> features_;
     std::vector<double> x_;
     std::vector<Block> blocks_;

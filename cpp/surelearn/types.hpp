@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace surelearn {
@@ -62,18 +63,53 @@ struct Side {
     double sign;
 };
 
+/// The features of a row, each with the value 1.
+template <class Index>
+struct UnitRow {
+    std::span<const Index> index;
+
+    [[nodiscard]] std::size_t size() const noexcept { return index.size(); }
+    [[nodiscard]] std::size_t feature(std::size_t p) const noexcept {
+        return static_cast<std::size_t>(index[p]);
+    }
+    [[nodiscard]] double x(std::size_t) const noexcept { return 1.0; }
+};
+
 /// One row x: indices ascending and distinct, values finite and not zero.
 template <class Index, class Value>
 struct Row {
     std::span<const Index> index;
     std::span<const Value> value;
+    double largest = std::numeric_limits<double>::infinity();  ///< no |x| is above it
+    bool unit = false;                                         ///< every x is 1
 
+    [[nodiscard]] UnitRow<Index> features() const noexcept { return {index}; }
+    /// Entries [begin, end).
+    [[nodiscard]] Row part(std::size_t begin, std::size_t end) const noexcept {
+        const std::size_t count = end - begin;
+        return {index.subspan(begin, count), value.subspan(begin, count), largest, unit};
+    }
     [[nodiscard]] std::size_t size() const noexcept { return index.size(); }
     [[nodiscard]] std::size_t feature(std::size_t p) const noexcept {
         return static_cast<std::size_t>(index[p]);
     }
     [[nodiscard]] double x(std::size_t p) const noexcept { return static_cast<double>(value[p]); }
 };
+
+/// The intercept as a row of one entry, the feature after all others.
+struct Intercept {
+    std::size_t n_features;
+
+    [[nodiscard]] static std::size_t size() noexcept { return 1; }
+    [[nodiscard]] std::size_t feature(std::size_t) const noexcept { return n_features; }
+    [[nodiscard]] static double x(std::size_t) noexcept { return 1.0; }
+};
+
+/// f(row), with a type of row that reads no values if all are 1.
+template <class Index, class Value, class F>
+[[gnu::always_inline]] inline decltype(auto) with_values(const Row<Index, Value>& row, const F& f) {
+    return row.unit ? f(UnitRow<Index>{row.index}) : f(row);
+}
 
 /// A row whose features are shifted to their rows of the table.
 template <class R>

@@ -7,16 +7,18 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "surelearn/bounds.hpp"
 #include "surelearn/column_order.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
@@ -32,6 +34,8 @@ public:
             std::fill_n(data_ + part * capacity_, capacity_, start(part));
         }
         table().repeat(stride_);
+        memory_->bounds = Bounds<T>::of_prior(prior());
+        memory_->n_checked = 0;
     }
 
     WeightTable(WeightTable&&) noexcept = default;
@@ -57,6 +61,23 @@ public:
         return (shape_.parts() - 1) * capacity_;
     }
 
+    /// Counts a step on features of which no |x| is above `x`. False if it may fail; then it must
+    /// be checked weight by weight.
+    [[nodiscard]] bool grow_safely(const Step& step, double x) noexcept {
+        const double most = std::max(x, 1.0);  // the intercept's is 1
+        if (memory_->bounds.grow(step, most)) return true;
+        // Bounds that were exceeded may be loose: measuring costs about as much as so many steps.
+        if (++memory_->n_checked <= table().size()) return false;
+        measure_bounds();
+        return memory_->bounds.grow(step, most);
+    }
+    /// Call it after writing weights otherwise than by counted steps.
+    void forget_bounds() noexcept {
+        memory_->bounds = Bounds<T>::unknown();
+        memory_->n_checked = table().size();
+    }
+    [[nodiscard]] const Bounds<T>& bounds() const noexcept { return memory_->bounds; }
+
     /// The mapping between labels and columns.
     [[nodiscard]] const ColumnOrder& order() const noexcept { return order_; }
     [[nodiscard]] std::size_t column(std::size_t label) const noexcept {
@@ -65,14 +86,26 @@ public:
 
     /// Whether feature j still has its initial values, to the bit.
     [[nodiscard]] bool untouched(std::size_t j) const noexcept {
+        Bits changed = 0;
         for (std::size_t part = 0; part < shape_.parts(); ++part) {
             const T* const at = cell(j) + part * capacity_;
-            const T first = start(part);
+            const auto first = std::bit_cast<Bits>(start(part));
             for (std::size_t b = 0; b < shape_.n_columns; ++b) {
-                if (at[b] != first || std::signbit(at[b])) return false;
+                changed |= std::bit_cast<Bits>(at[b]) ^ first;
             }
         }
-        return true;
+        return changed == 0;
+    }
+
+    /// The features that are not untouched, ascending, into `out`, which has room for all; returns
+    /// their number. Without a branch, which the processor would foretell wrongly.
+    [[nodiscard]] std::size_t find_touched(std::int64_t* out) const noexcept {
+        std::size_t n = 0;
+        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
+            out[n] = static_cast<std::int64_t>(j);
+            n += untouched(j) ? 0 : 1;
+        }
+        return n;
     }
 
     /// The shape().stride() numbers of feature j, in the order of labels, without spare columns.
@@ -172,13 +205,15 @@ protected:
     /// State shared by all tables in the same memory.
     struct Memory {
         Memory(std::size_t size, const Shape& shape)
-            : table(size), n_columns(shape.n_columns), prior(shape.prior) {}
+            : table(size), n_columns(shape.n_columns), prior(shape.prior), n_checked(size) {}
 
         Table<T> table;
         std::size_t n_columns;  ///< columns in use; the others hold the prior
         double prior;
         std::uint64_t rounds = 0;
         std::size_t witness = 0;  ///< see Diagonal::keep_in_range
+        Bounds<T> bounds = Bounds<T>::unknown();
+        std::size_t n_checked;  ///< steps since the bounds were exceeded
     };
 
     [[nodiscard]] Memory& memory() noexcept { return *memory_; }
@@ -189,9 +224,42 @@ protected:
         return shape_.second_order && part == 1 ? static_cast<T>(prior()) : T{0};
     }
 
+    /// Finds the bounds of the numbers as they are.
+    void measure_bounds() noexcept {
+        Bounds<T> bounds = Bounds<T>::of_prior(shape_.second_order ? prior() : 1.0);
+        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
+            const T* const at = cell(j);
+            for (std::size_t b = 0; b < capacity_; ++b) {
+                bounds.include(at[b], shape_.second_order ? at[capacity_ + b] : T{1});
+            }
+        }
+        memory_->bounds = bounds;
+        memory_->n_checked = 0;
+    }
+
+    /// Whether column b belongs to a known class. Columns beyond ours belong to another table in
+    /// the same memory, which knows them.
+    [[nodiscard]] bool counts(std::span<const std::uint8_t> known, std::size_t b) const noexcept {
+        if (b >= shape_.n_columns) return b < memory_->n_columns;
+        return known.empty() || known[order_.label(b)] != 0;
+    }
+
+    /// f(number, whether it is a variance, its column) for all numbers of second-order weights.
+    template <class F>
+    void each_number(const F& f) noexcept {
+        for (std::size_t j = 0; j < shape_.n_rows(); ++j) {
+            for (std::size_t part = 0; part < shape_.parts(); ++part) {
+                T* const at = cell(j) + part * capacity();
+                for (std::size_t b = 0; b < capacity(); ++b) f(at[b], part == 1, b);
+            }
+        }
+    }
+
     Shape shape_;
 
 private:
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
     /// An uninitialised table.
     WeightTable(const Shape& shape, std::size_t capacity)
         : shape_(shape),

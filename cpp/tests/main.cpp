@@ -9,16 +9,19 @@
 
 #include "check.hpp"
 #include "test_batch.hpp"
+#include "test_bounds.hpp"
 #include "test_candidates.hpp"
 #include "test_chain.hpp"
 #include "test_custom.hpp"
 #include "test_diagonal.hpp"
+#include "test_document_counts.hpp"
 #include "test_dual.hpp"
 #include "test_forms.hpp"
 #include "test_full.hpp"
 #include "test_gaussian.hpp"
 #include "test_graph.hpp"
 #include "test_growth.hpp"
+#include "test_hashing.hpp"
 #include "test_learn.hpp"
 #include "test_merge.hpp"
 #include "test_normal.hpp"
@@ -85,9 +88,12 @@ int main() {
     run(rules_tests, count);
     run(probability_tests, count);
     run(rows_tests, count);
+    run(document_counts_tests, count);
     run(parse_tests, count);
+    run(hashing_tests, count);
     run(gaussian_tests, count);
     run(diagonal_tests, count);
+    run(bounds_tests, count);
     run(forms_tests, count);
     run(growth_tests, count);
     run(full_tests, count);

@@ -63,6 +63,27 @@ inline void sums_do_not_depend_on_grouping() {
     merging::add_up<3>();
 }
 
+/// Sums in registers have the digits of those in memory.
+inline void short_sums_have_the_same_digits() {
+    for (const double a : merging::numbers) {
+        for (const double b : merging::numbers) {
+            for (const double c : merging::numbers) {
+                merging::Own<2> expected;
+                ShortSum found;
+                for (const double x : {a, b, c}) {
+                    merging::Own<2> term;
+                    term.set(x);
+                    expected.add(term);
+                    found.add(ShortSum::of(x));
+                }
+                CHECK((expected == merging::Own<2>{{found.high, found.low},
+                                                   static_cast<std::int8_t>(found.top)}));
+                CHECK(found.value() == expected.value());
+            }
+        }
+    }
+}
+
 /// Three digits hold a double whole; two all but its last bits.
 inline void a_sum_of_one_is_that_number() {
     for (const double x : merging::numbers) {
@@ -98,6 +119,7 @@ inline void matrices_without_inverse_are_told() {
 
 inline constexpr std::array merge_tests{
     Test{"sums do not depend on grouping", sums_do_not_depend_on_grouping},
+    Test{"short sums have the same digits", short_sums_have_the_same_digits},
     Test{"a sum of one is that number", a_sum_of_one_is_that_number},
     Test{"sums have room for all their terms", sums_have_room_for_all_their_terms},
     Test{"matrices without inverse are told", matrices_without_inverse_are_told},

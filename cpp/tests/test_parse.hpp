@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "surelearn/jsonl.hpp"
 #include "surelearn/svmlight.hpp"
 #include "surelearn/vw.hpp"
 
@@ -176,6 +177,21 @@ inline void no_memory_is_taken_for_a_line() {
     CHECK(taken_by_candidates(2) == taken_by_candidates(2000));
 }
 
+/// Every beginning of a block, in memory of just its size: sanitizers see a byte too far.
+inline void lines_of_json_end_where_the_block_ends() {
+    const std::string block =
+        "{\"text\": \"caf\\u00e9 \\ud83d\\udc4d and sixteen bytes \\n\", \"label\" : -12, "
+        "\"o\": [1.5e-3, {\"a\": null, \"b\": [true, false]}, \"\xc3\xa9\"]}\n";
+    const JsonFields fields{"text", "label", JsonFields::Kind::whole_number};
+    for (std::size_t n = 0; n <= block.size(); ++n) {
+        const std::vector<char> part(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
+        const auto records = parse_jsonl({part.data(), n}, fields);
+        CHECK(records.has_value() == (n + 1 >= block.size()));
+    }
+    const auto twice = parse_jsonl(block + block, fields);
+    CHECK(twice && twice->codes == std::vector<std::int32_t>(2, 0) && twice->labels[0] == "-12");
+}
+
 inline void bytes_are_counted() {
     const auto letter = [](char c) { return c == 'x'; };
     for (const std::size_t n : {0U, 1U, 254U, 255U, 256U, 511U, 10000U}) {
@@ -193,6 +209,7 @@ inline constexpr std::array parse_tests{
     Test{"no byte beyond the block is read", parse::no_byte_beyond_the_block_is_read},
     Test{"no memory is taken for a line", parse::no_memory_is_taken_for_a_line},
     Test{"bytes are counted", parse::bytes_are_counted},
+    Test{"lines of json end where the block ends", parse::lines_of_json_end_where_the_block_ends},
 };
 
 }  // namespace surelearn::tests

@@ -514,9 +514,74 @@ class Hasher:
 
     def restore_names(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: bytes, shared: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+def feature_of(name: bytes, n_features: int) -> int:
+    """The feature that a name in UTF-8 is hashed to."""
+
 def unite_names(a: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]], b: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
     """
     Names in the order of their features, of both: the smaller of two words stays.
+    """
+
+class DocumentCounts:
+    """In how many documents each feature occurs."""
+
+    def __init__(self, n_features: int) -> None: ...
+
+    @overload
+    def count(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @overload
+    def count(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @overload
+    def count(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @overload
+    def count(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Count rows with distinct features."""
+
+    @overload
+    def weigh(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None: ...
+
+    @overload
+    def weigh(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None: ...
+
+    @overload
+    def weigh(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None: ...
+
+    @overload
+    def weigh(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None:
+        """Weigh the values of rows in place, by the counts so far."""
+
+    def count_and_weigh_rows(self, rows: Rows, norm: int) -> Rows:
+        """
+        Each row, counted and then weighed by the counts up to and including it.
+        """
+
+    def weigh_rows(self, rows: Rows, norm: int) -> Rows:
+        """All rows, weighed by the counts so far."""
+
+    def forget_rows(self, rows: Rows, first: int) -> None:
+        """Undo the counts of the rows from `first` on."""
+
+    def add(self, n: int, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Add what `state` of others has returned."""
+
+    def state(self) -> tuple[int, NDArray[numpy.int64], NDArray[numpy.int64]]:
+        """(documents, features that occur, documents of each)"""
+
+    def idf(self) -> NDArray[numpy.float64]:
+        """The factor of each feature."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+def parse_jsonl(block: bytes, *, text: str, label: str | None, kind: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint8], NDArray[numpy.int32], list[str]] | None:
+    """
+    (starts of texts, texts in UTF-8, number of each label, labels as they are written); None if a line is not plain.
     """
 
 def parse_svmlight32(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, zero_based: bool, grouped: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, NDArray[numpy.float64], NDArray[numpy.int64] | None, list[tuple[int, int, int, int, str]]]:
@@ -556,12 +621,21 @@ def sum_values(digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order
     """What sums come to."""
 
 @overload
-def changed_runs(features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start_features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def moved_since(weights: Diagonal32, start_features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], NDArray[numpy.float32], float, int]: ...
 
 @overload
-def changed_runs(features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], start_features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
+def moved_since(weights: Diagonal64, start_features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
     """
-    (features whose runs differ from the start, their lines, the start's; -1: the prior).
+    (features whose runs differ from the start, their runs, those of the start, prior, rounds).
+    """
+
+@overload
+def settle_runs(weights: Diagonal32, moved: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tuple[float, float], tuple[float, float]]], units: tuple[float, float], lifetime: tuple[float, float], tau: float, threads: int) -> bool: ...
+
+@overload
+def settle_runs(weights: Diagonal64, moved: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tuple[float, float], tuple[float, float]]], units: tuple[float, float], lifetime: tuple[float, float], tau: float, threads: int) -> bool:
+    """
+    Put what models have moved into weights that are at their start; do all numbers fit?
     """
 
 @overload

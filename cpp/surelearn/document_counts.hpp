@@ -1,0 +1,156 @@
+// Room 1, rarity: in how many documents each feature occurs, and rows weighed by it. Knows no text.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "surelearn/parallel_for.hpp"
+#include "surelearn/row_builder.hpp"
+#include "surelearn/rows.hpp"
+
+namespace surelearn {
+
+/// The documents counted so far, and those of each feature. A row is a document; its features are
+/// distinct.
+class DocumentCounts {
+public:
+    explicit DocumentCounts(std::size_t n_features)
+        : n_features_(n_features),
+          // Cleared by the system, page by page, where it is touched.
+          documents_(static_cast<std::uint32_t*>(
+              std::calloc(std::max<std::size_t>(1, n_features), sizeof(std::uint32_t)))) {
+        if (documents_ == nullptr) throw std::bad_alloc();
+    }
+
+    [[nodiscard]] std::size_t n_features() const noexcept { return n_features_; }
+    [[nodiscard]] std::uint64_t n() const noexcept { return n_; }
+    [[nodiscard]] std::span<const std::uint32_t> documents() const noexcept {
+        return {documents_.get(), n_features_};
+    }
+
+    /// Counts all rows; throws std::length_error, and counts none, where the counters would end.
+    template <class Index, class Value>
+    void count(const Matrix<Index, Value>& rows) {
+        make_room(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) count_row(rows.stored(i));
+    }
+
+    /// The opposite of `count` for the rows from `first` on.
+    template <class Index, class Value>
+    void forget(const Matrix<Index, Value>& rows, std::size_t first = 0) noexcept {
+        for (std::size_t i = first; i < rows.size(); ++i) {
+            const auto row = rows.stored(i);
+            for (std::size_t p = 0; p < row.size(); ++p) --documents_.get()[row.feature(p)];
+            --n_;
+        }
+    }
+
+    /// Adds documents that were counted elsewhere.
+    void add(std::uint64_t n, std::span<const std::int64_t> features,
+             std::span<const std::int64_t> counts) {
+        make_room(n);
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            const auto feature = static_cast<std::size_t>(features[i]);
+            documents_.get()[feature] += static_cast<std::uint32_t>(counts[i]);
+        }
+        n_ += n;
+    }
+
+    /// Every value times 1 + log((1 + n) / (1 + documents of its feature)), and each row brought to
+    /// a length, by the counts as they are. `out` may be the values themselves.
+    template <class Index, class Value>
+    void weigh(const Matrix<Index, Value>& rows, Counting::Norm norm, std::size_t threads,
+               std::span<Value> out) const {
+        const auto counted = [&](std::size_t feature) { return documents_.get()[feature]; };
+        parallel_for(rows.size(), threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                weigh_row(rows.stored(i), counted, norm, out.subspan(rows.begin_of(i)));
+            }
+        });
+    }
+
+    /// Each row is counted, and then weighed by the counts up to and including itself, so it does
+    /// not matter how rows are cut into calls.
+    template <class Index, class Value>
+    void count_and_weigh(const Matrix<Index, Value>& rows, Counting::Norm norm,
+                         std::span<Value> out) {
+        make_room(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            ++n_;
+            // One visit of each counter does both.
+            const auto counted = [&](std::size_t feature) { return ++documents_.get()[feature]; };
+            weigh_row(rows.stored(i), counted, norm, out.subspan(rows.begin_of(i)));
+        }
+    }
+
+    /// The factor of a feature.
+    [[nodiscard]] double idf(std::size_t feature) const noexcept {
+        return 1.0 + log_of(n_ + 1) - log_of(std::uint64_t{documents_.get()[feature]} + 1);
+    }
+
+private:
+    static constexpr std::size_t most_logs = std::size_t{1} << 16;
+
+    /// Makes sure that more documents can be counted, and that their logarithms are in the table.
+    void make_room(std::uint64_t more) {
+        if (more > std::numeric_limits<std::uint32_t>::max() - n_) {
+            throw std::length_error("documents must be fewer than 2**32 to be counted");
+        }
+        const auto wanted =
+            static_cast<std::size_t>(std::min<std::uint64_t>(n_ + more + 2, most_logs));
+        logs_.reserve(wanted);
+        while (logs_.size() < wanted) {
+            logs_.push_back(std::log(static_cast<double>(logs_.size())));
+        }
+    }
+
+    template <class Index, class Value>
+    void count_row(const Row<Index, Value>& row) noexcept {
+        for (std::size_t p = 0; p < row.size(); ++p) {
+            assert(row.feature(p) < n_features_);
+            ++documents_.get()[row.feature(p)];
+        }
+        ++n_;
+    }
+
+    /// `counted` gives the documents of a feature.
+    template <class Index, class Value, class F>
+    void weigh_row(const Row<Index, Value>& row, F&& counted, Counting::Norm norm,
+                   std::span<Value> out) const noexcept {
+        const double all = 1.0 + log_of(n_ + 1);
+        out = out.first(row.size());
+        for (std::size_t p = 0; p < row.size(); ++p) {
+            assert(row.feature(p) < n_features_);
+            const double own = log_of(std::uint64_t{counted(row.feature(p))} + 1);
+            out[p] = static_cast<Value>(row.x(p) * (all - own));
+        }
+        normalise(out, norm);
+    }
+
+    /// From a table where it can be: a logarithm takes as long as hashing a word.
+    [[nodiscard]] double log_of(std::uint64_t k) const noexcept {
+        return k < logs_.size() ? logs_[k] : std::log(static_cast<double>(k));
+    }
+
+    struct Free {
+        void operator()(std::uint32_t* block) const noexcept { std::free(block); }
+    };
+
+    std::size_t n_features_;
+    std::unique_ptr<std::uint32_t, Free> documents_;
+    std::uint64_t n_ = 0;
+    std::vector<double> logs_{-std::numeric_limits<double>::infinity(), 0.0};  ///< of 0, 1, 2, ...
+};
+
+}  // namespace surelearn
