@@ -1,0 +1,65 @@
+"""HTML from Python: every text is escaped, and what cannot be seen is shown; no pages here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+#: Characters that a reader cannot see but that change what they see: controls, and the marks and
+#: overrides of right-to-left text.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+_SPECIAL = {"class_": "class", "for_": "for"}
+_VOID = {"input", "link", "meta", "br"}
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
+    """An element. Children are escaped unless they are `Html`; None and False are left out.
+
+    Attributes with the value True have no value, those with None or False are left out.
+
+    >>> tag("p", "1 < 2", class_="note", hidden=True)
+    '<p class="note" hidden>1 &lt; 2</p>'
+    """
+    listed = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in _VOID:
+        return Html(f"<{name}{listed}>")
+    return Html(f"<{name}{listed}>{join(children)}</{name}>")
+
+
+def join(parts: Iterable[Any]) -> Html:
+    """Parts one after the other."""
+    return Html("".join(_child(part) for part in parts))
+
+
+def shown(text: str) -> Html:
+    """A text as text: markup is escaped, and unseen characters become their numbers."""
+    parts: list[Any] = []
+    at = 0
+    for found in _UNSEEN.finditer(text):
+        code = f"U+{ord(found.group()):04X}"
+        parts += [text[at : found.start()], tag("span", code, class_="unseen")]
+        at = found.end()
+    return join([*parts, text[at:]])
+
+
+def _attribute(key: str, value: Any) -> str:
+    if value is None or value is False:
+        return ""
+    name = _SPECIAL.get(key, key.replace("_", "-"))
+    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+
+
+def _child(part: Any) -> str:
+    if part is None or part is False:
+        return ""
+    return part if isinstance(part, Html) else escape(str(part))

@@ -1,0 +1,218 @@
+"""The question of a page: text, labels and why it was asked; must not know requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surelearn.label.choosing import key_of, label_search
+from surelearn.label.html import Html, join, shown, tag
+from surelearn.label.learner import Why, Word
+from surelearn.label.session import Question, Session
+from surelearn.label.tag_parts import tokens_part
+
+#: Letters of a text that are shown at first.
+SHOWN = 20_000
+_REASONS = {
+    "unsure": "the model is least sure of it",
+    "random": "drawn at random, to estimate the error",
+    "first": "drawn at random, until two labels are known",
+    "second": "a second opinion",
+    "chosen": "chosen by you",
+    "": "",
+}
+_TOP_WORDS = 6
+_TOO_EARLY = "The model asks at random until it has seen two labels."
+_BLIND = "The model has learnt from this text: what it says would give the first answer away."
+
+
+def question_part(session: Session, person: str) -> Html:
+    """The next question of a person, or that there is none."""
+    with session.lock:
+        question = session.question(person)
+        blind = question is not None and question.reason == "second"
+        why = None if question is None or blind else session.learner.why(question.item)
+    if question is None:
+        what = "sentences" if session.kind == "tags" else "texts"
+        return tag(
+            "div",
+            tag("h1", f"All {what} are labelled"),
+            tag("p", "There is nothing left to ask. You can still review and export the labels."),
+            _tools(session, person, None),
+            id="work",
+            data_item="",
+        )
+    body = _text(session, question, why, blind=blind)
+    note = _BLIND if blind else _TOO_EARLY
+    return tag("div", *body, _tools(session, person, question), _why(why, note), id="work",
+               data_item=question.item)  # fmt: skip
+
+
+def _text(session: Session, question: Question, why: Why | None, *, blind: bool) -> list[Html]:
+    text = session.items.text(question.item)
+    reason = _REASONS.get(question.reason, "")
+    what = "Sentence" if session.kind == "tags" else "Text"
+    meta = tag("p", f"{what} {question.item + 1:,} of {len(session.items):,}",
+               " · " if reason else "", reason, class_="meta")  # fmt: skip
+    if session.kind == "tags":
+        return [meta, *tokens_part(session, question.item, blind=blind)]
+    given = () if blind else session.ledger.final(question.item) or ()
+    cut = tag("p", tag("a", f"Show all {len(text):,} letters", href=f"/text/{question.item}"))
+    return [
+        meta,
+        tag(
+            "article",
+            marked(text, why) if len(text) <= SHOWN else shown(text[:SHOWN]),
+            class_="text long" if len(text) > 600 else "text",
+            id="text",
+            dir="auto",
+            tabindex="-1",
+            aria_label="Text to label",
+        ),
+        cut if len(text) > SHOWN else Html(""),
+        labels_form(session, "/answer", question.item, many=session.kind == "many", chosen=given),
+    ]
+
+
+def marked(text: str, why: Why | None) -> Html:
+    """A text with its words marked by how they pull."""
+    if why is None or why.text is None:
+        return shown(text)
+    largest = max((abs(word.score) for word in why.words), default=0.0) or 1.0
+    parts: list[Html] = []
+    at = 0
+    for word in why.words:
+        strength = round(4 * abs(word.score) / largest)
+        piece = shown(why.text[word.begin : word.end])
+        parts += [shown(why.text[at : word.begin]), _mark(piece, word, strength, why)]
+        at = word.end
+    return join([*parts, shown(why.text[at:])])
+
+
+def _mark(piece: Html, word: Word, strength: int, why: Why) -> Html:
+    if not strength:
+        return piece
+    side = why.label if word.score > 0 else why.rival
+    sure = "" if word.sureness is None else f", sure of the direction: {_percent(word.sureness)}"
+    kind = "for" if word.score > 0 else "against"
+    vague = " vague" if word.sureness is not None and word.sureness < 0.9 else ""
+    title = f"{abs(word.score):.2f} for {side}{sure}"
+    return tag("mark", piece, class_=f"{kind} s{strength}{vague}", title=title)
+
+
+def labels_form(
+    session: Session, action: str, item: int, *, many: bool = False, chosen: Any = ()
+) -> Html:
+    """Buttons or boxes of all labels, with a search if they are many."""
+    labels = session.ledger.labels
+    chosen = [chosen] if isinstance(chosen, str) else chosen
+    choose = _box if many else _button
+    return tag(
+        "form",
+        tag("input", type="hidden", name="item", value=item),
+        label_search(len(labels)),
+        tag(
+            "div",
+            *(choose(i, label, label in chosen) for i, label in enumerate(labels)),
+            tag("p", "Add a label to begin.", class_="hint") if not labels else None,
+            class_="choices",
+        ),
+        tag("button", "Save ", tag("kbd", "Enter"), class_="save", data_key="Enter")
+        if many
+        else None,
+        method="post",
+        action=action,
+        class_="labels",
+        aria_label="Labels",
+    )
+
+
+def _button(i: int, label: str, is_chosen: bool) -> Html:
+    key = key_of(i)
+    inner = (tag("kbd", key) if key else None, tag("span", shown(label)))
+    return tag("button", *inner, name="label", value=label, data_key=key,
+               class_="given" if is_chosen else None)  # fmt: skip
+
+
+def _box(i: int, label: str, is_chosen: bool) -> Html:
+    key = key_of(i)
+    box = tag("input", type="checkbox", name="label", value=label, checked=is_chosen, data_key=key)
+    return tag("label", box, tag("kbd", key) if key else None, tag("span", shown(label)))
+
+
+def _tools(session: Session, person: str, question: Question | None) -> Html:
+    done = bool(session.ledger.done.get(person))
+    skip = question is not None and tag(
+        "form",
+        tag("input", type="hidden", name="item", value=question.item),
+        tag("button", "Skip ", tag("kbd", "S"), data_key="s"),
+        method="post",
+        action="/skip",
+    )
+    undo = tag(
+        "form",
+        tag("button", "Undo ", tag("kbd", "U"), data_key="u", disabled=not done),
+        method="post",
+        action="/undo",
+    )
+    new = "New tag" if session.kind == "tags" else "New label"
+    add = tag(
+        "form",
+        tag("input", name="label", id="new-label", placeholder=f"{new} ( N )", aria_label=new,
+            autocomplete="off", required=True, maxlength=60),
+        tag("button", "Add"),
+        method="post",
+        action="/labels",
+        class_="add",
+    )  # fmt: skip
+    return tag("div", skip, undo, add, class_="tools")
+
+
+def _why(why: Why | None, note: str) -> Html:
+    """What the model thinks; a note if it thinks nothing that may be told."""
+    summary = tag("summary", "Why this one ", tag("kbd", "W"))
+    if why is None:
+        return tag("details", summary, tag("p", note, class_="hint"), class_="why")
+    deviation = None if why.deviation is None else f" ± {why.deviation:.2f}"
+    facts = [
+        *([] if why.token is None else [("Weakest token", why.token)]),
+        ("Model says", why.label),
+        ("Probability", f"{why.probability:.0%}"),
+        ("Next best", why.rival),
+        ("Margin", f"{why.margin:.2f}{deviation or ''}"),
+    ]
+    listed = [tag("div", tag("dt", name), tag("dd", shown(str(value)))) for name, value in facts]
+    meaning = (
+        "The margin is the lead over the next best label, with its standard deviation: near zero "
+        "the model cannot tell, and a large deviation means that it has seen too little."
+    )
+    hint = tag("p", meaning, class_="hint")
+    return tag("details", summary, tag("dl", *listed), _pulls(why), hint, class_="why")
+
+
+def _pulls(why: Why) -> Html | None:
+    """The words that pull most, for each side."""
+    if why.text is None:
+        return None
+    best: dict[str, Word] = {}
+    for word in sorted(why.words, key=lambda word: -abs(word.score)):
+        best.setdefault(why.text[word.begin : word.end].lower(), word)
+    sides = []
+    for kind, label, sign in (("for", why.label, 1), ("against", why.rival, -1)):
+        words = [(text, word) for text, word in best.items() if sign * word.score > 1e-9]
+        listed = [_pull(kind, *pair) for pair in words[:_TOP_WORDS]]
+        empty = tag("li", "no word", class_="hint")
+        sides.append(tag("div", tag("h3", "for ", shown(str(label))),
+                         tag("ul", *(listed or [empty]))))  # fmt: skip
+    return tag("div", *sides, class_="pulls")
+
+
+def _pull(kind: str, text: str, word: Word) -> Html:
+    sure = None if word.sureness is None else tag("small", f"{_percent(word.sureness)} sure")
+    return tag(
+        "li", tag("mark", shown(text), class_=f"{kind} s3"), f" {abs(word.score):.2f} ", sure
+    )
+
+
+def _percent(p: float) -> str:
+    """A probability, which is never certainty."""
+    return ">99%" if p > 0.99 else f"{p:.0%}"

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from command import COMMAND, run
+from labelling import label, text
+from surelearn.label import Session, Store, read_texts
+
+OPEN = re.compile(r"Open (http://\S+/)\?token=(\S+)")
+
+
+@pytest.fixture
+def pool(tmp_path):
+    path = tmp_path / "pool.jsonl"
+    records = [{"text": text(i)} for i in range(40)] + [{"text": text(0)}, {"text": " "}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@contextmanager
+def served(*words: object):
+    """The lines that a server prints, its address and token."""
+    line = [*COMMAND, "label", *map(str, words), "--no-browser"]
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=env) as process:
+        said: list[str] = []
+        found = None
+        while found is None:
+            said.append(process.stdout.readline())
+            assert said[-1], "".join(said)
+            found = OPEN.search(said[-1])
+        try:
+            yield "".join(said), found[1], found[2]
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) in (0, 130)
+
+
+def test_the_page_is_served_and_says_what_it_read(pool, tmp_path):
+    with served(pool, "--labels", "good,bad", "--port", 18800) as (said, address, token):
+        assert "40 texts to choose from." in said
+        assert "Skipped because they were there before: 1." in said
+        assert "Skipped because they are empty: 1." in said
+        assert f"Answers are kept in {pool}.answers." in said
+        assert address.startswith("http://127.0.0.1:")
+        with httpx2.Client(follow_redirects=True) as browser:
+            assert "Who is labelling?" in browser.get(f"{address}?token={token}").text
+            assert browser.get(f"{address}static/page.js").status_code == 200
+    assert (tmp_path / "pool.jsonl.answers").exists()
+
+
+def test_a_port_in_use_is_said(pool):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with served(pool, "--port", port) as (said, address, _):
+            assert f"Port {port} is in use" in said
+            assert f":{port}/" not in address
+
+
+def test_rebuild_compares_bytes(pool):
+    from labelling import answer
+    from surelearn.label.rebuild import leave_mark
+
+    with Store(f"{pool}.answers") as store:
+        session = Session(read_texts(pool), store, ["good", "bad"])
+        answer(session, n=8)
+        leave_mark(session)
+    found = run("label", pool, "--rebuild")
+    assert found.exit_code == 0, found.output
+    assert "All bytes are the same" in found.output
+    assert "8 labels" in found.output
+
+
+def test_bad_input_is_one_line(pool, tmp_path):
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"title": "a"}\n')
+    assert "line 1" in run("label", wrong, "--text", "text").output
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"text": "another"}\n')
+    assert "needs a file of answers, got none" in " ".join(
+        run("label", pool, "--rebuild").output.replace("│", "").split()
+    )
+    assert not pool.with_name("pool.jsonl.answers").exists()
+    with Store(f"{pool}.answers") as store:
+        Session(read_texts(pool), store)
+    found = run("label", other, "--store", f"{pool}.answers")
+    assert found.exit_code == 1
+    assert "must be the store of this pool, got that of" in found.output
+    both = run("label", pool, "--labels", "a", "--tags", "b")
+    assert "labels must be given once, got --labels and --tags" in both.output
+
+
+def test_labels_of_a_column_are_the_start(tmp_path):
+    path = tmp_path / "pool.csv"
+    lines = [f'"{text(i)}",{label(i) if i < 4 else ""}' for i in range(9)]
+    path.write_text("body,kind\n" + "\n".join(lines) + "\n")
+    words = (path, "--text", "body", "--label", "kind", "--port", 18900)
+    with served(*words) as (said, _, _):
+        assert "4 are there already." in said
+
+
+def test_sentences_are_served(tmp_path):
+    path = tmp_path / "s.conll"
+    path.write_text("Mr\nAdams\n\nin\nOslo\n")
+    with served(path, "--spans", "PER,LOC", "--port", 18950) as (said, _, _):
+        assert "2 sentences to choose from." in said
+
+
+def test_the_missing_extra_is_named(pool):
+    hide = "import sys; sys.modules['uvicorn'] = None; from surelearn.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", hide, "label", str(pool)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "pip install 'surelearn[label]'" in done.stderr

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from surelearn.label import Items, read_sentences, read_texts
+from surelearn.read import BadInput
+
+
+def written(path, *records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_texts_are_there_once_and_empty_ones_are_left_out(tmp_path):
+    texts = ["b", "a", "b", "", " \n", "c", "a"]
+    path = written(tmp_path / "pool.jsonl", *({"text": text} for text in texts))
+    found = read_texts(path)
+    assert found.X.to_pylist() == ["b", "a", "c"]
+    assert (found.n_duplicates, found.n_empty, found.start) == (2, 2, {})
+    assert found.told() == [
+        "skipped because they were there before: 2",
+        "skipped because they are empty: 2",
+    ]
+
+
+def test_labels_of_the_files_are_known_and_the_first_one_counts(tmp_path):
+    records = [
+        {"body": "a", "topic": None},
+        {"body": "b", "topic": "x"},
+        {"body": "a", "topic": "y"},
+        {"body": "b", "topic": "z"},
+        {"body": "", "topic": "z"},
+        {"body": "c"},
+    ]
+    found = read_texts(written(tmp_path / "p.jsonl", *records), text="body", label="topic")
+    assert found.start == {1: "x", 0: "y"}
+    assert found.n_clashes == 1
+    assert (found.text_column, found.label_column) == ("body", "topic")
+
+
+def test_lists_of_labels_are_known(tmp_path):
+    path = written(tmp_path / "p.jsonl", {"text": "a", "label": ["y", "x"]}, {"text": "b"})
+    assert read_texts(path, label="label").start == {0: ["x", "y"]}
+
+
+def test_a_missing_field_is_named_by_line_or_skipped(tmp_path):
+    path = written(tmp_path / "pool.jsonl", {"text": "a"}, {"title": "b"})
+    with pytest.raises(BadInput, match=r"pool\.jsonl, line 2: 'text' must be a text"):
+        read_texts(path)
+    found = read_texts(path, skip_bad=True)
+    assert (len(found), found.n_bad) == (1, 1)
+
+
+def test_sentences_are_there_once(tmp_path):
+    path = tmp_path / "s.conll"
+    path.write_text("we O\nagree O\n\nno X\n\nwe O\nagree X\n")
+    found = read_sentences(path, tagged=True)
+    assert found.X == [["we", "agree"], ["no"]]
+    assert found.start == {0: ["O", "O"], 1: ["X"]}
+    assert (found.n_duplicates, found.n_clashes, found.text(0)) == (1, 1, "we agree")
+    assert read_sentences(path).start == {}
+
+
+def test_a_pool_is_known_by_its_first_items():
+    import pyarrow as pa
+
+    one, more = Items(pa.array(["a", "b"])), Items(pa.array(["a", "b", "c"]))
+    assert one.digest(2) == more.digest(2) != more.digest(3)
+    assert one.digest(2) != Items(pa.array(["ab", ""])).digest(2)
+
+
+def test_a_cell_may_have_several_labels(tmp_path):
+    path = tmp_path / "pool.csv"
+    path.write_text("text,label\na b,y; x\nc d,x\ne f,\n")
+    found = read_texts(path, label="label", label_separator=";")
+    assert found.start == {0: ["x", "y"], 1: ["x"]}

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from labelling import answer, pool, session
+from surelearn.label.panel import panel_part
+from surelearn.label.progress import Goal, report
+
+
+def test_the_panel_shows_counts_error_curve_histogram_and_reason(tmp_path):
+    found = session(tmp_path, pool(200), explore=0.2)
+    assert "Two labels are needed first" in panel_part(report(found))
+    answer(found, n=40)
+    page = panel_part(report(found, Goal(budget=30)))
+    for text in ("of 200 texts", 'aria-label="good: ', "polyline", "rect", "Drawn at random"):
+        assert text in page
+    assert "You could stop: 40 labels of 30 are there." in page
+
+
+def test_many_labels_are_summed_up(tmp_path):
+    found = session(tmp_path)
+    for i in range(20):
+        found.add_label("ann", f"label {i}")
+    assert "and 10 more labels" in panel_part(report(found))

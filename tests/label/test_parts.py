@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pyarrow as pa
+
+from labelling import TAGS, answer, sentences, session
+from surelearn.label import Items, Session, Store
+from surelearn.label.learner import Why, Word
+from surelearn.label.parts import SHOWN, marked, question_part
+
+
+def test_words_are_marked_by_direction_strength_and_sureness():
+    words = [Word(0, 4, 0.5, 0.95), Word(5, 9, -0.25, 0.6), Word(10, 11, 0.0, None)]
+    found = marked("fine <dul& x", Why("good", "bad", 0.6, 0.1, 1.0, words, "fine <dul& x"))
+    assert '<mark class="for s4" title="0.50 for good, sure of the direction: 95%">fine' in found
+    assert '<mark class="against s2 vague"' in found
+    assert "&lt;dul" in found
+    assert found.count("<mark") == 2
+
+
+def test_the_question_has_keys_for_its_labels(tmp_path):
+    found = question_part(session(tmp_path), "ann")
+    assert 'value="good" data-key="1"' in found
+    assert 'value="bad" data-key="2"' in found
+    assert "until two labels are known" in found
+    assert "find-label" not in found
+
+
+def test_more_than_ten_labels_can_be_searched(tmp_path):
+    found = session(tmp_path)
+    for i in range(9):
+        found.add_label("ann", f"label {i}")
+    page = question_part(found, "ann")
+    assert 'id="find-label"' in page
+    assert page.count('data-key="') == 10 + 2  # and skip, undo
+
+
+def test_why_has_margin_probability_and_words(tmp_path):
+    found = session(tmp_path, explore=0.0)
+    answer(found, n=12)
+    page = question_part(found, "ann")
+    for text in ("Model says", "Probability", "Margin", "±", "for good", "for bad", "sure"):
+        assert text in page
+
+
+def test_long_texts_are_cut_and_linked(tmp_path):
+    found = session(tmp_path, Items(pa.array(["<b>" + "x" * 1_000_000])))
+    page = question_part(found, "ann")
+    assert len(page) < SHOWN + 5000
+    assert "Show all 1,000,003 letters" in page
+    assert "<b>" not in page
+
+
+def test_the_end_says_so(tmp_path):
+    found = session(tmp_path, Items(pa.array(["x"])))
+    answer(found)
+    assert "All texts are labelled" in question_part(found, "ann")
+
+
+def second(found, person="bob"):
+    """The question of a second opinion, after an answer by another person."""
+    answer(found, "ann", 4)
+    assert found.question(person).reason == "second"
+    return question_part(found, person)
+
+
+def test_a_second_opinion_does_not_know_the_first(tmp_path):
+    page = second(session(tmp_path, explore=0.0, overlap=1.0))
+    assert "given" not in page
+    assert "Model says" not in page
+    assert "<mark" not in page
+    assert "would give the first answer away" in page
+
+
+def test_a_second_opinion_of_a_sentence_begins_without_tags(tmp_path):
+    found = Session(sentences(), Store(tmp_path / "a.db"), ["O", "PER", "LOC"], kind="tags",
+                    explore=0.0, overlap=1.0)  # fmt: skip
+    for _ in range(2):
+        found.answer("ann", found.question("ann").item, TAGS)
+    assert found.question("bob").reason == "second"
+    assert 'value="O O O O O O"' in question_part(found, "bob")
+
+
+def test_the_end_of_sentences_speaks_of_sentences(tmp_path):
+    found = Session(sentences(1), Store(tmp_path / "a.db"), ["O", "PER", "LOC"], kind="tags")
+    found.answer("ann", found.question("ann").item, TAGS)
+    assert "All sentences are labelled" in question_part(found, "ann")
+
+
+def test_many_tags_can_be_searched_and_added(tmp_path):
+    tags = [f"T{i}" for i in range(12)]
+    found = Session(sentences(), Store(tmp_path / "a.db"), tags, kind="tags")
+    page = question_part(found, "ann")
+    assert 'id="find-label"' in page
+    assert 'id="new-label"' in page

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from labelling import answer, pool, session
+from surelearn.label.ledger import Ledger, Step
+from surelearn.label.progress import Goal, _missed, _share, agreements, report
+from surelearn.label.store import Event
+
+
+def test_a_report_counts_labels_and_errors(tmp_path):
+    found = session(tmp_path, pool(300), explore=0.3)
+    answer(found, n=80)
+    found.skip("ann", found.question("ann").item)
+    seen = report(found)
+    assert (seen.n_labels, seen.n_items, seen.n_skipped) == (80, 300, 1)
+    assert sum(n for _, n in seen.counts) == 80
+    judged = [step for step in found.lessons() if step.predicted is not None]
+    assert seen.error.n == len(judged)
+    assert seen.error.value == pytest.approx(
+        sum(s.label != s.predicted for s in judged) / len(judged)
+    )
+    assert seen.at_random.n == sum(step.at_random for step in judged)
+    assert seen.curve[-1][0] == 80
+    assert sum(seen.histogram) == pytest.approx(1.0)
+    assert seen.lowest == 0.5
+
+
+def test_an_empty_report_has_no_errors(tmp_path):
+    seen = report(session(tmp_path))
+    assert (seen.error, seen.at_random, seen.curve, seen.histogram) == (None, None, [], [])
+    assert seen.stop == ""
+
+
+def test_wilsons_interval():
+    from scipy.stats import binomtest
+
+    found = _share([1.0] * 3 + [0.0] * 17)
+    other = binomtest(3, 20).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((other.low, other.high))
+
+
+def test_a_sentence_is_as_wrong_as_its_tags():
+    assert _missed(Step("tell", 0, ["O", "X"], ["O", "O"]), "tags") == 0.5
+    assert _missed(Step("tell", 0, ["a", "x"], ["a", "y"]), "many") == 1.0
+    assert _missed(Step("tell", 0, "a", "a")) == 0.0
+
+
+def test_reasons_to_stop(tmp_path):
+    found = session(tmp_path, pool(400), explore=0.5)
+    answer(found, n=120)
+    assert report(found, Goal(budget=120)).stop == "120 labels of 120 are there"
+    assert "drawn at random" in report(found, Goal(error=0.2)).stop
+    assert "changed almost no prediction" in report(found).stop
+    (tmp_path / "b").mkdir()
+    small = session(tmp_path / "b", pool(2))
+    answer(small, n=2)
+    assert report(small).stop == "no texts are left"
+
+
+def test_agreement_of_every_two_people():
+    events = []
+    for item, (one, other) in enumerate([("x", "x"), ("x", "y"), ("y", "y"), ("y", "y")]):
+        for person, label in (("bob", one), ("ann", other)):
+            events.append(Event(person, "answer", item, {"label": label}, len(events) + 1))
+    (found,) = agreements(Ledger.of(events))
+    assert (found.one, found.other, found.n, found.same) == ("ann", "bob", 4, 0.75)
+    assert found.kappa == pytest.approx(0.5)
+
+
+def test_agreement_on_tags_is_that_of_tokens():
+    answers = [("bob", ["O", "X", "O", "O"]), ("ann", ["O", "X", "X", "O"])]
+    log = [Event(name, "answer", 0, {"label": tags}, 1) for name, tags in answers]
+    (found,) = agreements(Ledger.of(log), "tags")
+    assert found.kappa == pytest.approx(0.5)
+    (found,) = agreements(Ledger.of(log), "many")
+    assert found.kappa == 0.0
