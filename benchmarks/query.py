@@ -1,8 +1,8 @@
 """The next question from a pool of 100,000 sparse rows, scored in the core with all cores.
 
 Rows have some 60 features of 2**18, as frequent as words are. "query" takes a matrix that it has
-to look through first; a `Pool` has looked before, so that only scoring is left. A batch of 20 is
-chosen so that its rows differ. The model has learnt 3,000 of the rows.
+to look through first; a `Pool` has looked before, and scores a tenth of its rows for each question.
+A batch of 20 is chosen so that its rows differ. The model has learnt 3,000 of the rows.
 """
 
 from __future__ import annotations

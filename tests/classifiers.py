@@ -12,7 +12,7 @@ Y4 = np.array(["no", "yes", "yes", "no"])
 
 def classifier(rule, **options):
     name, params = rule
-    return SureClassifier(rules.RULES[name](**params), **options)
+    return SureClassifier(rules.RULES[name](**params), **{"constraints": "single", **options})
 
 
 def fingerprint(clf):

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from surelearn import SureTextClassifier, datasets
-from surelearn.estimators.partitions import fitted, n_rounds, shard_state
+from surelearn.estimators.partitions import (
+    count_documents,
+    counted,
+    fitted,
+    n_rounds,
+    shard_state,
+)
 
 #: Rows of each part, one of them empty.
 SIZES = (120, 60, 0, 90, 130)
@@ -29,21 +35,23 @@ def parts(values):
 
 
 def text_classifier(**params):
-    """A small one that shuffles, so that the number of a part counts."""
-    given = {"n_features": 2**12, "passes": 3, "random_state": 7, **params}
+    """A small one that shuffles and counts documents, so that the number of a part and the texts
+    of others matter."""
+    given = {"n_features": 2**12, "passes": 3, "random_state": 7, "idf": True, **params}
     return SureTextClassifier(**given)
 
 
 def by_hand(estimator, X, y):
     """Every part learnt here, one after the other, in rounds."""
     model = None
+    shards = [(i, part) for i, part in enumerate(zip(parts(X), parts(y), strict=True)) if part[1]]
+    documents = counted(count_documents(estimator, *part) for _, part in shards)
+    same = {"classes": sorted(set(y)), "documents": documents}
     for _ in range(n_rounds(estimator)):
         states = [
-            shard_state(estimator, *part, classes=sorted(set(y)), number=i, prior=model)
-            for i, part in enumerate(zip(parts(X), parts(y), strict=True))
-            if len(part[1])
+            shard_state(estimator, *part, number=i, prior=model, **same) for i, part in shards
         ]
-        model = fitted(estimator, states, prior=model)
+        model = fitted(estimator, states, prior=model, documents=documents)
     return model
 
 

@@ -22,7 +22,8 @@ def rows(n=60, n_features=5, n_classes=2, seed=0):
 def unfitted(rule, **params):
     """The linear classifier of which a kernel classifier is the dual form."""
     covariance = "diagonal" if rules.get(rule).first_order else "full"
-    return SureClassifier(rule, dtype="float64", covariance=covariance, **params)
+    params |= {"dtype": "float64", "probability": "exact", "constraints": "single"}
+    return SureClassifier(rule, covariance=covariance, **params)
 
 
 def form(kernel=None, **options):

@@ -54,6 +54,11 @@ def blocks_of(size):
         yield
 
 
+def without_core():
+    """A context in which JSON lines are read by pyarrow and Python alone."""
+    return mock.patch("surelearn._core.parse_jsonl", return_value=None)
+
+
 def rows(source, **options):
     """All records as (text, label), and how many were left out."""
     return joined(read.batches(source, **options))

@@ -13,7 +13,7 @@ import sys
 from surelearn import SureTextClassifier
 from surelearn.read import _lines
 _lines.BLOCK = 700
-model = SureTextClassifier(n_features=2**10, random_state=0, passes={passes})
+model = SureTextClassifier(n_features=2**10, random_state=0, idf=True, passes={passes})
 print("ready", flush=True)
 model.fit_stream({source!r}, checkpoint={out!r}, checkpoint_every={every!r}, **{more!r})
 """
@@ -23,7 +23,10 @@ WORDS = ["good", "fine", "great", "dull", "bad", "film", "plot", "the", "of", "Ã
 
 
 def model(**params):
-    return SureTextClassifier(n_features=2**10, random_state=0, **{"passes": 1, **params})
+    """It counts documents, so that the texts before each one matter."""
+    return SureTextClassifier(
+        n_features=2**10, random_state=0, **{"passes": 1, "idf": True, **params}
+    )
 
 
 def records(n, *, n_classes=2, seed=0):
@@ -53,9 +56,9 @@ def bits(estimator):
     arrays = [estimator.coef_, estimator.intercept_, estimator.mistakes_, estimator._model.counts]
     if hasattr(estimator, "sigma_"):
         arrays.append(estimator.sigma_)
-    words = getattr(getattr(estimator, "vectorizer_", None), "_words", lambda: ())()
-    plain = [x if isinstance(x, bytes) else np.asarray(x).tobytes() for x in words]
-    return [array.tobytes() for array in arrays] + plain + [estimator.classes_.tolist()]
+    if getattr(estimator, "idf", False):
+        arrays += map(np.asarray, estimator.vectorizer_.documents_met())
+    return [array.tobytes() for array in arrays] + [estimator.classes_.tolist()]
 
 
 def saved(estimator, path):

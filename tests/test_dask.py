@@ -80,9 +80,10 @@ def test_texts_in_any_collection_give_the_bytes_of_one_machine(kind, expected, t
     assert bytes_of(model, tmp_path) == expected
 
 
-def test_threads_of_fit_give_the_same_bytes(tmp_path):
-    clf = text_classifier(n_shards=4)
-    alone = bytes_of(text_classifier(n_shards=4, n_jobs=None).fit(TEXTS, LABELS), tmp_path)
+@pytest.mark.parametrize("idf", [False, True])
+def test_threads_of_fit_give_the_same_bytes(idf, tmp_path):
+    clf = text_classifier(n_shards=4, idf=idf)
+    alone = bytes_of(text_classifier(n_shards=4, idf=idf).fit(TEXTS, LABELS), tmp_path)
     X = dask.bag.from_delayed([dask.delayed(list)(part) for part in np.array_split(TEXTS, 4)])
     y = dask.bag.from_delayed([dask.delayed(list)(part) for part in np.array_split(LABELS, 4)])
     assert bytes_of(surelearn.dask.fit(clf, X.map(str), y.map(str)), tmp_path) == alone
@@ -189,7 +190,7 @@ def test_declared_classes_save_the_pass_over_labels(tmp_path, expected):
     X, y = bag_of(TEXTS), bag_of(LABELS).map_partitions(noted)
     model = surelearn.dask.fit(text_classifier(), X, y, classes=sorted(set(LABELS), reverse=True))
     assert bytes_of(model, tmp_path) == expected
-    assert Counter(read) == Counter(SIZES * 3)  # once a round
+    assert Counter(read) == Counter(SIZES * 4)  # once to count documents, and once a round
 
 
 def test_a_partition_that_is_learnt_again_is_learnt_as_before(monkeypatch):
@@ -379,5 +380,7 @@ def test_a_worker_that_dies_is_replaced_and_the_bytes_are_the_same(client, expec
         model = surelearn.dask.fit(text_classifier(), dask.bag.from_delayed(made), bag_of(LABELS))
     assert marker.exists()
     (died,) = [key for key in lost(client) if "deadly" in key[0] and key[1] == 3]
-    assert [task["status"] for task in ran.data if task["key"] == died] == ["OK"] * 3  # rounds
+    assert [task["status"] for task in ran.data if task["key"] == died] == [
+        "OK"
+    ] * 4  # counting, rounds
     assert bytes_of(model, tmp_path) == expected

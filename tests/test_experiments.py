@@ -29,14 +29,48 @@ def test_every_experiment_is_listed():
         assert f"({run.parent.name}/README.md)" in page
 
 
+def test_the_page_of_tuning_shows_the_result(module):
+    tuned = module("defaults.tuned")
+    text = tuned.PAGE.read_text()
+    assert tuned.renewed(text) == text, "run 'python -m experiments.defaults.tuned'"
+    for one in tuned.tables.lines(tuned.RESULT):
+        assert float(one["accuracy difference"]) >= -float(one["accuracy standard error"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["docstrings", "digits", "breast cancer"])
+def test_tuning_never_costs_more_than_a_standard_error(module, name):
+    found = module("defaults.tuned").line(name)
+    assert float(found["accuracy difference"]) >= -float(found["accuracy standard error"])
+    assert float(found["log loss difference"]) <= float(found["log loss standard error"])
+
+
 @pytest.mark.parametrize(
     "name",
-    ["peers", "multiclass", "shards", "active", "tagging", "ranking", "batch", "many_labels"],
+    [
+        "as_it_comes",
+        "peers",
+        "multiclass",
+        "shards",
+        "active",
+        "label",
+        "tagging",
+        "ranking",
+        "batch",
+        "many_labels",
+    ],
 )
 def test_the_page_shows_the_result(module, name):
     page = module(f"{name}.page")
     text = page.PAGE.read_text()
     assert page.renewed(text) == text, f"run 'python -m experiments.{name}.page'"
+
+
+@pytest.mark.parametrize("name", ["forms", "texts_page"])
+def test_pages_of_defaults_show_the_result(module, name):
+    made = module(f"defaults.{name}")
+    text = made.PAGE.read_text()
+    assert made.renewed(text) == text, f"run 'python -m experiments.defaults.{name}'"
 
 
 def test_a_peer_that_leads_is_listed(module):
@@ -231,3 +265,60 @@ def test_tasks_are_those_of_the_page(module):
     science = tasks["science"]()
     assert set(science.X.data.tolist()) == {1.0}
     assert set(tasks["talk"]().y) == {"talk.politics.guns", "talk.politics.mideast"}
+
+
+# --------------------------------------------------------------- against LogisticRegression
+
+
+def test_labels_needed_are_read_off_the_smoothed_curve(module):
+    run = module("active.refit_page").Run
+    curve = run(1.0, np.array([0.3, 0.9, 0.3, 0.6, 0.6, 0.6]), 0.5)
+    assert curve.needed(0.6) == 30  # (0.9 + 0.3 + 0.6) / 3
+    assert curve.needed(0.5) == 10  # (0.3 + 0.3 + 0.9) / 3
+    assert curve.needed(0.7) == float("inf")
+    assert curve.after(20) == 0.9
+
+
+def test_a_target_that_is_not_reached_counts_as_the_last_label(module):
+    page = module("active.refit_page")
+    fast, slow = (page.Run(0.8, np.array(rise), 0.5) for rise in ([0.8] * 4, [0.1] * 4))
+    late = page.Run(0.8, np.array([0.1, 0.8, 0.8, 0.8]), 0.5)
+    learners = {page.POOL: [fast, late], page.REFITTED: [late, slow]}
+    mean, error = page.ratio(learners, 0.9)
+    assert (mean, error) == pytest.approx(((1 / 3 + 3 / 4) / 2, (3 / 4 - 1 / 3) / 2))
+    assert page.lost({"a set": learners}, 0.9) == []
+    swapped = {**learners, page.POOL: learners[page.REFITTED], page.REFITTED: learners[page.POOL]}
+    assert page.lost({"a set": swapped}, 0.9) == ["a set"]
+
+
+def test_runs_go_on_where_they_stopped(module, monkeypatch, tmp_path):
+    run, sets = module("active.against_refit"), module("sets")
+    random = np.random.default_rng(0)
+    words = random.integers(20, size=(120, 6)) + 12 * (np.arange(120) % 2)[:, None]
+    texts = [" ".join(f"w{word}" for word in row) for row in words]
+    corpus = sets.Corpus(texts, np.array(["a", "b"] * 60))
+    monkeypatch.setattr(sets, "TEXTS", {"small": lambda: corpus})
+    for name, value in {"NAMES": ("small",), "RUNS": 2, "LABELS": 40, "SAME": 20,
+                        "RESULT": tmp_path / "refit.csv"}.items():  # fmt: skip
+        monkeypatch.setattr(run, name, value)
+    run.main(["Pool"])
+    before = run.RESULT.read_text()
+    run.main(["Pool"])
+    assert run.RESULT.read_text() == before
+    run.main([])
+    found = module("active.refit_page").results(run.RESULT)["small"]
+    assert {learner: len(runs) for learner, runs in found.items()} == dict.fromkeys(run.LEARNERS, 2)
+    for runs in found.values():
+        assert [len(one.accuracy) for one in runs] == [4, 4]
+        assert np.mean([one.full for one in runs]) > 0.6
+
+
+def test_where_the_pool_needs_more_labels_is_said(module):
+    page = module("active.refit_page")
+    found = page.results()
+    assert len(found) == 12
+    assert page.lost(found, 0.9) == ["Sentiment140"]
+    assert page.lost(found, 0.95) == ["Amazon dvd", "Sentiment140"]
+    for learners in found.values():
+        lead = [run.after(page.SAME) - run.same for run in learners[page.POOL]]
+        assert np.mean(lead) > 0

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, _core, rules, text
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, _core, rules
+from surelearn.text import HashingVectorizer, _native
 
 
 def test_predictions_during_learning_see_whole_blocks():
@@ -159,10 +160,10 @@ def test_a_model_that_is_half_done_in_a_child_is_refused_there_alone():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_makes_vectorizers_though_its_parent_was_making_one():
-    with text._MAKING:
+    with _native._MAKING:
         said = []
         other = threading.Thread(
-            target=lambda: said.append(forked(lambda: text.HashingVectorizer().transform(["a b"])))
+            target=lambda: said.append(forked(lambda: HashingVectorizer().transform(["a b"])))
         )
         other.start()
         other.join()

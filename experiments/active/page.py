@@ -1,4 +1,4 @@
-"""The tables of README.md from result.csv; must not know how it was made.
+"""The tables of README.md from result.csv, and those of refit_page; must not know how made.
 
     python -m experiments.active.page
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments import tables
+from experiments.active import refit_page
 
 HERE = Path(__file__).parent
 PAGE = HERE / "README.md"
@@ -168,7 +169,8 @@ def made(found: Found) -> list[str]:
 
 def renewed(page: str) -> str:
     """The page with its tables made anew."""
-    return tables.placed(page, "experiments/active/page.py", made(results()))
+    page = tables.placed(page, "experiments/active/page.py", made(results()))
+    return refit_page.renewed(page)
 
 
 if __name__ == "__main__":

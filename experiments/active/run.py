@@ -14,7 +14,9 @@ import numpy as np
 
 from experiments.active.picture import draw
 from experiments.active.tasks import NEWSGROUPS, TASKS, Task
+from surelearn import SureClassifier
 from surelearn.active import Simulation, simulate
+from surelearn.rules import PA1, Variance
 
 FOLDS, LABELS = 10, 500
 SHARES = (0.8, 0.9, 0.95)
@@ -24,10 +26,12 @@ HERE = Path(__file__).parent
 
 
 def simulated(task: Task, n_folds: int = FOLDS, n_labels: int = LABELS) -> Simulation:
-    """The paper's learners and strategies: PA (C = 1) and CW (phi = 1)."""
+    """The paper's learners and strategies: PA (C = 1) and CW (phi = 1), each label learnt once."""
     return simulate(
         task.X,
         task.y,
+        learners={"PA": SureClassifier(PA1(C=1.0)), "CW": SureClassifier(Variance(phi=1.0))},
+        passes=1,
         n_labels=n_labels,
         n_folds=n_folds,
         groups=task.groups,

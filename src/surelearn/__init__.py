@@ -5,8 +5,9 @@
 array(['yes'], dtype='<U3')
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from surelearn._lazy import lazily
 
 if TYPE_CHECKING:
     from surelearn import (
@@ -115,11 +116,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'surelearn' has no attribute {name!r}")
-    home = _HOMES[name]
-    return getattr(import_module(home), name) if home else import_module(f"surelearn.{name}")
+__getattr__ = lazily(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ from surelearn import _check
 from surelearn.estimators import SureClassifier, partitions
 from surelearn.estimators.margins import check_fitted
 from surelearn.estimators.partitions import E, Job, LabelCounts
-from surelearn.merging import MergeState
+from surelearn.merging import Documents, MergeState
 from surelearn.training.shards import named
 
 try:
@@ -161,6 +161,12 @@ class _Dask(NamedTuple):
         """Labels of all partitions; no row of X is read."""
         tasks = _tasks("labels", Job.tally, job, list(zip(self.y, self.weight, strict=True)))
         found: LabelCounts | None = _tree("labels", partitions.together, tasks).compute()
+        return found
+
+    def documents(self, job: Job) -> Documents | None:
+        """Document counts of all partitions; only the sum comes here."""
+        tasks = _tasks("count", Job.count, job, list(zip(*self, strict=True)))
+        found: Documents | None = _tree("documents", partitions.counted, tasks).compute()
         return found
 
     def total(self, job: Job) -> MergeState | None:

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import (
-    MulticlassSVM,
-    SoftmaxClassifier,
-    StreamProgress,
-    SureClassifier,
-    SureTextClassifier,
-)
+from surelearn.estimators.linear import Linear
 from surelearn.estimators.margins import (
     Judgement,
     check_fitted,
@@ -28,17 +22,16 @@ from surelearn.estimators.margins import (
     many_labels,
 )
 from surelearn.estimators.sources import opened, opened_groups, opened_sentences
+from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.training.prefetch import prefetch
 from surelearn.training.salvage import raising, salvaging
+from surelearn.training.stream import StreamProgress
 
 if TYPE_CHECKING:
     from surelearn.read import Batch, Groups, Source
 
 #: Most candidates of a group that has probabilities: time grows with the cube of their number.
 LARGEST = 1000
-
-#: Classifiers that read no texts.
-_OF_NUMBERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier)
 
 __all__ = ["Prediction", "Ranked", "Tagged", "predict", "predict_groups", "predict_tags"]
 
@@ -409,8 +402,8 @@ def _nameless(model: Any) -> Any:
 
 def _check_kind(model: Any, X: Any) -> None:
     numbers = sparse.issparse(X) or isinstance(X, np.ndarray)
-    if isinstance(model, SureTextClassifier) and numbers:
+    texts, name = isinstance(model, SureTextClassifier), type(model).__name__
+    if texts and numbers:
         raise ValueError("source must hold texts for a SureTextClassifier, got rows of numbers.")
-    if type(model) in _OF_NUMBERS and not numbers:
-        name = type(model).__name__
+    if isinstance(model, Linear) and not texts and not numbers:
         raise ValueError(f"source must hold rows of numbers for a {name}, got texts.")

@@ -25,7 +25,7 @@ from surelearn import _check
 from surelearn.estimators import SureClassifier, SureTextClassifier, partitions
 from surelearn.estimators.margins import check_fitted
 from surelearn.estimators.partitions import E, Job, LabelCounts
-from surelearn.merging import MergeState
+from surelearn.merging import Documents, MergeState
 from surelearn.training.shards import named
 
 try:
@@ -177,20 +177,33 @@ class _Spark:
 
         return partitions.together(_collected(self._mapped([], work)))
 
+    def documents(self, job: Job) -> Documents | None:
+        """Document counts of all partitions."""
+        found: Documents | None = self._summed(job.count, partitions.counted)
+        return found
+
     def total(self, job: Job) -> MergeState | None:
-        """What all partitions have learnt, summed on two levels."""
+        """What all partitions have learnt."""
+        total: MergeState | None = self._summed(job.state, partitions.summed)
+        return total
+
+    def _summed(self, of: Callable[..., Any], add: Callable[[Iterator[Any]], Any]) -> Any:
+        """Something of each partition's rows, added up on two levels."""
         given, label, weight = self.given, self.label, self.weight
 
-        def work(table: pa.Table, number: int) -> MergeState | None:
+        def work(table: pa.Table, number: int) -> Any:
             with named(number, partitions.PART):
                 X = _rows(table, given)
-            y, w = _numpy(table, label), _numpy(table, weight)
-            return job.state(X, y, w, number=number)
+            return of(X, _numpy(table, label), _numpy(table, weight), number=number)
 
-        learnt = self._mapped(given, work)
+        def add_some(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            total = add(_unpacked(batches))
+            if total is not None:
+                yield _packed(total, 0)
+
         # Sums are the same in any grouping, so whatever Spark puts together is added up.
-        some = learnt.repartition("place").mapInArrow(_add, _SCHEMA)
-        return partitions.summed(_collected(some))
+        some = self._mapped(given, work).repartition("place").mapInArrow(add_some, _SCHEMA)
+        return add(_collected(some))
 
     def _mapped(self, given: str | list[str], work: Callable[[pa.Table, int], Any]) -> Any:
         """Something of each partition that has rows."""
@@ -220,13 +233,6 @@ def _use_python_of_driver(df: Any) -> None:
     if context.master.startswith("local"):
         # PySpark itself looks into this setting only where spark-submit has started it.
         context.pythonExec = context.getConf().get("spark.pyspark.python", sys.executable)
-
-
-def _add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One state of those that have come to a worker."""
-    total = partitions.summed(_unpacked(batches))
-    if total is not None:
-        yield _packed(total, 0)
 
 
 def _number() -> int:

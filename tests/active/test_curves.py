@@ -55,7 +55,7 @@ def test_csv_gives_the_same_curves_back(found, tmp_path):
     lines = (tmp_path / "curves.csv").read_text().splitlines()
     assert lines[0] == "learner,strategy,run,labels,accuracy"
     assert lines[1] == f"PA,random,0,2,{found.curves['PA', 'random'][0, 0]}"
-    assert lines[-1] == f"CW,all,3,75,{found.full['CW'][-1]}"
+    assert lines[-1] == f"Sure,all,3,75,{found.full['Sure'][-1]}"
     same(Simulation.from_csv(tmp_path / "curves.csv"), found)
 
 

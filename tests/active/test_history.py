@@ -177,6 +177,18 @@ def test_a_saved_model_is_not_taught_twice(tmp_path):
     assert bytes_of(again.model, tmp_path) == bytes_of(pool.model, tmp_path)
 
 
+@pytest.mark.parametrize("n", [12, 101])
+def test_nor_is_one_that_knew_its_classes(n, tmp_path):
+    X, y = digits(3)
+    settings = {"multiclass": "ecoc", "random_state": 0}
+    pool = Pool(SureClassifier(**settings), X, classes=[0, 1, 2], random_state=0)
+    rows = pool.ask(n)
+    pool.tell(rows, y[rows])
+    before = bytes_of(pool.model, tmp_path)
+    again = Pool(pool.model, X, classes=[0, 1, 2], history=through_json(pool))
+    assert bytes_of(again.model, tmp_path) == before
+
+
 def test_labels_of_a_model_that_has_learnt_are_refused(tmp_path):
     X, y = texts()
     pool = Pool(SureTextClassifier(), X, random_state=0)

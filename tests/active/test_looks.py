@@ -56,4 +56,4 @@ def test_plain_values(found):
     assert plain["curves"][4]["strategy"] == "acl"
     assert plain["curves"][4]["accuracy"] == found.mean["CW", "acl"].tolist()
     assert plain["all_labels"]["CW"] == found.full["CW"].mean()
-    assert [line["share"] for line in plain["labels_needed"]] == [0.8] * 5 + [0.9] * 5 + [0.95] * 5
+    assert [line["share"] for line in plain["labels_needed"]] == [0.8] * 8 + [0.9] * 8 + [0.95] * 8

@@ -14,6 +14,7 @@ from labelled import data
 from labelled import model as labelled
 from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import Budget, EstimatedError, Pool, query
+from surelearn.text import HashingVectorizer
 
 # ---------------------------------------------------------------------- ask and tell
 
@@ -26,7 +27,7 @@ def test_questions_are_those_of_query_and_the_model_that_of_partial_fit(
     X, y = digits(n_classes)
     X = sparse.csr_matrix(X) if as_sparse else X
     start = {int(np.flatnonzero(y == k)[0]): k for k in range(n_classes)}
-    pool = Pool(SureClassifier(), X, labels=start)
+    pool = Pool(SureClassifier(), X, labels=start, passes=1)
     told = list(start)
     for _ in range(20):
         left = np.setdiff1d(np.arange(len(y)), told)
@@ -44,7 +45,7 @@ def test_questions_are_those_of_query_and_the_model_that_of_partial_fit(
 def test_labels_keep_their_kind(labels, tmp_path):
     X, y = digits(3)
     y = y.astype(labels) if labels != "U9" else np.array(["a", "bcd", "efghijk"])[y]
-    pool = Pool(SureClassifier(), X, random_state=0)
+    pool = Pool(SureClassifier(), X, passes=1, random_state=0)
     told = teach(pool, y, 30)
     plain = SureClassifier().partial_fit(X[told], y[told])
     assert bytes_of(pool.model, tmp_path) == bytes_of(plain, tmp_path)
@@ -109,8 +110,8 @@ def test_several_rows_at_once_can_differ():
     y = np.tile(y, 3)
     start = {int(np.flatnonzero(y == k)[0]): k for k in range(3)}
     rule = rules.AROW(r=1.0)
-    same = Pool(SureClassifier(rule), X, labels=start).ask(9)
-    apart = Pool(SureClassifier(rule), X, labels=start, batch=True).ask(9)
+    same = Pool(SureClassifier(rule), X, labels=start, passes=1).ask(9)
+    apart = Pool(SureClassifier(rule), X, labels=start, batch=True, passes=1).ask(9)
     assert len(set((same % 300).tolist())) < 9
     assert len(set((apart % 300).tolist())) == 9
     left = np.setdiff1d(np.arange(len(y)), list(start))
@@ -118,24 +119,29 @@ def test_several_rows_at_once_can_differ():
     assert apart.tolist() == left[query(model, X[left], 9, batch=True)].tolist()
 
 
-def test_texts_are_hashed_once(monkeypatch, tmp_path):
+@pytest.mark.parametrize("idf", [False, True])
+def test_texts_are_scored_by_the_words_learnt_so_far(idf):
     X, y = texts()
-    pool = Pool(SureTextClassifier(), X, random_state=0)
-    told = teach(pool, y, 10)
-    monkeypatch.setattr(pool.model, "_rows", None)  # would be called to read texts again
-    told += teach_without_predicting(pool, y, 10)
-    plain = SureTextClassifier().partial_fit([X[row] for row in told], [y[row] for row in told])
-    assert bytes_of(pool.model, tmp_path) == bytes_of(plain, tmp_path)
-
-
-def teach_without_predicting(pool, y, n):
-    """With labels of the start, which are not judged."""
-    asked = []
-    for _ in range(n):
+    pool = Pool(SureTextClassifier(idf=idf), X, labels={0: y[0], 1: y[1], 2: y[2]}, random_state=0)
+    for _ in range(20):
+        left = np.setdiff1d(np.arange(len(y)), [answer.row for answer in pool.answers])
         (row,) = pool.ask()
-        pool._learn(int(row), y[row], judged=False)
-        asked.append(int(row))
-    return asked
+        assert row == left[query(pool.model, [X[i] for i in left])[0]]
+        pool.tell(row, y[row])
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_texts_are_read_once_for_all_questions(monkeypatch, idf):
+    X, y = texts()
+    pool = Pool(SureTextClassifier(idf=idf), X, random_state=0)
+    teach(pool, y, 10)
+    read = []
+    whole = HashingVectorizer.unweighed
+    monkeypatch.setattr(
+        HashingVectorizer, "unweighed", lambda self, X: read.append(len(X)) or whole(self, X)
+    )
+    teach(pool, y, 10)
+    assert max(read) == 20  # the answers
 
 
 # ------------------------------------------------------------------- other classifiers
@@ -221,6 +227,8 @@ def test_what_a_pool_is_made_of():
         Pool(SureClassifier(), X, strategy="random", batch=True)
     with pytest.raises(ValueError, match=r"explore must be in \[0, 1\), got 1"):
         Pool(SureClassifier(), X, explore=1)
+    with pytest.raises(ValueError, match=r"passes must be at least 1, got 0"):
+        Pool(SureClassifier(), X, passes=0)
     with pytest.raises(TypeError, match="labels must be a dict of rows and labels, got \\[1\\]"):
         Pool(SureClassifier(), X, labels=[1])
     with pytest.raises(TypeError, match="stop must be Budget, Stable or EstimatedError, got 5"):

@@ -31,7 +31,7 @@ NEAR = np.array([[2.0, 0.0], [0.1, 1.0], [-1.0, 0.0], [0.0, 0.0]])
 )
 def test_the_order_of_acl_is_that_of_the_probability(seed, rule, is_sparse):
     """Of |Pr - 1/2|: compared by the log of the smaller probability, which does not saturate."""
-    clf, X = fitted(2, seed, rule=rule)
+    clf, X = fitted(2, seed, rule=rule, probability="exact")
     X = sparse.csr_matrix(X) if is_sparse else X
     found = scores(clf, X)
     other = clf.predict_log_proba(X).min(axis=1)
@@ -68,10 +68,18 @@ def test_acl_with_full_covariance_is_the_reference(n_classes):
 
 def test_temperature_scales_acl_and_keeps_its_order():
     X, y = problem(3)
-    clf = SureClassifier("stdev", random_state=0).fit(X[:80], y[:80])
+    clf = SureClassifier("stdev", probability="exact", random_state=0)
+    clf.fit(X[:80], y[:80], calibrate=False)
     before = scores(clf, X[160:])
     after = scores(clf.calibrate(X[80:160], y[80:160]), X[160:])
     np.testing.assert_allclose(after, before / clf.temperature_, rtol=1e-12)
+
+
+def test_the_temperature_of_scores_leaves_acl_alone():
+    X, y = problem(3)
+    clf = SureClassifier("stdev", random_state=0).fit(X[:80], y[:80])
+    before = scores(clf, X[160:])
+    np.testing.assert_array_equal(scores(clf.calibrate(X[80:160], y[80:160]), X[160:]), before)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
@@ -114,7 +122,7 @@ def test_rows_that_cannot_teach_come_last(rule):
 @pytest.mark.parametrize("rule", ["probit", "arow"])
 def test_a_row_of_many_labels_is_as_sure_as_its_least_sure_label(rule):
     X, Y = data()
-    clf = model(rule).fit(X, Y)
+    clf = model(rule).fit(X, Y, calibrate=False)
     mean, variance = clf.margin(X)
     sure = np.abs(mean) / np.sqrt(variance + rules.get(rule).label_noise)
     np.testing.assert_allclose(scores(clf, X), sure.min(axis=1), rtol=1e-12)

@@ -13,10 +13,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from reference import simulation as reference
 from surelearn import SureClassifier, SureTextClassifier, rules
-from surelearn.active import Simulation, _simulate, simulate
+from surelearn.active import Pool, Simulation, _simulate, simulate
 from surelearn.text import HashingVectorizer
 
 PAIRS = [("PA", "random"), ("PA", "margin"), ("CW", "random"), ("CW", "margin"), ("CW", "acl")]
+SURE = [("Sure", "random"), ("Sure", "margin"), ("Sure", "acl")]
 
 
 def exact(**options):
@@ -39,7 +40,10 @@ def rows():
 
 @pytest.fixture(scope="module")
 def found(rows):
-    return simulate(*rows, learners=exact(), n_labels=60, n_folds=4, random_state=3, n_jobs=1)
+    learners = exact()
+    return simulate(
+        *rows, learners=learners, passes=1, n_labels=60, n_folds=4, random_state=3, n_jobs=1
+    )
 
 
 # --------------------------------------------------------------------- the reference
@@ -74,14 +78,45 @@ def test_curves_are_those_of_the_plain_loop(rows, found, pair):
 def test_the_tried_pairs_are_those_of_the_paper(rows, found):
     assert list(found.curves) == PAIRS
     default = simulate(*rows, n_labels=5, n_folds=3, random_state=0)
-    assert list(default.curves) == PAIRS
+    assert list(default.curves) == [*PAIRS, *SURE]
     assert default.labels.tolist() == [2, 3, 4, 5]
 
 
-def test_default_learners_are_those_of_the_paper(rows):
+@pytest.mark.parametrize("passes", [None, 2])
+def test_default_learners_are_those_of_the_paper_and_ours_as_it_comes(rows, passes):
     named = {"PA": SureClassifier(rules.PA1(C=1.0)), "CW": SureClassifier(rules.Variance(phi=1.0))}
     options = {"n_labels": 40, "n_folds": 3, "random_state": 0}
-    same(simulate(*rows, **options), simulate(*rows, learners=named, **options))
+    found = simulate(*rows, passes=passes, **options)
+    same(of(found, "PA", "CW"), simulate(*rows, learners=named, passes=1, **options))
+    sure = {"Sure": SureClassifier()}
+    same(of(found, "Sure"), simulate(*rows, learners=sure, passes=passes, **options))
+
+
+def of(found, *learners):
+    """The curves of some learners."""
+    curves = {pair: curve for pair, curve in found.curves.items() if pair[0] in learners}
+    full = {name: full for name, full in found.full.items() if name in learners}
+    return Simulation(found.labels, curves, full, pool=found.pool)
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_a_simulation_tells_what_a_pool_will_do(texts, idf):
+    X, y = np.array(texts[0]), texts[1]
+    model = SureTextClassifier(idf=idf)
+    found = simulate(X, y, learners={"it": model}, strategies=["acl"], n_labels=25, n_folds=4,
+                     random_state=0)  # fmt: skip
+    runs = _simulate._runs(y, None, 4, n_runs=None, random=np.random.RandomState(0))
+    for run, curve in zip(runs, found.curves["it", "acl"], strict=True):
+        first = np.sort(np.unique(y[run.pool], return_index=True)[1])
+        labels = {int(place): y[run.pool[place]] for place in first}
+        learner = SureTextClassifier(idf=idf)
+        pool = Pool(learner, X[run.pool], labels=labels, random_state=run.seed)
+        accuracy = [learner.score(X[run.test], y[run.test])]
+        while len(pool.answers) < 25:
+            (row,) = pool.ask()
+            pool.tell(row, y[run.pool[row]])
+            accuracy.append(learner.score(X[run.test], y[run.test]))
+        assert curve.tolist() == accuracy
 
 
 def same(one, other):
@@ -98,7 +133,7 @@ def same(one, other):
 
 
 def test_the_same_seed_the_same_curves_for_any_number_of_threads(rows, found):
-    options = {"learners": exact(), "n_labels": 60, "n_folds": 4}
+    options = {"learners": exact(), "passes": 1, "n_labels": 60, "n_folds": 4}
     for n_jobs in (None, 3):
         same(simulate(*rows, random_state=3, n_jobs=n_jobs, **options), found)
     other = simulate(*rows, random_state=4, **options)
@@ -109,7 +144,7 @@ def test_kinds_of_rows(rows, found):
     X, y = rows
     dense = X.toarray()
     wide = sparse.hstack([sparse.csr_matrix((120, 7)), X]).tocsr()  # columns without any number
-    options = {"n_labels": 15, "n_folds": 4, "random_state": 3}
+    options = {"passes": 1, "n_labels": 15, "n_folds": 4, "random_state": 3}
     begin = {pair: curve[:, :14] for pair, curve in found.curves.items()}
     expected = Simulation(found.labels[:14], begin, found.full, pool=found.pool)
     for kind in (dense, dense.tolist(), pd.DataFrame(dense), sparse.csr_array(X), wide):
@@ -131,14 +166,14 @@ def texts():
 def test_texts_are_read_as_by_the_text_classifier(texts):
     X, y = texts
     options = {"n_labels": 30, "n_folds": 4, "random_state": 0}
-    hashed = SureTextClassifier(keep_names=False).fit(X, y).vectorizer_.transform(X)
-    expected = simulate(hashed, y, **options)
-    same(simulate(X, y, **options), expected)
-    same(simulate(pd.Series(X), y, **options), expected)
-    own = {
-        "PA": SureTextClassifier(rules.PA1(C=1.0)),
-        "CW": SureTextClassifier(rules.Variance(phi=1.0)),
-    }
+    hashed = SureTextClassifier(keep_names=False, idf=False).fit(X, y).vectorizer_.transform(X)
+    paper = {"PA": rules.PA1(C=1.0), "CW": rules.Variance(phi=1.0)}
+    options["passes"] = 1
+    rows = {name: SureClassifier(rule) for name, rule in paper.items()}
+    expected = simulate(hashed, y, learners=rows, **options)
+    same(of(simulate(X, y, **options), "PA", "CW"), expected)
+    same(of(simulate(pd.Series(X), y, **options), "PA", "CW"), expected)
+    own = {name: SureTextClassifier(rule, idf=False) for name, rule in paper.items()}
     same(simulate(X, y, learners=own, **options), expected)
     own["CW"].set_params(norm=None)
     other = simulate(X, y, learners=own, **options)
@@ -150,16 +185,19 @@ def test_texts_are_hashed_once(texts, monkeypatch):
     calls = []
     transform = HashingVectorizer.transform
     monkeypatch.setattr(HashingVectorizer, "transform", lambda *a: calls.append(1) or transform(*a))
-    simulate(*texts, n_labels=5, n_folds=4, random_state=0)
+    learners = {"a": SureTextClassifier(idf=False), "b": SureTextClassifier("arow", idf=False)}
+    simulate(*texts, learners=learners, n_labels=5, n_folds=4, random_state=0)
     assert len(calls) == 1
 
 
 def test_learners_of_scikit_learn(rows):
     options = {"n_labels": 30, "n_folds": 4, "n_jobs": 2, "random_state": 0}
     learners = {"SGD": SGDClassifier(), **exact()}
-    found = simulate(*rows, learners=learners, **options)
+    found = simulate(*rows, learners=learners, passes=1, **options)
     assert list(found.curves) == [("SGD", "random"), ("SGD", "margin"), *PAIRS]
-    same(simulate(*rows, learners=learners, **options), found)  # SGD draws what the seed decides
+    same(
+        simulate(*rows, learners=learners, passes=1, **options), found
+    )  # SGD draws what the seed decides
     assert found.full["SGD"].mean() > 0.6
     assert not hasattr(learners["SGD"], "coef_")
     assert not hasattr(learners["CW"], "coef_")
@@ -172,11 +210,14 @@ def test_three_classes(rows):
                      random_state=0)  # fmt: skip
     assert found.labels.tolist() == [*range(3, 21)]
     assert list(found.curves) == [("PA", "random"), ("CW", "random"), ("CW", "entropy"),
-                                  ("CW", "acl")]  # fmt: skip
+                                  ("CW", "acl"), ("Sure", "random"), ("Sure", "entropy"),
+                                  ("Sure", "acl")]  # fmt: skip
 
 
 def test_every_so_many_labels(rows, found):
-    some = simulate(*rows, learners=exact(), n_labels=60, n_folds=4, every=7, random_state=3)
+    some = simulate(
+        *rows, learners=exact(), passes=1, n_labels=60, n_folds=4, every=7, random_state=3
+    )
     assert some.labels.tolist() == [2, 9, 16, 23, 30, 37, 44, 51, 58, 60]
     for pair in PAIRS:
         kept = found.curves[pair][:, some.labels - 2]
@@ -195,7 +236,7 @@ def test_no_more_labels_than_there_are(rows):
 def test_progress_is_told(rows):
     told = []
     simulate(*rows, n_labels=4, n_folds=3, progress=lambda *now: told.append(now), random_state=0)
-    total = 3 * (5 + 2)  # five curves and two learners of all labels
+    total = 3 * (8 + 3)  # eight curves and three learners of all labels
     assert told == [(done, total) for done in range(1, total + 1)]
 
 
@@ -257,6 +298,7 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
          "n_folds must be at most 3, the groups of X, got 4"),
         ({"groups": [1, 2]}, ValueError, "groups must have one entry for each of 120 rows"),
         ({"n_labels": 2}, ValueError, "n_labels must be more than 2, one row of each class, got 2"),
+        ({"passes": 0}, ValueError, "passes must be at least 1, got 0"),
         ({"every": 0}, ValueError, "every must be at least 1, got 0"),
         ({"n_runs": 0}, ValueError, "n_runs must be at least 1, got 0"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
@@ -287,7 +329,7 @@ def test_what_cannot_be_simulated_is_refused(rows, change, error, says):
 def test_rows_without_any_feature_can_be_simulated(rows):
     X, y = rows
     found = simulate(sparse.csr_matrix(X.shape), y, n_labels=5, n_folds=2, random_state=0)
-    assert list(found.curves) == PAIRS
+    assert list(found.curves) == [*PAIRS, *SURE]
 
 
 def test_few_rows_to_judge_by_are_told(rows):

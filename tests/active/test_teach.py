@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
@@ -38,7 +43,7 @@ def test_undo_restores_every_byte(model, tmp_path):
     strategy = "margin" if getattr(model, "rule", "") == "pa" else "acl"
     pool = Pool(clone(model), X, strategy=strategy, random_state=0)
     states = []
-    for step in range(50):  # over copies that are made every 32 labels
+    for step in range(25):
         rows = pool.ask(1 + step % 2)
         fresh = pool.model.__sklearn_is_fitted__()
         states.append((rows, bytes_of(pool.model, tmp_path) if fresh else None))
@@ -58,6 +63,147 @@ def test_undo_restores_every_byte(model, tmp_path):
         else:
             pool.tell(rows, y[rows])
     assert (pool.answers, pool.skipped) == (answers, skipped)
+
+
+# ------------------------------------------------------------------------------ replays
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("passes", [None, 3])
+def test_after_each_answer_the_model_is_what_fit_gives(n_classes, passes, tmp_path):
+    X, y = digits(n_classes)
+    pool = Pool(SureClassifier(), X, passes=passes, random_state=7)
+    told = []
+    for _ in range(30):
+        told += teach(pool, y, 1)
+        if len(set(y[told])) > 1:
+            given = {} if passes is None else {"passes": passes}
+            plain = SureClassifier(random_state=7, **given).fit(X[told], y[told])
+            plain.set_params(random_state=None, passes=SureClassifier().passes)
+            assert bytes_of(pool.model, tmp_path) == bytes_of(plain, tmp_path)
+
+
+@pytest.mark.parametrize("make", [SoftmaxClassifier, MulticlassSVM])
+def test_a_batch_model_is_fitted_to_all_answers(make):
+    X, y = digits(3)
+    pool = Pool(make(), X, strategy="margin", random_state=0)
+    told = teach(pool, y, 12)
+    plain = make(random_state=0).fit(X[told], y[told])
+    np.testing.assert_array_equal(pool.model.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("make", [SureTextClassifier, SureClassifier])
+def test_a_trained_model_starts_each_replay_from_a_copy(make, tmp_path):
+    X, y = texts() if make is SureTextClassifier else digits(2)
+    y = np.asarray(y)
+    start = make(random_state=0).fit(X[:20], y[:20])
+    before = bytes_of(start, tmp_path)
+    twin = pickle.loads(pickle.dumps(start))
+    pool = Pool(start, X, passes=3, random_state=5)
+    pool.skip(range(20))
+    told = np.array(teach(pool, y, 15))
+    random = np.random.RandomState(5)
+    for _ in range(3):
+        rows = told[random.permutation(15)]
+        twin.partial_fit([X[row] for row in rows], y[rows])
+    assert bytes_of(pool.model, tmp_path) == bytes_of(twin, tmp_path)
+    for _ in told:
+        pool.undo()
+    assert bytes_of(pool.model, tmp_path) == before
+
+
+def test_many_answers_are_replayed_when_they_have_grown_by_a_fiftieth(monkeypatch):
+    X, y = digits(2)
+    pool = Pool(SureClassifier(), X, random_state=0)
+    fitted = []
+    whole = SureClassifier.fit
+    monkeypatch.setattr(
+        SureClassifier,
+        "fit",
+        lambda self, X, y, **how: fitted.append(len(y)) or whole(self, X, y, **how),
+    )
+    rows = pool.ask(210)
+    pool.tell(rows, y[rows])
+    due = [*range(90, 100), *range(100, 150, 2), *range(150, 200, 3), 200, 204, 208]
+    assert [n for n in fitted if n >= 90] == due
+
+
+def test_many_labels_to_start_from_are_learnt_together(monkeypatch, tmp_path):
+    X, y = digits(3)
+    fitted = []
+    whole = SureClassifier.fit
+    monkeypatch.setattr(
+        SureClassifier,
+        "fit",
+        lambda self, X, y, **how: fitted.append(len(y)) or whole(self, X, y, **how),
+    )
+    start = {row: y[row] for row in range(201)}
+    pool = Pool(SureClassifier(), X, labels=start, random_state=0)
+    assert fitted == [200]
+    told = Pool(SureClassifier(), X, random_state=0)
+    told.tell(range(201), y[:201])
+    assert bytes_of(pool.model, tmp_path) == bytes_of(told.model, tmp_path)
+
+
+@given(n=st.integers(0, 130), more=st.integers(0, 20))
+@settings(max_examples=6)
+def test_the_model_depends_on_the_answers_alone(n, more):
+    """Also between two replays, and after others were told and taken back."""
+    X, y = digits(3, 240)
+    X = X[:, 20:32]
+    straight, back = (Pool(SureClassifier(passes=2), X, random_state=1) for _ in range(2))
+    order = np.random.default_rng(2).permutation(240)
+    straight.tell(order[:n], y[order[:n]])
+    back.tell(order[:n], y[order[:n]])
+    back.tell(order[n : n + more], y[order[n : n + more]])
+    if more:
+        back.undo()
+    resumed = Pool(SureClassifier(passes=2), X, history=back.history)
+    for other in (back, resumed):
+        assert other._pupil.decides == straight._pupil.decides
+        if straight._pupil.decides:
+            np.testing.assert_array_equal(other.model.coef_, straight.model.coef_)
+            np.testing.assert_array_equal(other.model.sigma_, straight.model.sigma_)
+
+
+def test_a_replay_that_fails_leaves_the_model_as_it_was(monkeypatch, tmp_path):
+    X, y = digits(2)
+    pool = Pool(SureClassifier(), X, random_state=0)
+    teach(pool, y, 10)
+    before = bytes_of(pool.model, tmp_path)
+    (row,) = pool.ask()
+
+    def interrupted(self, X, y, **how):
+        monkeypatch.undo()
+        raise KeyboardInterrupt("stop")
+
+    monkeypatch.setattr(SureClassifier, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="stop"):
+        pool.tell(row, y[row])
+    assert bytes_of(pool.model, tmp_path) == before
+    assert (len(pool.answers), pool.ask().tolist()) == (10, [row])
+
+
+def test_shards_and_messages_of_a_model_are_left_alone(capsys):
+    X, y = digits(2)
+    clf = SureClassifier(n_shards=4, verbose=1, random_state=3)
+    teach(Pool(clf, X, random_state=0), y, 8)
+    assert (clf.n_shards, clf.verbose, clf.random_state) == (4, 1, 3)
+    assert clf.n_iter_ == 10
+    assert capsys.readouterr().out == ""
+
+
+def test_replays_teach_more_than_learning_once():
+    X, y = load_digits(return_X_y=True)
+    right = {}
+    for passes in (1, 10):
+        pool = Pool(SureClassifier(), X / 16, passes=passes, random_state=0)
+        teach(pool, y, 100)
+        right[passes] = pool.model.score(X / 16, y)
+    assert right[10] > right[1] + 0.02
+
+
+# --------------------------------------------------------------------------------- undo
 
 
 def test_undo_of_texts_restores_words_and_bytes(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -159,7 +160,7 @@ def test_completion_can_be_installed() -> None:
 def test_every_command_that_reports_can_do_so_in_json() -> None:
     for path, command in commands():
         options = {name for parameter in command.params for name in parameter.opts}
-        if path in LEAVES and path[-1] != "predict":
+        if path in LEAVES and path[-1] not in ("predict", "label"):  # their output is no report
             assert "--json" in options, path
 
 
@@ -167,25 +168,25 @@ COMMANDS = ("predict", "evaluate", "explain", "info", "demo")
 
 
 def test_faults_of_ours_are_not_hidden(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
-    import surelearn.estimators
+    from surelearn.estimators import file
 
     for error in (RuntimeError("ours"), ModuleNotFoundError("gone", name="surelearn.gone")):
 
         def broken(path: object, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(surelearn.estimators, "load", broken)
+        monkeypatch.setattr(file, "load", broken)
         result = run("info", models / "two.sure")
         assert result.exception is error
 
 
 def test_an_error_of_several_lines_is_one(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
-    import surelearn.estimators
+    from surelearn.estimators import file
 
     def broken(path: object) -> None:
         raise ValueError("first\n   second\n")
 
-    monkeypatch.setattr(surelearn.estimators, "load", broken)
+    monkeypatch.setattr(file, "load", broken)
     assert run("info", models / "two.sure").stderr == "surelearn: first second\n"
 
 
@@ -209,3 +210,32 @@ def test_help_has_examples_that_can_be_read(command: str) -> None:
         assert words
         known = {name for parameter in parser.params for name in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--help",
+        "train test.jsonl -o new.sure --quiet",
+        "predict two.sure test.jsonl --proba",
+        "predict numbers.sure rows.svm",
+        "evaluate two.sure test.jsonl",
+        "explain two.sure",
+        "explain two.sure --text 'a great café'",
+        "info two.sure",
+        "merge two.sure two.sure -o both.sure",
+    ],
+)
+def test_commands_do_not_wait_for_scikit_learn(words: str, models: Path, tmp_path: Path) -> None:
+    """Importing scikit-learn takes a second, pandas a third of one."""
+    for name in ("two.sure", "numbers.sure", "test.jsonl"):
+        (tmp_path / name).write_bytes((models / name).read_bytes())
+    (tmp_path / "rows.svm").write_text("1 1:1 3:0.5\n2 2:1\n")
+    script = (
+        "import atexit, sys; from surelearn.cli import main; "
+        "atexit.register(lambda: print(*{'sklearn', 'pandas'} & {*sys.modules}, file=sys.stderr)); "
+        "main()"
+    )
+    command = [sys.executable, "-c", script, *shlex.split(words)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (0, "")

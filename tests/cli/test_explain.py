@@ -11,7 +11,7 @@ import pytest
 
 from command import plain_run as run
 from surelearn import SureKernelClassifier, load
-from surelearn.text import HashingVectorizer
+from surelearn.text import NativeVectorizer
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_one_text() -> None:
     head, empty, *table = result.stdout.splitlines()
     assert head == f"{label}, with probability {p:.4f}"
     assert empty == ""
-    assert [line.split()[0] for line in table] == ["feature", "dull", "(others)"]
+    assert [line.split()[0] for line in table] == ["feature", "great", "(others)"]
     assert table[0].split() == ["feature", "label", "value", "mean", "deviation", "margin"]
     assert max(map(len, table)) < 80
     plain = json.loads(
@@ -60,7 +60,7 @@ def test_one_text() -> None:
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=str)
 def test_one_text_is_hashed_for_its_shares_and_its_probability(how: Any, calls: Any) -> None:
-    made = calls(HashingVectorizer, "_hashed")
+    made = calls(NativeVectorizer, "_hashed")
     assert run("explain", "two.sure", "--text", "great, not dull", *how).exit_code == 0
     assert made["_hashed"] == 2
 

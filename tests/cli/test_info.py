@@ -18,6 +18,7 @@ from surelearn import (
     SureClassifier,
     SureGraphClassifier,
     SureKernelClassifier,
+    SureTextClassifier,
     __version__,
     load,
 )
@@ -36,7 +37,7 @@ def test_what_is_in_a_file(models: Path) -> None:
     facts = {name: value.strip() for name, value in facts.items()}
     model = load("three.sure")
     assert facts["kind"] == "SureTextClassifier"
-    assert facts["rule"] == "Probit(noise=0.3)"
+    assert facts["rule"] == "Probit(noise=1.0)"
     assert facts["written by surelearn"] == __version__
     assert facts["size"] == f"{(models / 'three.sure').stat().st_size / 1000:.1f} kB"
     assert facts["passes"] == "2"
@@ -45,6 +46,15 @@ def test_what_is_in_a_file(models: Path) -> None:
     assert facts["words known"] == str(model.vectorizer_.n_names_)
     assert facts["hash collisions"] == str(model.vectorizer_.n_clashes_)
     assert lines[-4:] == ["class  rows", "a         2", "b         2", "c         2"]
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_texts_counted_for_the_rarity_of_words(idf: bool, tmp_path: Path) -> None:
+    clf = SureTextClassifier(idf=idf).fit(["a good film", "a bad film", "bad"], [1, 0, 0])
+    clf.save(tmp_path / "m.sure")
+    assert ("texts counted for idf" in run("info", str(tmp_path / "m.sure")).stdout) == idf
+    plain = json.loads(run("info", str(tmp_path / "m.sure"), "--json").stdout)
+    assert plain.get("documents") == (3 if idf else None)
 
 
 def test_info_as_json() -> None:

@@ -15,7 +15,7 @@ import pytest
 from command import COMMAND, run
 from surelearn import SureTagger, SureTextClassifier, predict
 from surelearn.cli._progress import _Shown, share
-from surelearn.estimators import StreamProgress
+from surelearn.estimators import StreamProgress, text_classifier
 from surelearn.prediction import predict_tags
 
 TEXTS, LABELS = ["a great film", "how dull"] * 20, ["good", "bad"] * 20
@@ -55,7 +55,7 @@ BARS = {
     "tag predict t.sure s.txt": "Predicting",
     "evaluate m.sure r.jsonl": "Evaluating",
     "tag evaluate t.sure s.txt": "Evaluating",
-    "train r.jsonl -o n.sure": "Pass 10/10",
+    "train r.jsonl -o n.sure": "Pass 3/3",
 }
 
 
@@ -122,7 +122,7 @@ def test_warnings_are_shown_when_they_come(folder: Path, monkeypatch: pytest.Mon
         warnings.warn("the disk is full.", stacklevel=2)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SureTextClassifier, "fit_stream", stopped)
+    monkeypatch.setattr(text_classifier.SureTextClassifier, "fit_stream", stopped)
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert done.stderr.startswith("surelearn: the disk is full.\nsurelearn: interrupted")
 

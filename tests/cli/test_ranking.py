@@ -12,6 +12,7 @@ import pytest
 import surelearn
 from command import run
 from grouped import candidates, queries
+from surelearn.estimators.sharded import settings_of
 from surelearn.prediction import LARGEST
 
 
@@ -120,7 +121,7 @@ def test_bad_groups(folder: Path) -> None:
 
 def test_the_help_names_the_default_passes() -> None:
     help = " ".join(ok("train", "-h").split())
-    numbers = (surelearn.SureClassifier().passes, surelearn.SureRanker().passes)
+    numbers = (settings_of(surelearn.SureClassifier()).passes, surelearn.SureRanker().passes)
     assert "by default {}, for rankers {}, for standard".format(*numbers) in help
 
 
@@ -222,6 +223,11 @@ def test_rankers_are_merged(ranker: Any) -> None:
         (("train", "--rank", "a.svm", "-o", "x.sure", "--tune"), "tune is for classifiers"),
         (("train", "--rank", "a.svm", "-o", "x.sure", "--text", "t"), "text is for classifiers"),
         (("train", "--rank", "a.svm", "-o", "x.sure", "--bigrams"), "bigrams is for classifiers"),
+        (("train", "--rank", "a.svm", "-o", "x.sure", "--no-idf"), "idf is for classifiers"),
+        (
+            ("train", "--rank", "a.svm", "-o", "x.sure", "--calibrate"),
+            "calibrate is for classifiers",
+        ),
         (("train", "a.svm", "-o", "x.sure", "--cross"), "cross is for rankers, got a classifier"),
         (
             ("predict", "m.sure", "b.svm", "--keep", "label"),

@@ -91,7 +91,9 @@ def test_columns_seed_runs_learners_and_strategies() -> None:
     found = simulate([text[::-1] for text in X], [label[0] for label in y], learners=learners,
                      strategies=["random", "entropy"], n_labels=12, n_folds=3, n_runs=4,
                      random_state=5)  # fmt: skip
-    assert result.stdout.startswith(f"{found}\n\nscw1(eta=0.9, C=0.5) did not reach")
+    sentence = textwrap.fill(str(found.worth()), 79)
+    assert result.stdout == f"{found}\n\n{sentence}\n"
+    assert run("rows.jsonl", *SHORT, *options, "--passes", 1).stdout != result.stdout
 
 
 def test_one_strategy_has_nothing_to_be_compared_with() -> None:

@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_model_comes_out_of_a_file(folder: Path) -> None:
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("Learnt 100 rows of 2 classes from r.jsonl in 10 passes.\n")
+    assert done.output.startswith("Learnt 100 rows of 2 classes from r.jsonl in 3 passes.\n")
     model = surelearn.load("m.sure")
     assert model.predict(["a good film"]) == ["pos"]
     by_hand = SureTextClassifier(random_state=0).fit_stream("r.jsonl")
@@ -39,11 +39,14 @@ def test_every_option_reaches_the_model(folder: Path) -> None:
         "train", "r.jsonl", "-o", "m.sure", "--passes", 2, "--rule", "variance(phi=3)", "--bigrams",
         "--n-features", 4096, "--average", "--balanced", "--jobs", 1, "--seed", 5, "--json",
         "--checkpoint-every", 10, "--weight", "stars", "--label", "label", "--text", "text",
+        "--idf", "--no-calibrate",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     model = surelearn.load("m.sure")
     assert model.rule == rules.Variance(phi=3)
     assert model.ngram_range == (1, 2)
+    assert model.idf
+    assert not hasattr(model, "temperature_")
     assert model.n_features == 4096
     assert model.average
     assert model.class_weight == "balanced"
@@ -55,15 +58,28 @@ def test_every_option_reaches_the_model(folder: Path) -> None:
     assert model.stream_.columns == {"text": "text", "label": "label", "weight": "stars"}
 
 
+def test_probabilities_are_calibrated_unless_told_otherwise(folder: Path) -> None:
+    for options, is_calibrated in (
+        ((), True),
+        (("--calibrate",), True),
+        (("--no-calibrate",), False),
+    ):
+        assert run("train", "r.jsonl", "-o", "m.sure", "--passes", 1, *options).exit_code == 0
+        assert hasattr(surelearn.load("m.sure"), "temperature_") == is_calibrated
+        assert ("\ntemperature " in run("info", "m.sure").output) == is_calibrated
+
+
 def test_tune_shows_what_it_tried_and_takes_the_best(folder: Path) -> None:
     done = run("train", "r.jsonl", "-o", "m.sure", "--tune", "--passes", 1)
     assert done.exit_code == 0, done.output
-    assert "mistakes" in done.output.splitlines()[0]
+    assert "did best" in done.output.splitlines()[0]
+    assert done.output.splitlines()[1].split()[:2] == ["parameters", "error"]
     assert "Learnt 100 rows" in done.output
     quiet = run("train", "r.jsonl", "-o", "q.sure", "--tune", "--passes", 1, "--json")
     assert json.loads(quiet.output)["rows"] == 100
     records = surelearn.read.batches("r.jsonl").first(20_000)
-    best = surelearn.tune(SureTextClassifier(random_state=0), records.X, records.y).best
+    base = SureTextClassifier(random_state=0, passes=1)
+    best = surelearn.tune(base, records.X, records.y).best
     assert surelearn.load("m.sure").rule == best.rule
 
 
@@ -74,10 +90,11 @@ def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:
     assert run("train", "n.csv", "-o", "n.sure").exit_code == 0
     assert surelearn.load("n.sure").n_features_in_ == 2
     assert surelearn.load("n.sure").predict_one([1, 0]) == "x"
-    done = run("train", "n.csv", "-o", "n.sure", "--bigrams")
-    assert (done.exit_code, done.output) == (
-        1, "surelearn: --bigrams needs texts, got rows of numbers.\n"
-    )  # fmt: skip
+    for option in ("--bigrams", "--idf"):
+        done = run("train", "n.csv", "-o", "n.sure", option)
+        assert (done.exit_code, done.output) == (
+            1, f"surelearn: {option} needs texts, got rows of numbers.\n"
+        )  # fmt: skip
 
 
 def test_many_files_and_compressed_ones(folder: Path) -> None:

@@ -16,9 +16,9 @@ import pytest
 
 import surelearn
 from command import COMMAND, line, run
-from surelearn import SureTextClassifier
 from surelearn.cli import _training
 from surelearn.cli._progress import share
+from surelearn.estimators import text_classifier
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_ctrl_c_is_answered_when_the_bar_is_gone(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_training, "progress_bar", bar)
-    monkeypatch.setattr(SureTextClassifier, "fit_stream", stopped)
+    monkeypatch.setattr(text_classifier.SureTextClassifier, "fit_stream", stopped)
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert done.exit_code == 130
     assert done.stderr == "bar gone\nsurelearn: interrupted before anything was learnt.\n"

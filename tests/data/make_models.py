@@ -63,6 +63,8 @@ def models():
     yield "ecoc", X, SureClassifier("pa1", multiclass="ecoc", random_state=0).fit(X, y)
     text = SureTextClassifier(ngram_range=(1, 2), n_features=2**10, random_state=0)
     yield "text-classifier", TEXTS, text.fit(TEXTS, [1, 1, 0, 0, 2, 2])
+    rare = SureTextClassifier("arow", idf=True, n_features=2**8, random_state=0)
+    yield "text-classifier-idf", TEXTS, rare.fit(TEXTS, [1, 1, 0, 0, 2, 2])
     tagger = SureTagger(templates=["w[0]", "w[-1]", "B:w[0]"], random_state=0)
     yield "tagger", TOKENS, tagger.fit(TOKENS, TAGS)
     yield from batch_models()

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
 from asked import bytes_of
-from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, tune
+from surelearn import SureClassifier, SureTextClassifier, evaluate, load, merge, rules, tune
 from surelearn.active import Pool
 from surelearn.estimators import feature_names
 
@@ -43,7 +43,7 @@ def one_by_one(data, **params):
 
 
 def test_the_first_row_may_be_a_dict_of_names():
-    clf = one_by_one(zip(ROWS, Y, strict=True))
+    clf = one_by_one(zip(ROWS, Y, strict=True), rule=rules.Probit(noise=0.3))
     assert clf.predict_one({"fine": 1.0}) == "good"
     assert clf.predict_one({"dull": 1.0, "plot": 1}) == "bad"
     assert clf.predict(ROWS).tolist() == Y

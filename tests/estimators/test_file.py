@@ -397,8 +397,8 @@ def test_a_rule_by_name_keeps_the_parameters_it_had(tmp_path, monkeypatch):
     assert load(tmp_path / "m.sure").rule == "probit"
     monkeypatch.setattr(rules.Probit.__init__, "__defaults__", (7.0,))
     twin = load(tmp_path / "m.sure")
-    assert twin.rule == rules.Probit(noise=0.3)
-    np.testing.assert_array_equal(twin.predict_proba(X), _with_noise(clf, 0.3).predict_proba(X))
+    assert twin.rule == rules.Probit(noise=1.0)
+    np.testing.assert_array_equal(twin.predict_proba(X), _with_noise(clf, 1.0).predict_proba(X))
 
 
 def _with_noise(clf, noise):

@@ -78,6 +78,7 @@ def test_nodes_without_edges_are_rows_of_a_classifier():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(80, 4)).astype(np.float32), random.integers(0, 3, 80)
     how = {"shuffle": False, "passes": 2, "dtype": "float64", "projection": "precision"}
+    how["constraints"] = "single"
     for rule in ("perceptron", "pa1", "arow", "scw1", "probit"):
         rows = SureClassifier(rule, fit_intercept=True, average=True, **how).fit(X, y)
         graphs = [Graph(row[None], []) for row in X]

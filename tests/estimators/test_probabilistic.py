@@ -34,7 +34,7 @@ def three_classes(n=300, seed=0):
 @given(problem=strategies.problems(max_classes=4))
 def test_probabilities_are_those_of_the_margins(problem):
     kept = problem.sample_weight > 0
-    clf = SureClassifier("arow", dtype="float64", shuffle=False, passes=1)
+    clf = SureClassifier("arow", dtype="float64", probability="exact")
     clf.partial_fit(problem.X[kept], problem.y[kept], classes=np.arange(problem.n_classes))
     mean, variance = clf.margin(problem.X)
     p = clf.predict_proba(problem.X)
@@ -50,7 +50,8 @@ def test_probabilities_are_those_of_the_margins(problem):
 def test_the_noise_of_probit_is_part_of_the_probability(n_classes):
     X, y = three_classes()
     y = y % n_classes
-    clf = SureClassifier(rules.Probit(noise=5.0), random_state=0, dtype="float64").fit(X, y)
+    clf = SureClassifier(rules.Probit(noise=5.0), dtype="float64", probability="exact")
+    clf.fit(X, y, calibrate=False)
     mean, variance = clf.margin(X[:5])
     if n_classes == 2:
         want = ndtr(mean / np.sqrt(variance + 5.0))
@@ -65,7 +66,7 @@ def test_a_third_class_changes_no_odds_of_the_first_two(covariance):
     """Two classes are one vector; as two blocks they have the same probabilities, noise too."""
     X, y = three_classes()
     two = y < 2
-    clf = SureClassifier("probit", covariance=covariance, dtype="float64")
+    clf = SureClassifier(covariance=covariance, dtype="float64", probability="exact")
     clf.partial_fit(X[two], y[two])
     before = clf.predict_proba(X[:20])[:, 1]
     clf._model = clf._model.with_classes(np.arange(3))
@@ -79,8 +80,9 @@ def test_a_third_class_changes_no_odds_of_the_first_two(covariance):
 
 def test_full_covariance_of_three_classes_is_sampled_from_its_own_matrix():
     X, y = three_classes()
-    clf = SureClassifier("stdev", covariance="full", dtype="float64", passes=5, random_state=0)
-    p = clf.fit(X, y).predict_proba(X[:40])
+    clf = SureClassifier("stdev", covariance="full", passes=5, probability="exact")
+    clf.set_params(dtype="float64", random_state=0)
+    p = clf.fit(X, y, calibrate=False).predict_proba(X[:40])
     np.testing.assert_array_equal(p, clf.predict_proba(X[:40]))
     np.testing.assert_array_equal(p[7:9], clf.predict_proba(X[7:9]))
     # Draws of whole weight vectors, as the paper has it.
@@ -97,7 +99,8 @@ def test_full_covariance_of_three_classes_is_sampled_from_its_own_matrix():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_sampled_probabilities_come_near_the_exact_ones(n_classes, covariance):
     X, y = three_classes()
-    clf = SureClassifier("arow", covariance=covariance, random_state=0).fit(X, y % n_classes)
+    clf = SureClassifier("arow", covariance=covariance, probability="exact", random_state=0)
+    clf.fit(X, y % n_classes)
     exact = clf.predict_proba(X[:30])
     drawn = clf.sample_proba(X[:30], 20_000, random_state=3)
     np.testing.assert_array_equal(drawn, clf.sample_proba(X[:30], 20_000, random_state=3))
@@ -124,7 +127,7 @@ def test_entropy_is_normalised(digits):
     H = clf.entropy(X[500:])
     assert ((H >= 0) & (H <= 1)).all()
     wrong = clf.predict(X[500:]) != y[500:]
-    assert H[wrong].mean() > H[~wrong].mean() + 0.2  # it doubts where it errs
+    assert H[wrong].mean() > 10 * H[~wrong].mean()  # it doubts where it errs
     fresh = SureClassifier(fit_intercept=False).partial_fit(X[:1] * 0, y[:1], np.arange(10))
     assert fresh.entropy(X[:1]) == pytest.approx(1.0)
 
@@ -134,11 +137,14 @@ def test_entropy_is_normalised(digits):
     [("stdev", "diagonal", 3), ("arow", "diagonal", 2), ("probit", "diagonal", 3),
      ("stdev", "full", 3)],
 )  # fmt: skip
-def test_calibration_lowers_the_log_loss_and_changes_no_prediction(rule, covariance, n_classes):
+@pytest.mark.parametrize("form", ["softmax", "exact"])
+def test_calibration_lowers_the_log_loss_and_changes_no_prediction(
+    rule, covariance, n_classes, form
+):
     X, y = three_classes(900)
     y = y % n_classes
     clf = SureClassifier(rule, covariance=covariance, dtype="float64", passes=5, random_state=0)
-    clf.fit(X[:300], y[:300])
+    clf.set_params(probability=form).fit(X[:300], y[:300], calibrate=False)
     before = log_loss(y[600:], clf.predict_proba(X[600:]))
     predicted = clf.predict(X)
     assert clf.calibrate(X[300:600], y[300:600]) is clf
@@ -148,7 +154,7 @@ def test_calibration_lowers_the_log_loss_and_changes_no_prediction(rule, covaria
     # Twice is once: what is fitted does not depend on what was fitted before.
     tau = clf.temperature_
     assert clf.calibrate(X[300:600], y[300:600]).temperature_ == tau
-    assert not hasattr(clf.fit(X[:300], y[:300]), "temperature_")
+    assert not hasattr(clf.fit(X[:300], y[:300], calibrate=False), "temperature_")
 
 
 def test_the_temperature_is_kept_in_the_file(tmp_path):

@@ -57,7 +57,7 @@ def test_interrupted_learning_counts_what_it_learnt():
 
 def test_verbose_reports_every_pass(capsys):
     X, y = spread()
-    SureClassifier(passes=2, verbose=1, random_state=0).fit(X, y)
+    SureClassifier(passes=2, verbose=1, random_state=0).fit(X, y, calibrate=False)
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("pass 1/2: 200 of 200 rows, ")
     assert second.startswith("pass 2/2: ")

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
 from containers import change_tensors
-from surelearn import FormatError, SureClassifier, SureTextClassifier, load, read, tune
+from surelearn import FormatError, SureClassifier, SureTextClassifier, load, merge, read, tune
 from surelearn.text import HashingVectorizer
 
 WORDS = ["good", "fine", "bad", "dull", "film", "plot", "naïve", "ΑΣ", "the"]
@@ -28,6 +28,8 @@ SETTINGS = [
     {"analyzer": "char", "ngram_range": (1, 3), "strip_accents": "unicode"},
     {"log_counts": False, "lowercase": False, "n_features": 16},
     {"analyzer": "char_wb", "ngram_range": (1, 2)},
+    {"idf": False},
+    {"idf": True, "stop_words": ["the"]},
 ]
 
 
@@ -40,12 +42,14 @@ def corpus(n=60, seed=0):
 def pair(settings, **options):
     """The classifier of texts, and the two estimators that it stands for."""
     options = {"random_state": 0, "passes": 2, **options}
+    clf = SureTextClassifier(**settings, **options)
+    size = 2**20 if "ngram_range" in settings else 2**18
     vectorizer = HashingVectorizer(
-        **{"log_counts": True, "n_features": 2**18, **settings},
+        **{"log_counts": True, "n_features": size, "idf": clf.idf, **settings},
         alternate_sign=False,
         dtype=np.float32,
     )
-    return SureTextClassifier(**settings, **options), vectorizer, SureClassifier(**options)
+    return clf, vectorizer, SureClassifier(**options)
 
 
 def state(clf):
@@ -63,7 +67,7 @@ def test_it_is_a_vectorizer_and_a_classifier(settings):
     texts, y = corpus()
     clf, vectorizer, plain = pair(settings, rule="probit")
     clf.fit(texts, y)
-    X = vectorizer.transform(texts)
+    X = vectorizer.fit_transform(texts)
     plain.fit(X, y)
     assert state(clf) == state(plain)
     assert (clf.predict(texts) == plain.predict(X)).all()
@@ -83,7 +87,11 @@ def test_pieces_and_single_texts_learn_the_same(seed, cut, settings):
     for text, label in zip(texts, y, strict=True):
         single.learn_one(text, label)
     assert state(whole) == state(pieces) == state(single)
-    names = range(whole.n_features_in_) if whole.n_features == 16 else range(0, 2**18, 512)
+    names = (
+        range(whole.n_features_in_)
+        if whole.n_features == 16
+        else range(0, whole.n_features_in_, 512)
+    )
     assert whole.vectorizer_.names(names) == single.vectorizer_.names(names)
 
 
@@ -91,7 +99,7 @@ def test_pieces_and_single_texts_learn_the_same(seed, cut, settings):
 def test_everything_of_the_classifier_is_there(options):
     texts, y = corpus()
     clf, vectorizer, plain = pair({}, **options)
-    assert state(clf.fit(texts, y)) == state(plain.fit(vectorizer.transform(texts), y))
+    assert state(clf.fit(texts, y)) == state(plain.fit(vectorizer.fit_transform(texts), y))
     assert clf.score(texts, y) == plain.score(vectorizer.transform(texts), y)
 
 
@@ -353,3 +361,22 @@ def test_missing_texts_of_pandas_are_named_with_their_row(kind):
     ):
         SureTextClassifier().fit_stream(frame)
     assert SureTextClassifier().fit_stream(frame, skip_bad=True).stream_.n_bad == 1
+
+
+@pytest.mark.parametrize(
+    ("ngram_range", "size"), [((1, 1), 2**18), ((1, 2), 2**20), ((2, 2), 2**20)]
+)
+def test_longer_ngrams_are_hashed_to_more_places(ngram_range, size, tmp_path):
+    texts, y = corpus()
+    clf = SureTextClassifier(ngram_range=ngram_range, random_state=0).fit(texts, y)
+    assert clf.n_features_in_ == clf.vectorizer_.n_features == size
+    assert clf.get_params()["n_features"] == "auto"
+    given = SureTextClassifier(ngram_range=ngram_range, n_features=size, random_state=0)
+    given.fit(texts, y)
+    np.testing.assert_array_equal(clf.coef_, given.coef_)
+    clf.save(tmp_path / "model.sure")
+    again = load(tmp_path / "model.sure")
+    assert again.get_params()["n_features"] == "auto"
+    np.testing.assert_array_equal(again.predict(texts), given.predict(texts))
+    both = merge([clf, given], how="uniform")
+    np.testing.assert_array_equal(both.predict(texts), given.predict(texts))

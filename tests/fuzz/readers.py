@@ -23,7 +23,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from reading import grouped  # noqa: E402
+from reading import grouped, without_core  # noqa: E402
 from reference import groups, sentences  # noqa: E402
 from reference import readers as slow  # noqa: E402
 from surelearn import read  # noqa: E402
@@ -140,6 +140,9 @@ def check(path: Path) -> None:
     found = {skip_bad: outcome(path, skip_bad=skip_bad) for skip_bad in (False, True)}
     data = path.read_bytes()
     if path.suffix == ".jsonl":
+        with without_core():
+            others = {skip_bad: outcome(path, skip_bad=skip_bad) for skip_bad in (False, True)}
+        assert others == found, f"the core must read what others read, got {found} for {others}"
         # pyarrow reads these and Python does not; that is on purpose, see JsonLines.
         if not re.search(rb"Inf|[0-9]{4300}|[{\[]{200}", data):
             compare(found, lambda: slow.jsonl(data))

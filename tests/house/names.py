@@ -53,8 +53,14 @@ def undocumented(package: list[Source]) -> Iterator[str]:
     attributes = {name for row in rows for name in row.split(", ")}
     for name, node in found:
         listed = node.name in attributes and _is_property(node)
-        if ast.get_docstring(node) is None and not listed:
+        if ast.get_docstring(node) is None and not listed and not _takes_docstring(node):
             yield name
+
+
+def _takes_docstring(node: Definition) -> bool:
+    """Whether a class has the docstring of another: ``__doc__ = Other.__doc__``."""
+    first = node.body[0]
+    return isinstance(first, ast.Assign) and ast.unparse(first.targets[0]) == "__doc__"
 
 
 def _exported(package: list[Source]) -> set[str]:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from surelearn import SureTextClassifier, merge
+from surelearn import SureTextClassifier, merge, rules
 from surelearn.merging import Evidence, MergeState, repeated, way_of
 
 
@@ -28,6 +28,7 @@ def texts(n, *, n_classes=20, n_words=400, seed=0):
 
 def in_rounds(X, y, passes, **params):
     params = {"n_shards": 10, "passes": passes, "random_state": 0, **params}
+    params |= {"rule": rules.Probit(noise=0.3), "idf": False, "constraints": "single"}
     clf = SureTextClassifier(**params)
     half = len(y) // 2
     return clf.fit(X[:half], y[:half]).score(X[half:], y[half:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 from driver import grouped
 from merged import shards
-from merging.test_state import TAUS, close, expected, gaussian
+from merging.test_state import TAUS, close, expected, gaussian, wild
 from reference import merge as reference
 from surelearn.merging import Evidence, MergeState
+from surelearn.merging._learnt import Summed
+from surelearn.merging._moves import DiagonalMoves, FewMoves
 
 
 def gone_on(start, seed, n_rows=10):
@@ -100,6 +103,70 @@ def test_order_and_grouping_change_no_bit_from_a_start(seed, n, average, tau, da
     assert pickle.dumps(once.weights.state()) == pickle.dumps(other.weights.state())
     if n == 1:
         assert pickle.dumps(once.weights.state()) == pickle.dumps(further[0]._model.weights.state())
+
+
+@pytest.mark.parametrize("params", [{"K": 2}, {"K": 3, "average": True}], ids=str)
+@pytest.mark.parametrize("rule", ["arow", "pa1"])
+@given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from(TAUS))
+def test_a_few_models_are_merged_to_the_bits_of_their_sums(rule, params, seed, n, tau):
+    """Feature by feature, or as arrays of digits; from an untrained start and a trained one."""
+    [start] = shards(1, seed=seed, rule=rule, **params)
+    further = [gone_on(start, seed + i, n_rows=6 * (i % 3)) for i in range(n)]
+    for begun in (None, start._model):
+        prior = None if begun is None else MergeState.of(begun, Evidence(tau))
+        total = MergeState.combined(
+            MergeState.of(model._model, Evidence(tau), start=begun) for model in further
+        )
+        if not isinstance(total.trained, Summed):
+            continue
+        assert isinstance(total.trained.sums, FewMoves)
+        summed = replace(total.trained, sums=total.trained.sums.summed())
+        digits = replace(total, trained=summed).merged(prior)
+        for threads in (1, 3):
+            found = total.merged(prior, threads=threads)
+            assert pickle.dumps(found.weights.state()) == pickle.dumps(digits.weights.state())
+
+
+def test_many_features_are_merged_to_the_same_bits_in_threads():
+    """So many that threads are worth it, each with a stretch of its own."""
+    random = np.random.default_rng(0)
+    models = [wild(random, n_features=1 << 17) for _ in range(3)]
+    total = MergeState.combined(MergeState.of(model) for model in models)
+    assert len(total.trained.sums.models) == 3
+    one, three = (total.merged(threads=threads).weights.state() for threads in (1, 3))
+    assert pickle.dumps(one) == pickle.dumps(three)
+    summed = replace(total.trained, sums=total.trained.sums.summed(threads=2))
+    digits = replace(total, trained=summed).merged(threads=2).weights.state()
+    assert pickle.dumps(one) == pickle.dumps(digits)
+
+
+def test_more_than_a_few_models_are_kept_as_sums():
+    models = shards(9)
+    states = [MergeState.of(model._model) for model in models]
+    few, many = MergeState.combined(states[:4]), MergeState.combined(states)
+    assert isinstance(few.trained.sums, FewMoves)
+    assert isinstance(many.trained.sums, DiagonalMoves)
+    assert isinstance((few + few).trained.sums, DiagonalMoves)
+    doubles = [MergeState.of(model._model) for model in shards(2, dtype="float64")]
+    assert isinstance(MergeState.combined(doubles).trained.sums, DiagonalMoves)
+
+
+@pytest.mark.parametrize("damage", ["features", "cells", "start"])
+def test_states_that_do_not_fit_the_weights_are_refused(damage):
+    [start] = shards(1)
+    total = MergeState.combined(
+        MergeState.of(gone_on(start, seed)._model, start=start._model) for seed in range(2)
+    )
+    moved = total.trained.sums.models[0]
+    spoilt = {
+        "features": moved._replace(state={**moved.state, "features": moved.state["features"] + 99}),
+        "cells": moved._replace(state={**moved.state, "cells": moved.state["cells"][1:]}),
+        "start": moved._replace(start={**moved.start, "cells": moved.start["cells"][1:]}),
+    }[damage]
+    sums = FewMoves((spoilt, total.trained.sums.models[1]))
+    spoilt_total = replace(total, trained=replace(total.trained, sums=sums))
+    with pytest.raises((ValueError, IndexError), match=r"out of range|do not fit"):
+        spoilt_total.result(prior=MergeState.of(start._model))
 
 
 def test_shards_that_learnt_nothing_more_come_to_their_start():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import threading
 
@@ -193,6 +194,20 @@ def test_a_model_of_a_moment_ago_knows_its_own_classes():
     np.testing.assert_array_equal(shell.predict(np.eye(7)[1:4]), [1, 2, 3])
     scores = clf.decision_function(np.eye(7))[:, 1:]
     np.testing.assert_array_equal(shell.decision_function(np.eye(7)), scores)
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+def test_one_row_is_predicted_by_one_model(multiclass, monkeypatch):
+    """Even if another thread adds a class while the row is predicted."""
+    clf = SureClassifier("arow", fit_intercept=False, multiclass=multiclass)
+    clf.partial_fit(np.eye(5)[:3], [1, 2, 3])
+    before = clf.model_
+    clf.learn_one({4: 1.0}, 0)
+    models = itertools.chain([before], itertools.repeat(clf.model_))
+    monkeypatch.setattr(clf, "_fitted", lambda: next(models))
+    assert clf.predict_one({1: 1.0}) == 2
+    models = itertools.chain([before], itertools.repeat(clf.model_))
+    assert max(clf.predict_proba_one({1: 1.0}).items(), key=lambda item: item[1])[0] == 2
 
 
 @pytest.mark.parametrize("multiclass", ["joint", "ovr"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from merging.test_evidence import texts
-from surelearn import SureClassifier, SureTagger, SureTextClassifier
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, rules
 from surelearn.models.held_out import HeldOut, n_held_out, warn_if_worse
 
 
@@ -36,6 +36,7 @@ def test_what_is_kept_back_is_never_learnt(passes):
 def test_a_merged_model_that_is_worse_than_its_parts_is_told_of():
     X, y = texts(8000)
     params = {"n_shards": 10, "passes": 5, "random_state": 0, "n_features": 2**12}
+    params |= {"rule": rules.Probit(noise=0.3), "idf": False, "constraints": "single"}
     figures = r"got \d+\.\d % right .* have \d+\.\d %, on 80 records .*combine='evidence'"
     with pytest.warns(UserWarning, match=rf"^merged shards must not be worse.* {figures}"):
         SureTextClassifier(combine="bayes", **params).fit(X, y)

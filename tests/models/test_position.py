@@ -84,6 +84,7 @@ def test_a_position_comes_back_from_json():
         seed=8,
         passes=9,
         ended=True,
+        kept_until=4,
     )
     plain = json.loads(json.dumps(position.plain()))
     assert StreamPosition.of(Fields(plain, "a.sure")) == position

@@ -230,7 +230,8 @@ def test_labels_are_those_of_the_decoding(digits, how, decoding, by):
 @pytest.mark.parametrize("rule", ["arow", rules.Probit(noise=2.0)])
 def test_probabilities_are_those_of_the_problems(digits, how, rule):
     X, y = digits
-    clf = learner(how, rule).fit(X[:900], y[:900])
+    clf = learner(how, rule).set_params(probability="exact")
+    clf.fit(X[:900], y[:900], calibrate=False)
     mean, variance = clf.margin(X[900:])
     noise = 2.0 if isinstance(rule, rules.Probit) else 0.0
     p = decode.label_probabilities(decode.Code(clf.code_), mean, variance + noise)

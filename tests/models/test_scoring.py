@@ -22,7 +22,8 @@ def clf():
 
 def test_of_two_classes_sureness_is_behind_the_probability():
     X, y = load_digits(n_class=2, return_X_y=True)
-    clf = SureClassifier(random_state=0).fit(X[:200], y[:200]).calibrate(X[200:300], y[200:300])
+    clf = SureClassifier(random_state=0, probability="exact").fit(X[:200], y[:200])
+    clf.calibrate(X[200:300], y[200:300])
     judged = judge(clf, X[300:])
     of_label = judged.probabilities.max(axis=1)
     np.testing.assert_allclose(ndtr(judged.sureness), of_label, rtol=1e-9)
@@ -31,7 +32,7 @@ def test_of_two_classes_sureness_is_behind_the_probability():
 def test_sureness_of_many_classes_by_hand(clf):
     texts = ["great", "dull odd", "new", "odd odd film"]
     mean, variance = clf.margin(texts)
-    variance = variance + 0.5 * 0.3  # the noise of the default rule
+    variance = variance + 0.5 * 1.0  # the noise of the default rule
     judged = judge(clf, texts)
     for row in range(len(texts)):
         second, first = np.argsort(mean[row])[-2:]
@@ -81,3 +82,15 @@ def test_sureness_is_that_of_the_core(n_classes, average):
     judged, found = judge(clf, X), scorer(clf).top_two(scored_rows(clf, X))
     assert judged.sureness.tobytes() == found.sureness.tobytes()
     np.testing.assert_array_equal(judged.labels, clf.classes_[found.best])
+
+
+@pytest.mark.parametrize("probability", ["softmax", "exact"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_log_losses_are_those_of_the_probabilities_at_a_temperature(probability, n_classes):
+    X, y = load_digits(n_class=n_classes, return_X_y=True)
+    X = X / 16
+    clf = SureClassifier(probability=probability, random_state=0).fit(X[:200], y[:200])
+    clf.calibrate(X[200:300], y[200:300])
+    losses = scorer(clf).log_losses(scored_rows(clf, X[300:]), y[300:])(clf.temperature_)
+    own = np.arange(len(losses)), y[300:]
+    np.testing.assert_allclose(losses, -clf.predict_log_proba(X[300:])[own])

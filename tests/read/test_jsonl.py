@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from reading import (
     many_labelled,
     records,
     rows,
+    without_core,
 )
 from reference import readers as slow
 from surelearn import read
@@ -98,6 +101,98 @@ def test_bad_lines_are_those_that_a_slow_reader_refuses(lines, size, end, tmp_pa
         else:
             with pytest.raises(read.BadInput, match=rf"a.jsonl, line {bad[0]}: "):
                 rows(path)
+
+
+# ------------------------------------------------------------------ the core beside others
+
+#: Values as they may be written: good and bad strings, numbers, words and nested values.
+# fmt: off
+WRITTEN = [
+    '""', '"a"', '"x"', '"y"', '"', '"', r'"caf\u00e9"', r'"\u00e9"', r'"\n\t\r\b\f\/\\\""',
+    r'"\ud83d\udc4d"', r'"\ud800"', r'"\udc00\ud800"', r'"\ud83d\u0041"', r'"\u12"', r'"\u00zz"',
+    r'"\x"', r'"\"', r'"a\u0000"', r'"\u0000"', "0", "-0", "1", "-1", "7", "01", "-01", "1.",
+    ".5", "+1", "1.0", "1.5", "1e5", "1E-2", "1e", "1e999", "9223372036854775807",
+    "9223372036854775808", "123456789012345678", "1234567890123456789", "-", "true", "false",
+    "null", "True", "NaN", "Infinity", "nul", "trues", "[]", "{}", "[1]", "[1,]", "[,]", "[[]]",
+    '[null,"a",{"text":"b"}]', '{"label":1}', '{"a":}', '{"a"}', "{1:2}", '{"a":1,}', "[1}",
+    "",
+    '"a\tb"',
+    '"a\x00b"',
+    '"\x7f"',
+    '"東京 👍"',
+    '[1, {"a" : [ ]} ]',
+    "[" * 33 + "]" * 33,
+    "[" * 30 + "]" * 30,
+    "1" * 301,
+    '"long enough for more than one step, with "',
+    '"long enough for more than one step, with \\u00e9 and \\n"',
+]
+# fmt: on
+NAMES = ["text", "label", "other", "la\\u0062el", "Text", "", "\u00e9"]
+SPACES = st.sampled_from(["", "", "", " ", "\t", "\r", "\x0b"])
+
+
+@st.composite
+def written_lines(draw):
+    """A line of any fields, most often those that are wanted; now and then with a byte lost."""
+    names = draw(
+        st.one_of(st.just(["text", "label"]), st.lists(st.sampled_from(NAMES), max_size=4))
+    )
+    names = draw(st.permutations(names))
+    members = [
+        f'{draw(SPACES)}"{name}"{draw(SPACES)}:{draw(SPACES)}{draw(st.sampled_from(WRITTEN))}'
+        for name in names
+    ]
+    line = f"{draw(SPACES)}{{{','.join(members)}{draw(SPACES)}}}{draw(SPACES)}".encode()
+    lost = draw(st.one_of(st.none(), st.none(), st.integers(0, len(line) - 1)))
+    return line if lost is None else line[:lost] + line[lost + 1 :]
+
+
+def batches_of(path, **options):
+    """All there is to know of each batch, or the error and the records before it."""
+    found = []
+    try:
+        for batch in read.batches(path, **options):
+            X, (codes, values, starts) = batch.X, batch.labels or (None, None, None)
+            labels = None if codes is None else (codes.tolist(), codes.dtype, values.tolist())
+            kind = None if values is None else values.dtype
+            found.append((X.to_pylist(), X.type, labels, kind, starts, batch.n_bad))
+    except read.BadInput as error:
+        found.append((str(error), error.n_before))
+    return found
+
+
+@given(
+    label=st.sampled_from(["x", 1, True, 1.5]),
+    lines=st.lists(st.one_of(written_lines(), st.sampled_from([*ODD, GOOD.strip()])), max_size=6),
+    size=st.sampled_from([30, 2**20]),
+    end=st.sampled_from([b"\n", b"\r\n", b"\n\n"]),
+    options=st.fixed_dictionaries(
+        {
+            "skip_bad": st.booleans(),
+            "label": st.sampled_from(["label", None, False]),
+            "keep": st.sampled_from([[], [], ["text"]]),
+        }
+    ),
+)
+def test_the_core_reads_what_others_read(label, lines, size, end, options, tmp_path_factory):
+    """Every record and every error is that of the reader without the core, in every company."""
+    path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
+    path.write_bytes(dumped([("a", label)]) + end.join(lines) + end)
+    with blocks_of(size):
+        ours = batches_of(path, **options)
+        with without_core():
+            assert batches_of(path, **options) == ours
+
+
+@pytest.mark.parametrize("label", ["x", 1, -12, True])
+def test_plain_lines_are_read_by_the_core(path, label):
+    others = {"id": 1.5e3, "at": None, "who": {"name": "\u00e9", "tags": [[], {}]}, "ok": False}
+    lines = [json.dumps(others | {"text": "caf\u00e9 \U0001f44d\n", "label": label}) + "\n"]
+    lines += [f' {{"label":{json.dumps(label)} , "text" : "" }}\t\r\n', "\n", "\r\n"]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    with mock.patch.object(read._jsonl.JsonLines, "_table", side_effect=AssertionError):
+        assert rows(path) == ([("caf\u00e9 \U0001f44d\n", label), ("", label)], 0)
 
 
 LISTS = [

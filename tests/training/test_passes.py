@@ -54,6 +54,17 @@ def test_without_shuffling_no_number_is_drawn():
     assert random.randint(100) == np.random.RandomState(0).randint(100)
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_rows_left_out_are_in_no_order(shuffle):
+    left = np.array([7, 3], dtype=np.int64)
+    orders = passes.random_orders(np.random.RandomState(0), 10, shuffle=shuffle, without=left)
+    kept = [0, 1, 2, 4, 5, 6, 8, 9]
+    for number in (1, 2):
+        found = orders(number).tolist()
+        assert sorted(found) == kept
+        assert (found == kept) != shuffle
+
+
 def test_a_report_is_a_line(capsys, monkeypatch):
     clock = iter([10.0, 12.0])
     monkeypatch.setattr("time.perf_counter", lambda: next(clock))

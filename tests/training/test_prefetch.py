@@ -6,14 +6,20 @@ import _thread
 import subprocess
 import sys
 import time
+from collections import deque
 from pathlib import Path
+from threading import Event, get_ident
 
 import pytest
 
 from surelearn.training.prefetch import prefetch
 
+HELPS = pytest.mark.parametrize("helps", [False, True])
 
-def test_results_come_in_order_and_errors_in_their_turn():
+
+@HELPS
+@pytest.mark.parametrize("threads", [1, 4])
+def test_results_come_in_order_and_errors_in_their_turn(threads, helps):
     def work(i):
         time.sleep(0.002 * (i % 3))
         if i == 30:
@@ -22,11 +28,49 @@ def test_results_come_in_order_and_errors_in_their_turn():
 
     found = []
     with pytest.raises(ValueError, match="thirty"):
-        found.extend(prefetch(range(100), work, 4))
+        found.extend(prefetch(range(100), work, threads, helps=helps))
     assert found == list(range(30))
 
 
-def test_no_more_is_drawn_than_has_room():
+def test_a_caller_that_helps_is_one_of_the_threads():
+    """It works where nobody else does, and its own work is as much in order as that of others."""
+
+    def who(i):
+        time.sleep(0.005)
+        return i, get_ident()
+
+    alone = list(prefetch(range(20), who, 1, helps=True))
+    assert alone == [(i, get_ident()) for i in range(20)]
+    shared = list(prefetch(range(60), who, 2, helps=True))
+    assert [i for i, _ in shared] == list(range(60))
+    assert len({thread for _, thread in shared}) == 2
+    assert get_ident() in {thread for _, thread in shared}
+    others = {thread for _, thread in prefetch(range(60), who, 2)}
+    assert get_ident() not in others
+
+
+def test_an_interrupt_of_a_caller_that_helps_is_raised_at_once():
+    """It is no result of the item at hand, and does not wait for the items before it."""
+    caller, waits, interrupted, found, found_then = get_ident(), Event(), Event(), [], []
+
+    def work(i):
+        if get_ident() != caller:
+            waits.set()
+            interrupted.wait(30)
+        elif waits.is_set():
+            found_then.extend(found)
+            interrupted.set()
+            raise KeyboardInterrupt
+        return i
+
+    results = prefetch(range(10_000), work, 2, helps=True)
+    with pytest.raises(KeyboardInterrupt):
+        deque(map(found.append, results), 0)
+    assert found == found_then
+
+
+@HELPS
+def test_no_more_is_drawn_than_has_room(helps):
     drawn = []
 
     def items():
@@ -35,7 +79,7 @@ def test_no_more_is_drawn_than_has_room():
             yield i
 
     before = _thread._count()
-    results = prefetch(items(), lambda i: i, 2)
+    results = prefetch(items(), lambda i: i, 2, helps=helps)
     next(results)
     time.sleep(0.2)
     assert len(drawn) < 10
@@ -47,7 +91,7 @@ def test_no_more_is_drawn_than_has_room():
     assert len(drawn) < 12
 
 
-def interrupted_at(number: int) -> bool:
+def interrupted_at(number: int, *, helps: bool) -> bool:
     """Raise Ctrl-C at one of the steps of Python code in this thread; was there such a step?"""
     left = number
 
@@ -59,7 +103,7 @@ def interrupted_at(number: int) -> bool:
             raise KeyboardInterrupt
         return trace
 
-    results = prefetch(range(8), lambda i: i, 2)
+    results = prefetch(range(8), lambda i: i, 2, helps=helps)
     sys.settrace(trace)
     try:
         found = list(results)
@@ -72,10 +116,12 @@ def interrupted_at(number: int) -> bool:
     return False
 
 
-def test_ctrl_c_at_any_step_ends_it(tmp_path):
+@HELPS
+def test_ctrl_c_at_any_step_ends_it(tmp_path, helps):
     """It left a lock of a future or a semaphore locked, for which a thread then waited for ever."""
     program = Path(__file__).read_text() + (
-        "\n\nnumber = 1\nwhile interrupted_at(number):\n    number += 1\nprint(number)\n"
+        f"\n\nnumber = 1\nwhile interrupted_at(number, helps={helps}):\n    number += 1\n"
+        "print(number)\n"
     )
     (tmp_path / "steps.py").write_text(program)
     command = [sys.executable, str(tmp_path / "steps.py")]

@@ -278,7 +278,7 @@ SAID = ["pos" if i % 2 else "neg" for i in range(40)]
 @pytest.mark.parametrize("make", [list, pd.Series, pa.array, np.array])
 @pytest.mark.parametrize("n_features", [2**3, 2**12])  # in the small one words clash
 def test_texts_are_read_by_their_shards(make, n_features):
-    params = {"n_shards": 3, "passes": 2, "random_state": 0, "n_features": n_features}
+    params = {"n_shards": 3, "passes": 2, "random_state": 0, "n_features": n_features, "idf": False}
     expected = elsewhere(params, TEXTS, SAID, kind=SureTextClassifier)
     for n_jobs in (1, 2, None):
         clf = SureTextClassifier(**params, n_jobs=n_jobs).fit(make(TEXTS), SAID)
@@ -326,7 +326,7 @@ def test_an_empty_part_and_one_of_one_class_add_what_they_have():
 
 
 def test_an_empty_part_of_texts_and_of_sparse_rows():
-    clf = SureTextClassifier(random_state=0)
+    clf = SureTextClassifier(idf=False, random_state=0)
     whole = shard_state(clf, TEXTS, SAID, classes=["pos", "neg"], number=0)
     none = shard_state(clf, [], [], classes=["pos", "neg"], number=1)
     assert bits(fitted(clf, [none, whole])) == bits(fitted(clf, whole))

@@ -160,8 +160,10 @@ def test_a_file_that_has_grown_is_gone_on_with(reviews, tmp_path):
 
 
 def test_more_passes_can_be_asked_for_later(reviews):
-    fitted = model().fit_stream(reviews, passes=1).fit_stream(reviews, passes=3, resume=True)
-    assert bits(fitted) == bits(model().fit_stream(reviews, passes=3))
+    """Without calibration, which would keep rows back only if it knew of later passes."""
+    fitted = model().fit_stream(reviews, passes=1, calibrate=False)
+    fitted.fit_stream(reviews, passes=3, resume=True, calibrate=False)
+    assert bits(fitted) == bits(model().fit_stream(reviews, passes=3, calibrate=False))
 
 
 def test_a_new_source_is_learnt_on_top(reviews, tmp_path):
@@ -182,13 +184,14 @@ def test_a_frame_that_was_gone_through_is_followed_by_another():
 def test_a_frame_can_be_gone_on_with(monkeypatch):
     monkeypatch.setattr(_stores, "BLOCK", 700)
     frame = pandas.DataFrame(records(100))
-    whole = model().fit_stream(frame, passes=2)
+    how = {"calibrate": False}
+    whole = model().fit_stream(frame, passes=2, **how)
     begun = model()
     with pytest.raises(ZeroDivisionError):
-        begun.fit_stream(frame, passes=1, progress=lambda p: 1 // (p.rows < 50))
+        begun.fit_stream(frame, passes=1, progress=lambda p: 1 // (p.rows < 50), **how)
     assert 50 <= begun.stream_.rows < 100
-    begun.fit_stream(frame, passes=1, resume=True)
-    assert bits(begun.fit_stream(frame, passes=2, resume=True)) == bits(whole)
+    begun.fit_stream(frame, passes=1, resume=True, **how)
+    assert bits(begun.fit_stream(frame, passes=2, resume=True, **how)) == bits(whole)
 
 
 # ------------------------------------------------------------- standard input, signals

@@ -12,43 +12,42 @@ from sklearn.base import clone
 
 from surelearn import SureClassifier, rules, tune
 from surelearn.constraints import Exact, Sequential
-from surelearn.tuning import candidates as settings_to_try
-from surelearn.tuning import search
-from surelearn.tuning.sweep import Candidate, OrderedRows
+from surelearn.rules._registry import RULES
+from surelearn.tuning.sweep import Candidate, OrderedRows, sweep
 from surelearn.weights import Diagonal, rows_of
 from tuned import bits, problem
 
-
-def averaged():
-    """Enough of them to share a table."""
-    return [{"rule": rule, "average": True} for rule in ("nherd", "variance", "scw1", "pa2")]
+#: Candidates of all rules, projections and averages; enough of each to share a table.
+MANY = [
+    *({"rule": rule} for rule in RULES),
+    *({"rule": rule, "average": True} for rule in ("nherd", "variance", "scw1", "pa2", "probit")),
+    *({"rule": rule, "projection": "covariance"} for rule in ("arow", "variance", "probit")),
+    *({"rule": rule, "projection": "precision"} for rule in ("arow", "variance", "probit")),
+]
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_every_default_candidate_learns_what_fit_teaches(n_classes, form, dtype):
-    """All side by side, each with the bits, mistakes and updates of a fit of its own."""
+def test_every_candidate_learns_what_fit_teaches(n_classes, form, dtype):
+    """All side by side, each with the mistakes and updates of a separate fit."""
     X, y = problem(n_classes, form=form)
     weight = np.random.default_rng(1).integers(0, 3, len(y))
     base = SureClassifier(passes=1, random_state=3, dtype=dtype, class_weight="balanced")
-    tried = settings_to_try.default(form == "csr") + averaged()
-    for entry, params in zip(_swept(base, X, y, tried, weight), tried, strict=True):
+    for entry, params in zip(_swept(base, X, y, MANY, weight), MANY, strict=True):
         alone = clone(base).set_params(**params)
         if entry.failure:
             with pytest.raises(ValueError, match="collapse"):
-                alone.fit(X, y, weight)
+                alone.fit(X, y, weight, calibrate=False)
             continue
-        alone.fit(X, y, weight)
-        same = clone(alone)
-        same.n_features_in_, same._model = X.shape[1], entry.finish()
-        assert bits(same) == bits(alone), params
+        alone.fit(X, y, weight, calibrate=False)
+        assert entry.updates == alone.n_updates_, params
+        if not params.get("average"):  # judged by averaged weights
+            assert entry.mistakes == alone.mistakes_[0], params
 
 
 def _swept(base, X, y, tried, weight):
-    """The entries of a sweep, all kept, over the rows of weight above 0, in the order of `fit`."""
-    from surelearn.tuning import sweep
-
+    """The entries of a sweep over the rows of weight above 0, in the order of `fit`."""
     every_settings = [clone(base).set_params(**p)._settings_for() for p in tried]
     shell = clone(base)
     batch, classes = shell._whole(X, y, weight, "tune")
@@ -58,13 +57,15 @@ def _swept(base, X, y, tried, weight):
         Candidate(one, one.untrained(X.shape[1], is_sparse=sparse.issparse(X)))
         for one in every_settings
     ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep._Sweep, "_settle", lambda self, group: None)
-        sweep.sweep(entries, data, 2, lambda ended: None)
+    sweep(entries, data, 2, lambda ended: None)
     return entries
 
 
-def test_the_memory_of_the_others_is_given_back(monkeypatch):
+def _mistakes(base, X, y, tried):
+    return [(entry.mistakes, entry.updates) for entry in _swept(base, X, y, tried, None)]
+
+
+def test_the_memory_is_given_back(monkeypatch):
     """At once, and not when the collector of cycles comes by."""
     X, y = problem(2)
     alive = []
@@ -78,38 +79,21 @@ def test_the_memory_of_the_others_is_given_back(monkeypatch):
     monkeypatch.setattr(Diagonal, "lanes", lanes)
     gc.disable()
     try:
-        tune(SureClassifier(), X, y)
+        _swept(SureClassifier(random_state=0), X, y, MANY, None)
         assert len(alive) > 2
         assert not any(ref() for ref in alive)
     finally:
         gc.enable()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_only_the_best_keeps_its_weights(n_classes, monkeypatch):
-    X, y = problem(n_classes)
-    kept = []
-    real = search.sweep
-
-    def watched(entries, *rest):
-        real(entries, *rest)
-        kept.extend(entry.mistakes for entry in entries if entry.finish is not None)
-
-    monkeypatch.setattr(search, "sweep", watched)
-    _, table = tune(SureClassifier(random_state=0), X, y)
-    assert kept == [table.mistakes[0]]
-
-
 def test_rows_beyond_one_block(monkeypatch):
     """Cut into stretches or not, in a table or alone: the same."""
     for n_classes in (2, 3):
         X, y = problem(n_classes)
-        whole = tune(SureClassifier(random_state=0), X, y)
+        whole = _mistakes(SureClassifier(random_state=0), X, y, MANY)
         monkeypatch.setattr("surelearn.tuning.sweep._BLOCK", 7)
-        cut = tune(SureClassifier(random_state=0), X, y)
+        assert _mistakes(SureClassifier(random_state=0), X, y, MANY) == whole
         monkeypatch.undo()
-        np.testing.assert_equal(cut.table.to_dict(), whole.table.to_dict())
-        assert bits(cut.best) == bits(whole.best)
 
 
 def test_many_rivals_and_functions_learn_alone():
@@ -120,9 +104,9 @@ def test_many_rivals_and_functions_learn_alone():
 
     tried = [{"rule": careful}, {"constraints": Sequential(2)}, {"constraints": Exact(2)}]
     base = SureClassifier("variance", random_state=0, passes=1)
-    _, table = tune(base, X, y, tried)
-    for params, mistakes in zip(table.parameters, table.mistakes, strict=True):
-        assert clone(base).set_params(**params).fit(X, y).mistakes_[0] == mistakes
+    for params, found in zip(tried, _mistakes(base, X, y, tried), strict=True):
+        alone = clone(base).set_params(**params).fit(X, y, calibrate=False)
+        assert found == (alone.mistakes_[0], alone.n_updates_)
 
 
 def shrinking():
@@ -134,18 +118,12 @@ def shrinking():
 
 def test_weights_to_be_rescaled_are_learnt_alone():
     X, y = shrinking()
-    base = SureClassifier(random_state=0, passes=2, projection="covariance")
-    grid = {"rule": [rules.Stdev(phi=2.0), rules.AROW(), rules.PA1()]}
-    _, table = tune(base, X, y, grid)
-    alone = clone(base).set_params(rule=rules.Stdev(phi=2.0), passes=1).fit(X, y)
+    base = SureClassifier(random_state=0, passes=1, projection="covariance")
+    tried = [{"rule": rule} for rule in (rules.Stdev(phi=2.0), rules.AROW(), rules.PA1())]
+    alone = clone(base).set_params(**tried[0]).fit(X, y, calibrate=False)
     assert alone._model.weights.prior > 1e6  # it is rescaled
-    mine = [i for i, p in enumerate(table.parameters) if p["rule"] == alone.rule]
-    assert table.mistakes[mine] == alone.mistakes_
-    assert table.updates[mine] == alone.n_updates_
-    entries = _swept(base, X, y, [{"rule": rule} for rule in grid["rule"]], None)
-    same = clone(alone)
-    same.n_features_in_, same._model = 2, entries[0].finish()
-    assert bits(same) == bits(alone)
+    found = _mistakes(base, X, y, tried)
+    assert found[0] == (alone.mistakes_[0], alone.n_updates_)
 
 
 def test_a_sweep_needs_its_own_table():
@@ -186,6 +164,5 @@ def test_rows_with_slack_behind_them():
     slack.indptr = wide.indptr
     slack.indices = np.append(wide.indices, np.int32(2**30))
     slack.data = np.append(wide.data, np.nan)
-    tried = [{"rule": rule} for rule in ("arow", "stdev", "probit", "pa1", "nherd", "scw1")]
-    base = SureClassifier(random_state=0, passes=1)
-    assert bits(tune(base, slack, y, tried).best) == bits(tune(base, wide, y, tried).best)
+    base = SureClassifier(random_state=0)
+    assert _mistakes(base, slack, y, MANY) == _mistakes(base, wide, y, MANY)

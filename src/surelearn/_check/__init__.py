@@ -4,6 +4,7 @@ Pattern of a message: *who* must be *what*, got *value*. Then, if it helps, one 
 remedy.
 """
 
+from surelearn._check import _answers as answers
 from surelearn._check._columns import (
     as_names,
     chosen,
@@ -149,6 +150,7 @@ from surelearn._check._models import (
     collapse,
     cost,
     cost_fits,
+    documents_given,
     enough_rivals,
     finite_loss,
     finite_moves,
@@ -173,6 +175,7 @@ from surelearn._check._models import (
     surer_than_start,
     tagger,
     trained,
+    weights_fit,
 )
 from surelearn._check._pool import (
     history,
@@ -236,6 +239,7 @@ from surelearn._check._values import (
     flag,
     function,
     generator,
+    is_auto,
     listing,
     names,
     ngram_range,
@@ -260,6 +264,7 @@ __all__ = [
     "Said",
     "WeightsMemory",
     "agree",
+    "answers",
     "as_listed_before",
     "as_names",
     "bad_line",
@@ -289,6 +294,7 @@ __all__ = [
     "delimiter",
     "distinct",
     "distinct_labels",
+    "documents_given",
     "dual_collapse",
     "edge_types",
     "edges",
@@ -330,6 +336,7 @@ __all__ = [
     "indicator_fits",
     "install",
     "inverted",
+    "is_auto",
     "is_missing",
     "is_open_file",
     "is_utf8",
@@ -479,5 +486,6 @@ __all__ = [
     "verbosity",
     "weighted_classes",
     "weighted_kind",
+    "weights_fit",
     "width_unknown",
 ]

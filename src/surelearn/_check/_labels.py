@@ -194,7 +194,7 @@ def not_tuned() -> ValueError:
 
 
 def no_label_sets(name: str) -> ValueError:
-    """The error of whoever takes one label for each row only."""
+    """The error for many labels per row where only one is supported."""
     return ValueError(
         f"{name} must have one label for each row here, got rows of many labels. Use "
         "SureClassifier or SureTextClassifier, which learn them in fit, partial_fit and "

@@ -176,12 +176,17 @@ def same_start(one: bool, other: bool) -> None:
 
 
 def finite_weights(weights: NDArray[Any]) -> NDArray[Any]:
-    if not np.isfinite(weights).all():
+    weights_fit(bool(np.isfinite(weights).all()), str(weights.dtype))
+    return weights
+
+
+def weights_fit(fit: bool, dtype: str) -> None:
+    """Refuse merged weights some of which do not fit."""
+    if not fit:
         raise ValueError(
-            f"merged weights must fit in {weights.dtype}, got an overflow. Scale the features, or "
+            f"merged weights must fit in {dtype}, got an overflow. Scale the features, or "
             "use dtype='float64'."
         )
-    return weights
 
 
 def inverted(matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -251,6 +256,15 @@ def trained(weights: W | None, what: str) -> W:
     if weights is None:
         raise ValueError(f"{what} needs at least two known classes, got fewer so far.")
     return weights
+
+
+def documents_given(documents: W | None) -> W:
+    """The document counts of all shards; raises if there are none."""
+    if documents is None:
+        raise ValueError(
+            "documents must be given with idf=True, got None. Add up count_documents of all shards."
+        )
+    return documents
 
 
 def collapse(who: str, *, covariance: str, projection: str, dtype: str, exact: bool) -> str:

@@ -67,6 +67,11 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def is_auto(value: object) -> bool:
+    """Whether a parameter leaves the choice to the data; an array is never equal to a text."""
+    return isinstance(value, str) and value == "auto"
+
+
 def verbosity(value: object) -> int:
     """The value of `verbose`: a flag or a count."""
     return int(value) if isinstance(value, bool | np.bool_) else count("verbose", value, least=0)

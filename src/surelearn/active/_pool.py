@@ -15,36 +15,40 @@ from sklearn.utils.validation import _num_samples
 from surelearn import _check
 from surelearn.active._history import Answer, History, HistoryStep, mark_of
 from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
+from surelearn.active._rows import PoolRows
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
-from surelearn.active._view import Foreign, Own
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.linear import Linear, reads_by_names
-from surelearn.estimators.probabilistic import Probabilistic, scored_rows
 from surelearn.estimators.text_classifier import taken
 
 Rows = NDArray[np.int64]
 
 
 class Pool:
-    """Unlabelled rows, the answers so far, and a model that learns each answer at once.
+    """Unlabelled rows, the answers so far, and a model that learns them after each answer.
 
     Ask, tell, ask again. Questions are drawn at random until two classes are known; after that
     `query` chooses them. `ask` changes nothing: a second call gives the same rows.
 
+    Few answers are worth several passes. So the answers are replayed: after an answer the model is
+    what `fit` gives on all answers so far.
+
     Parameters
     ----------
     model : classifier
-        The pool trains it in place; do not train it elsewhere meanwhile. Our classifiers learn
-        each label by `partial_fit`, and end with the same bytes as one call with all labels. Other
-        classifiers with `partial_fit` do the same, but start over with all labels when a new class
-        appears. Classifiers without it are fitted again on all labels after each answer.
+        The pool trains it in place; do not train it elsewhere meanwhile. If it has been trained
+        before, the replays start from a copy of it. Classifiers of other libraries with
+        `partial_fit` learn each answer once, and start over with all of them when a new class
+        appears. Those without it are fitted again on all answers.
     X : array or CSR matrix of shape (n_samples, n_features), or texts
         Whatever the model takes. It is read, and texts are hashed, once for all scores.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
         Whether several rows of one question should differ; see `query`.
+    passes : int, optional
+        Passes of a replay over the answers. Default: those of the model's `fit`. With 1 there are
+        no replays: each answer is learnt once, by `partial_fit`.
     labels : dict of {row: label}, optional
         Labels to start from, such as one example of each class. `undo` does not revert them. The
         model must be untrained; give labels to a trained one with `tell`.
@@ -80,11 +84,15 @@ class Pool:
 
     Notes
     -----
-    `undo` restores a copy of the model and learns again the labels told since. The pool keeps three
-    copies: that of the start and the last two of those made every 32 labels. A copy is as large as
-    the features met so far, not as the table of weights. So the last few steps are undone in the
-    time of at most 32 labels. Earlier steps take the time of all labels before them, some
-    10 microseconds each.
+    A replay is due when the answers have grown by a fiftieth: after each of the first 99, then
+    after every second one, from 150 on after every third, and so on. Answers in between are learnt
+    once. So an answer costs about as much as 500 updates, however many came before. The order of
+    the rows in a replay is drawn from the seed of the pool; the model depends on the answers and
+    their order only. `undo` and `history` rely on this: they learn what is left again. A model that
+    was trained before, or that must know its `classes`, makes its passes by `partial_fit`.
+
+    Of a pool of more than 10,000 rows each question scores a random part of at most as many; the
+    parts take turns.
 
     Examples
     --------
@@ -106,6 +114,7 @@ class Pool:
         *,
         strategy: str = "acl",
         batch: bool = False,
+        passes: int | None = None,
         labels: Mapping[int, Any] | None = None,
         classes: Any = None,
         stop: Stopping | Iterable[Stopping] | None = None,
@@ -118,15 +127,17 @@ class Pool:
         self._strategy = _check.choice("strategy", strategy, STRATEGIES)
         self._batch = batch_of(strategy, batch)
         self._stop = _rules(stop)
+        if passes is not None:
+            _check.count("passes", passes)
         self._explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
         self._X = _by_rows(X)
         self._n_rows = int(_num_samples(self._X))
         _check.some_rows(self._n_rows, "rows of X")
         before = None if history is None else History.of(history)
         self._seed = _seed(random_state, before)
-        self._pupil = Pupil(model, self._X, classes)
-        self._rows: Any = None  # read on first use
+        self._pupil = Pupil(model, self._X, classes, passes=passes, seed=self._seed)
         self._draw()
+        self._rows = PoolRows(self._X, self._order)
         self._places: dict[Any, int] = {}  # label: its number in predictions
         self._predictions: list[NDArray[np.int32] | None] = []
         self._closed = np.zeros(self._n_rows, dtype=bool)
@@ -197,7 +208,7 @@ class Pool:
         told: list[int] = []
         try:
             for row, label in zip(numbers, given, strict=True):
-                self._learn(row, label, judged=True)
+                self._learn(row, label)
                 told.append(row)
         finally:  # labels learnt before a refused one stay
             if told:
@@ -256,9 +267,6 @@ class Pool:
 
     # ---------------------------------------------------------------- internals
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_rows": None}  # core rows cannot be pickled; they are read again
-
     def _draw(self) -> None:
         """Draw everything random in advance, so that a resumed pool draws the same."""
         random = check_random_state(self._seed)
@@ -274,9 +282,23 @@ class Pool:
         if not rows:
             return
         _check.not_learnt(self._pupil.learnt_before)
-        for row, label in zip(rows, labels.values(), strict=True):
-            self._learn(row, label, judged=False)
+        given = as_labels(list(labels.values()), "labels")
+        self._teach([Lesson(row, label) for row, label in zip(rows, given, strict=True)])
+        self._closed[rows] = True
+        self.answers = [
+            Answer(row, _plain(label), mark=self._mark(row))
+            for row, label in zip(rows, given, strict=True)
+        ]
         self._steps.append(HistoryStep("start", rows))
+
+    def _teach(self, lessons: list[Lesson]) -> None:
+        """Learn many labels in as few steps as possible."""
+        # A rule that watches predictions needs the model after every label.
+        size = 1 if len(self._watched) else max(1, len(lessons))
+        for begin in range(0, len(lessons), size):
+            self._pupil.learn(*lessons[begin : begin + size])
+            if len(self._watched):
+                self._predictions.append(self._watch())
 
     def _go_on(self, history: History) -> None:
         """Resume the pool of this history."""
@@ -291,13 +313,8 @@ class Pool:
         lessons = [
             Lesson(answer.row, label) for answer, label in zip(history.answers, labels, strict=True)
         ]
-        # A rule that watches predictions needs the model after every label.
-        size = 1 if len(self._watched) else max(1, len(lessons))
         with self._pupil.starting_over(history.learnt_before, len(lessons)):
-            for begin in range(0, len(lessons), size):
-                self._pupil.learn(*lessons[begin : begin + size])
-                if len(self._watched):
-                    self._predictions.append(self._watch())
+            self._teach(lessons)
         self.answers, self._steps = list(history.answers), list(history.steps)
         self._drawn = frozenset(history.drawn)
 
@@ -319,19 +336,15 @@ class Pool:
             raise ValueError(f"{name} must differ, got {rows!r}.")
         return found
 
-    def _learn(self, row: int, label: Any, *, judged: bool) -> None:
-        predicted = None
-        if judged and self._pupil.decides:
-            predicted = self._pupil.predict(np.array([row]))[0]
+    def _learn(self, row: int, label: Any) -> None:
+        predicted = self._pupil.predict(np.array([row]))[0] if self._pupil.decides else None
         mark = self._mark(row)
-        self._pupil.learn(Lesson(row, label))
+        self._teach([Lesson(row, label)])
         self._closed[row] = True
         # Early questions are random because the model cannot decide yet. Without `explore` they
         # must not count as random: `EstimatedError` would judge by these few alone.
         at_random = row in self._drawn and (self._explore > 0 or self._strategy == "random")
         self.answers.append(Answer(row, _plain(label), _plain(predicted), at_random, mark))
-        if len(self._watched):
-            self._predictions.append(self._watch())
 
     def _watch(self) -> NDArray[np.int32] | None:
         """The predictions of the watched rows, as label numbers."""
@@ -349,24 +362,13 @@ class Pool:
         """The best open rows that are not taken."""
         is_open = ~self._closed
         is_open[taken] = False
-        among = np.flatnonzero(is_open)
+        parts, numbers = self._rows.candidates(int(self._closed.sum()), n, is_open)
+        view = self._rows.view(self._pupil.model, parts)
+        among = np.flatnonzero(is_open[numbers])
         if self._batch:
-            return together(self._view(), n, among)
-        score = rate(self._view(), self._strategy, None)
-        return among[first(score[among], n)]
-
-    def _view(self) -> Own | Foreign:
-        """The rows as the model sees them now."""
-        model = self._pupil.model
-        if not isinstance(model, Probabilistic):
-            return Foreign(model, self._X)
-        if isinstance(model, Linear) and reads_by_names(
-            model
-        ):  # a name met later gets a column: the rows must be read again
-            return Own(model, self._X)
-        if self._rows is None:
-            self._rows = scored_rows(model, self._X)
-        return Own(model, self._rows)
+            return numbers[together(view, n, among)]
+        score = rate(view, self._strategy, None)
+        return numbers[among[first(score[among], n)]]
 
 
 def _by_rows(X: Any) -> Any:

@@ -6,7 +6,7 @@ A run holds out one fold, hides the labels of the other rows and reveals them on
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -18,10 +18,12 @@ from sklearn.utils import check_array, check_random_state
 
 from surelearn import _check, rules
 from surelearn.active._curves import Simulation
-from surelearn.active._query import scores
+from surelearn.active._query import rate, scores
+from surelearn.active._rows import ReadRows
+from surelearn.active._teach import Lesson, Pupil, replays
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.text_classifier import new_vectorizer
+from surelearn.estimators.text_classifier import new_vectorizer, taken
 from surelearn.training.shards import spread
 
 #: With fewer held-out rows than this, accuracy moves in steps that hide the differences.
@@ -34,6 +36,7 @@ def simulate(
     *,
     learners: Mapping[str, Any] | None = None,
     strategies: Sequence[str] = ("random", "margin", "acl"),
+    passes: int | None = None,
     n_labels: int = 500,
     n_folds: int = 10,
     n_runs: int | None = None,
@@ -47,8 +50,8 @@ def simulate(
 
     Each run holds out one fold and hides the labels of the other rows. All learners start from the
     same random rows, one of each class. Then, again and again, the strategy chooses a row, its
-    label is revealed, the learner makes one online update, and its accuracy on the fold is
-    measured. For comparison, `full` is the accuracy of each learner after one pass over all rows
+    label is revealed, the learner learns as a `Pool` trains it, and its accuracy on the fold is
+    measured. For comparison, `full` is the accuracy of each learner with the labels of all rows
     that are not held out.
 
     If you have 300 labels and wonder whether active learning would help, pass these 300 rows. The
@@ -62,11 +65,15 @@ def simulate(
         All labels.
     learners : dict of {str: classifier}, optional
         Classifiers with `partial_fit`, keyed by display name; they do not change. A
-        `SureTextClassifier` reads texts with the settings it has. Default: the learners of the
-        paper, PA with ``PA1(C=1)`` and CW with ``Variance(phi=1)``.
+        `SureTextClassifier` reads texts with the settings it has. Default: "Sure", which is
+        `SureTextClassifier` or `SureClassifier` as it comes, and the learners of the paper, which
+        learn each label once: PA with ``PA1(C=1)`` and CW with ``Variance(phi=1)``.
     strategies : list of str, default ("random", "margin", "acl")
         Names as in `query`. A learner that cannot use a strategy skips it, such as PA and
         ``"acl"``; at least one learner must be able to use each.
+    passes : int, optional
+        Passes over the labels so far, as in `Pool`. Default: those of each learner's `fit`.
+        With 1 each label is learnt once.
     n_labels : int, default 500
         Total number of labels, including the first rows; at most the size of the pool.
     n_folds : int, default 10
@@ -91,8 +98,8 @@ def simulate(
     References
     ----------
     Dredze & Crammer 2008, Active Learning with Confidence, section 4, with 10 folds and 500 labels.
-    The paper does not say how many passes over all rows give the target accuracy. Here it is one
-    pass, since a row whose label is asked for is learnt once as well.
+    The paper does not say how many passes over all rows give the target accuracy. Here PA and CW
+    make one, since a row whose label is asked for is learnt once as well.
 
     Examples
     --------
@@ -106,9 +113,10 @@ def simulate(
     labels = as_labels(y)
     classes = np.unique(labels)
     _check.two_classes(classes, "simulate")
-    learners = _learners(learners)
-    rows = _rows(learners, X)
-    _check.one_label_a_row(len(labels), next(iter(rows.values())).X.shape[0])
+    rows = _rows(_learners(learners, passes, is_texts=_is_texts(X)), X)
+    any_rows = next(iter(rows.values())).X
+    n_rows = any_rows.shape[0] if sparse.issparse(any_rows) else len(any_rows)
+    _check.one_label_a_row(len(labels), n_rows)
     runs = _runs(labels, groups, n_folds, n_runs=n_runs, random=check_random_state(random_state))
     task = _Task(labels, classes, _grid(n_labels, every, runs=runs, n_classes=len(classes)))
     pairs = _pairs(task, rows, runs[0], strategies=strategies)
@@ -146,17 +154,20 @@ class _Run(NamedTuple):
 
 
 class _Learner(NamedTuple):
-    """A classifier and the rows in the form it takes."""
+    """A classifier, how often it learns each label, and the rows in the form it takes."""
 
     model: Any
-    X: Any
+    passes: int | None
+    X: Any = None
 
-    def fresh(self, seed: int) -> Any:
-        """An untrained copy, whose random draws depend on `seed` only."""
+    def pupil(self, run: _Run, classes: NDArray[Any]) -> Pupil:
+        """An untrained copy that learns rows of the pool; its random draws depend on the run."""
         model = clone(self.model)
         if model.get_params(deep=False).get("random_state", 0) is None:
-            model.set_params(random_state=seed)
-        return model
+            model.set_params(random_state=run.seed)
+        # A replay learns the classes from the first rows; other models must know them in advance.
+        known = None if replays(model, self.passes) else classes
+        return Pupil(model, taken(self.X, run.pool), known, passes=self.passes, seed=run.seed)
 
 
 class _Task(NamedTuple):
@@ -167,57 +178,57 @@ class _Task(NamedTuple):
     grid: NDArray[np.int64]
 
     def full(self, learner: _Learner, run: _Run) -> float:
-        """Accuracy after one pass over all rows of the pool."""
-        model = learner.fresh(run.seed)
-        model.partial_fit(learner.X[run.pool], self.y[run.pool], classes=self.classes)
-        return self._accuracy(model, learner.X[run.test], run)
+        """Accuracy with the labels of all rows of the pool."""
+        pupil = learner.pupil(run, self.classes)
+        pupil.learn(*self._lessons(run, range(len(run.pool))))
+        return self._accuracy(pupil.model, ReadRows(learner.X, run.test), run)
 
-    def started(self, learner: _Learner, run: _Run) -> tuple[Any, NDArray[np.int64]]:
+    def started(self, learner: _Learner, run: _Run) -> tuple[Pupil, NDArray[np.int64]]:
         """A model trained on the first row of each class, and their positions in the pool."""
         first = np.sort(np.unique(self.y[run.pool], return_index=True)[1])
-        places = run.pool[first]
-        model = learner.fresh(run.seed)
-        model.partial_fit(learner.X[places], self.y[places], classes=self.classes)
-        return model, first
+        pupil = learner.pupil(run, self.classes)
+        pupil.learn(*self._lessons(run, first))
+        return pupil, first
 
     def curve(self, learner: _Learner, run: _Run, strategy: str) -> list[float]:
         """Accuracy after each number of labels of the grid."""
-        model, first = self.started(learner, run)
-        pool, test, y = learner.X[run.pool], learner.X[run.test], self.y[run.pool]
-        left = np.delete(np.arange(len(y)), first)
+        pupil, first = self.started(learner, run)
+        pool, test = (ReadRows(learner.X, rows) for rows in (run.pool, run.test))
+        left = np.delete(np.arange(len(run.pool)), first)
         random = np.random.RandomState(run.seed)  # the same for all, so random order is the same
-        accuracy = [self._accuracy(model, test, run)]
+        accuracy = [self._accuracy(pupil.model, test, run)]
         tested = set(self.grid.tolist())
         for known in range(len(first) + 1, int(self.grid[-1]) + 1):
             # Scoring the whole pool is faster than slicing out the rows that are left.
-            asked = scores(model, pool, strategy, random_state=random)[left].argmin()
-            _learn(model, pool, y, int(left[asked]))
+            asked = rate(pool.view(pupil.model), strategy, random)[left].argmin()
+            pupil.learn(*self._lessons(run, [left[asked]]))
             left = np.delete(left, asked)
             if known in tested:
-                accuracy.append(self._accuracy(model, test, run))
+                accuracy.append(self._accuracy(pupil.model, test, run))
         return accuracy
 
-    def _accuracy(self, model: Any, X: Any, run: _Run) -> float:
-        return float(np.mean(model.predict(X) == self.y[run.test]))
+    def _lessons(self, run: _Run, places: Iterable[int]) -> list[Lesson]:
+        return [Lesson(int(place), self.y[run.pool[place]]) for place in places]
 
-
-def _learn(model: Any, X: Any, y: NDArray[Any], row: int) -> None:
-    """One online update."""
-    if isinstance(model, SureClassifier):
-        model.learn_one(
-            X[row : row + 1], y[row]
-        )  # the same bits as partial_fit, without its checks
-    else:
-        model.partial_fit(X[row : row + 1], y[row : row + 1])
+    def _accuracy(self, model: Any, rows: ReadRows, run: _Run) -> float:
+        return float(np.mean(rows.view(model).predict() == self.y[run.test]))
 
 
 # ---------------------------------------------------------------------- learners
 
 
-def _learners(given: Mapping[str, Any] | None) -> dict[str, Any]:
+def _learners(
+    given: Mapping[str, Any] | None, passes: int | None, *, is_texts: bool
+) -> dict[str, _Learner]:
     """The classifiers by name; each must have `partial_fit`."""
+    if passes is not None:
+        _check.count("passes", passes)
     if given is None:
-        return {"PA": SureClassifier(rules.PA1(C=1.0)), "CW": SureClassifier(rules.Variance(phi=1))}
+        return {
+            "PA": _Learner(SureClassifier(rules.PA1(C=1.0)), 1),
+            "CW": _Learner(SureClassifier(rules.Variance(phi=1)), 1),
+            "Sure": _Learner(SureTextClassifier() if is_texts else SureClassifier(), passes),
+        }
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"learners must be a dict of {{name: classifier}}, got {given!r}.")
     for name, learner in given.items():
@@ -226,26 +237,32 @@ def _learners(given: Mapping[str, Any] | None) -> dict[str, Any]:
         _check.classifier(f"learners[{name!r}]", learner)
         if not hasattr(learner, "partial_fit"):
             raise TypeError(f"learners[{name!r}] must have partial_fit, got {learner!r}.")
-    return dict(given)
+    return {name: _Learner(learner, passes) for name, learner in given.items()}
 
 
-def _rows(learners: dict[str, Any], X: Any) -> dict[str, _Learner]:
+def _rows(learners: dict[str, _Learner], X: Any) -> dict[str, _Learner]:
     """Each learner with its rows; learners that hash texts alike share one matrix."""
     if not _is_texts(X):
         for name, learner in learners.items():
-            if isinstance(learner, SureTextClassifier):
+            if isinstance(learner.model, SureTextClassifier):
                 raise ValueError(f"X must be texts for learners[{name!r}], got rows of numbers.")
         rows = _compact(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
-        return {name: _Learner(learner, rows) for name, learner in learners.items()}
+        return {name: learner._replace(X=rows) for name, learner in learners.items()}
+    texts = X if hasattr(X, "to_pylist") else list(X)
     hashed: dict[str, Any] = {}
     found = {}
     for name, learner in learners.items():
-        reader = learner if isinstance(learner, SureTextClassifier) else SureTextClassifier()
+        reader = learner.model
+        if not isinstance(reader, SureTextClassifier):
+            reader = SureTextClassifier(idf=False)
+        if reader.idf:  # its rows depend on the texts learnt so far
+            found[name] = learner._replace(X=texts)
+            continue
         vectorizer = new_vectorizer(reader)
         key = repr(vectorizer.get_params())
         if key not in hashed:
-            hashed[key] = _compact(sparse.csr_matrix(vectorizer.transform(X)))
-        found[name] = _Learner(_of_rows(learner), hashed[key])
+            hashed[key] = _compact(sparse.csr_matrix(vectorizer.transform(texts)))
+        found[name] = learner._replace(model=_of_rows(learner.model), X=hashed[key])
     return found
 
 
@@ -276,12 +293,12 @@ def _pairs(
         raise TypeError(f"strategies must be a list of names, got {strategies!r}.")
     if len(set(strategies)) < len(strategies):
         raise ValueError(f"strategies must differ, got {list(strategies)!r}.")
-    models = {name: task.started(learner, run)[0] for name, learner in rows.items()}
+    models = {name: task.started(learner, run)[0].model for name, learner in rows.items()}
     errors: dict[str, ValueError] = {}
     pairs = []
     for name, strategy in product(rows, strategies):
         try:
-            scores(models[name], rows[name].X[:1], strategy, random_state=0)
+            scores(models[name], taken(rows[name].X, [0]), strategy, random_state=0)
             pairs.append((name, strategy))
         except ValueError as error:
             errors[strategy] = error

@@ -1,12 +1,11 @@
-"""Train a model label by label, with undo; must not know strategies."""
+"""Train a model on answers, with undo; must not know strategies."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
-from types import FunctionType
+from copy import deepcopy
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +20,12 @@ from surelearn.estimators.online import OnlineEstimator
 from surelearn.estimators.probabilistic import Probabilistic
 from surelearn.estimators.text_classifier import taken
 
-#: Labels between two copies of the model.
-_EVERY = 32
+#: A replay is due when the lessons have grown by one in so many since the last one, so that the
+#: cost of a lesson stays the same however many there are.
+_GROWN = 50
+
+#: Passes over few rows where the model leaves their number to `fit`.
+_MOST = 10
 
 
 class Lesson(NamedTuple):
@@ -32,61 +35,24 @@ class Lesson(NamedTuple):
     label: Any
 
 
-class _Copy(NamedTuple):
-    """A pickled model, and its functions by reference: a rule or analyzer may be a lambda."""
-
-    n_lessons: int
-    data: bytes
-    functions: list[FunctionType]
-
-    @classmethod
-    def of(cls, model: Any, n_lessons: int) -> _Copy:
-        file = BytesIO()
-        pickler = _Pickler(file)
-        pickler.dump(model)
-        return cls(n_lessons, file.getvalue(), pickler.functions)
-
-    def model(self) -> Any:
-        unpickler = _Unpickler(BytesIO(self.data))
-        unpickler.functions = self.functions
-        return unpickler.load()
-
-
-class _Pickler(pickle.Pickler):
-    """Keeps functions by reference: lambdas cannot be pickled, and functions do not change."""
-
-    def __init__(self, file: BytesIO) -> None:
-        super().__init__(file)
-        self.functions: list[FunctionType] = []
-
-    def persistent_id(self, thing: Any) -> int | None:
-        if not isinstance(thing, FunctionType):
-            return None
-        self.functions.append(thing)
-        return len(self.functions) - 1
-
-
-class _Unpickler(pickle.Unpickler):
-    functions: list[FunctionType]
-
-    def persistent_load(self, place: int) -> FunctionType:
-        return self.functions[place]
-
-
 class Pupil:
     """Trains a model on rows of X one by one, and can restore its state after any of them.
 
-    It keeps pickled copies: one of the start, and the last two of those made every 32 labels. To go
-    back, it restores the last copy before that point and learns the labels in between again. This
-    gives the same bytes, since a model does not depend on how rows are split into calls.
+    The state after n lessons depends on the start and on these lessons only: a replay of the first
+    m, m <= n, then the others learnt once. So going back means to learn again what is left.
     """
 
-    def __init__(self, model: Any, X: Any, classes: Any) -> None:
+    def __init__(
+        self, model: Any, X: Any, classes: Any, *, passes: int | None = None, seed: int = 0
+    ) -> None:
         self.model, self._X = model, X
         self._classes = None if classes is None else list(classes)
+        self._passes = _passes(model, passes)
+        self._replays = replays(model, passes)
+        self._seed = seed
         self.learnt_before = rows_learnt(model)
         self._lessons: list[Lesson] = []
-        self._copies = [_Copy.of(model, 0)]
+        self._start = deepcopy(model)
 
     def __len__(self) -> int:
         return len(self._lessons)
@@ -108,16 +74,16 @@ class Pupil:
     @contextmanager
     def starting_over(self, learnt_before: int | None, n_lessons: int) -> Iterator[None]:
         """Reset the model to relearn `n_lessons`; an error within restores it as it was given."""
-        _check.learnt_before(learnt_before, n_lessons, self.learnt_before)
-        given = self._copies[0]
+        _check.learnt_before(learnt_before, self._counted(n_lessons), self.learnt_before)
+        given = self._start
         if self.learnt_before != learnt_before:
+            self._start = clone(self.model)
             _become(self.model, clone(self.model))
-            self._copies = [_Copy.of(self.model, 0)]
             self.learnt_before = learnt_before
         try:
             yield
         except BaseException:
-            _become(self.model, given.model())
+            _become(self.model, given)
             raise
 
     def learn(self, *lessons: Lesson) -> None:
@@ -125,32 +91,87 @@ class Pupil:
         before = len(self)
         self._lessons += lessons
         try:
-            self._learn(before)
+            self._learn_once(before)  # also where a replay follows: it refuses what must not be
         except BaseException:
             del self._lessons[before:]
             raise
-        if len(self) - self._copies[-1].n_lessons >= _EVERY:
-            self._copies.append(_Copy.of(self.model, len(self)))
-            del self._copies[1:-2]
+        try:
+            if self._last_replay() > before:
+                self._replay()
+        except BaseException:
+            self.go_back(before)
+            raise
 
     def go_back(self, n_lessons: int) -> None:
         """Restore the state after the first `n_lessons`."""
         del self._lessons[n_lessons:]
-        while self._copies[-1].n_lessons > n_lessons:
-            self._copies.pop()
-        copy = self._copies[-1]
-        _become(self.model, copy.model())
-        if copy.n_lessons < n_lessons:
-            self._learn(copy.n_lessons)
+        if self._last_replay():
+            self._replay()
+        else:
+            _become(self.model, deepcopy(self._start))
+            self._learn_once(0)
 
-    def _learn(self, begin: int) -> None:
+    # ------------------------------------------------------------------ replays
+
+    def _last_replay(self) -> int:
+        """The number of lessons that the last replay covers; 0 without one."""
+        if not self._replays:
+            return 0
+        n = _last_due(len(self))
+        labels = {lesson.label for lesson in self._lessons[:n]}
+        return n if len(labels) > 1 or (labels and decides(self._start)) else 0
+
+    def _replay(self) -> None:
+        """All passes over the lessons that the last replay covers, then the others once."""
+        n = self._last_replay()
+        rows, labels = _columns(self._lessons[:n])
+        fits = self._classes is None and not is_fitted(self._start)
+        learn = self._fitted if fits else self._passes_from_start
+        _become(self.model, learn(taken(self._X, rows), labels))
+        self._learn_once(n)
+
+    def _fitted(self, X: Any, labels: NDArray[Any]) -> Any:
+        """What `fit` gives, in an order drawn from the seed."""
+        given = self._start.get_params(deep=False)
+        once = {"passes": self._passes, "random_state": self._seed, "n_shards": 1, "verbose": 0}
+        once = {name: value for name, value in once.items() if name in given}
+        model = clone(self._start).set_params(**once)
+        # Answers are few and not drawn at random: none is kept back for calibration.
+        whole = {"calibrate": False} if "calibrate" in signature(model.fit).parameters else {}
+        model.fit(X, labels, **whole)
+        return model.set_params(**{name: given[name] for name in once})
+
+    def _passes_from_start(self, X: Any, labels: NDArray[Any]) -> Any:
+        """`partial_fit` for each pass: `fit` would forget what was learnt before, or classes."""
+        model = deepcopy(self._start)
+        random = np.random.RandomState(self._seed)
+        for _ in range(self._n_passes):
+            classes = None if is_fitted(model) else self._classes
+            order = random.permutation(len(labels))
+            _partial_fit(model, taken(X, order), labels[order], classes)
+        return model
+
+    @property
+    def _n_passes(self) -> int:
+        """Those of `partial_fit`, which does not know the word for as many as `fit` thinks best."""
+        return self._passes if isinstance(self._passes, int) else _MOST
+
+    def _counted(self, n_lessons: int) -> int:
+        """The rows that a new model has counted after so many lessons: `fit` counts each once."""
+        if self._replays and self._classes is not None:
+            return n_lessons + (self._n_passes - 1) * _last_due(n_lessons)
+        return n_lessons
+
+    # --------------------------------------------------------------------- once
+
+    def _learn_once(self, begin: int) -> None:
         """Learn the lessons from number `begin` on."""
         if isinstance(self.model, Probabilistic):
             # A batch model learns other weights from rows together than one by one.
-            step = len(self) if isinstance(self.model, OnlineEstimator) else 1
+            step = max(1, len(self)) if isinstance(self.model, OnlineEstimator) else 1
             for first in range(begin, len(self), step):
                 classes = None if is_fitted(self.model) else self._classes
-                self._partial_fit(self.model, self._lessons[first : first + step], classes)
+                self._teach(self.model, self._lessons[first : first + step], classes)
         elif not hasattr(self.model, "partial_fit"):
             self._fit()
         else:
@@ -171,20 +192,40 @@ class Pupil:
         """
         _, labels = _columns(self._lessons[:end])
         if np.isin(labels[-1], getattr(self.model, "classes_", [])):
-            self._partial_fit(self.model, self._lessons[end - 1 : end], None)
+            self._teach(self.model, self._lessons[end - 1 : end], None)
             return
         classes = np.unique([*labels.tolist(), *(self._classes or [])])
         if len(np.unique(labels)) < 2:
             return
         fresh = clone(self.model)
         for lesson in self._lessons[:end]:
-            self._partial_fit(fresh, [lesson], classes)
+            self._teach(fresh, [lesson], classes)
         _become(self.model, fresh)
 
-    def _partial_fit(self, model: Any, lessons: list[Lesson], classes: Any) -> None:
+    def _teach(self, model: Any, lessons: list[Lesson], classes: Any) -> None:
         rows, labels = _columns(lessons)
-        known = {} if classes is None else {"classes": classes}
-        model.partial_fit(taken(self._X, rows), labels, **known)
+        _partial_fit(model, taken(self._X, rows), labels, classes)
+
+
+def replays(model: Any, passes: int | None) -> bool:
+    """Whether answers are learnt again and again; a batch model always learns all of them."""
+    if isinstance(model, OnlineEstimator):
+        return isinstance(model, Probabilistic) and _passes(model, passes) != 1
+    return isinstance(model, Probabilistic)
+
+
+def _passes(model: Any, passes: int | None) -> Any:
+    """The passes of a replay, or a word that `fit` understands; a batch model makes one."""
+    if not isinstance(model, OnlineEstimator):
+        return 1
+    return model.get_params(deep=False)["passes"] if passes is None else passes
+
+
+def _last_due(n: int) -> int:
+    """The largest number of lessons up to n after which a replay is due."""
+    while n % max(1, n // _GROWN):
+        n -= 1
+    return n
 
 
 def rows_learnt(model: Any) -> int | None:
@@ -203,6 +244,11 @@ def decides(model: Any) -> bool:
     except NotFittedError:
         return False
     return True
+
+
+def _partial_fit(model: Any, X: Any, labels: NDArray[Any], classes: Any) -> None:
+    known = {} if classes is None else {"classes": classes}
+    model.partial_fit(X, labels, **known)
 
 
 def _columns(lessons: list[Lesson]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -56,6 +56,9 @@ class Own:
     def scorer(self) -> Scorer:
         return scorer(self.model)
 
+    def predict(self) -> NDArray[Any]:
+        return np.asarray(self.scorer.model.classes[self.scorer.winners(self.rows)])
+
     def margin(self) -> Array:
         """The best score minus the second best."""
         model = self.scorer.model
@@ -93,6 +96,9 @@ class Foreign:
 
     def __len__(self) -> int:
         return int(_num_samples(self.X))
+
+    def predict(self) -> NDArray[Any]:
+        return np.asarray(self.model.predict(self.X))
 
     def margin(self) -> Array:
         check_is_fitted(self.model)

@@ -19,6 +19,7 @@ from surelearn.cli.demo import demo
 from surelearn.cli.evaluate import evaluate
 from surelearn.cli.explain import explain
 from surelearn.cli.info import info
+from surelearn.cli.label import label
 from surelearn.cli.merge import merge
 from surelearn.cli.predict import predict
 from surelearn.cli.simulate import simulate
@@ -89,6 +90,7 @@ app.command()(explain)
 app.command()(info)
 app.command()(merge)
 app.command()(simulate)
+app.command()(label)
 app.add_typer(tag, name="tag")
 app.command()(demo)
 

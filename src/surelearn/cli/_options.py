@@ -153,11 +153,10 @@ def classifier_in(path: Path) -> SureClassifier:
 
 def row_model_in(path: Path) -> Any:
     """Load a classifier or a ranker; refuse a tagger, which needs `surelearn tag`."""
-    import surelearn
-    from surelearn.estimators import Tagger
+    from surelearn.estimators.file import load
 
-    model = surelearn.load(path)
-    if isinstance(model, Tagger):
+    model = load(path)
+    if hasattr(model, "predict_marginals"):
         raise ValueError(
             f"{path} must be a classifier, got a {type(model).__name__}. Use the commands of "
             "surelearn tag."

@@ -39,9 +39,9 @@ def is_ranker(model: object) -> bool:
 
 def ranker_in(path: Path) -> SureRanker:
     """Load a ranker; refuse other kinds of models."""
-    import surelearn
+    from surelearn.estimators.file import load
 
-    model: Any = surelearn.load(path)
+    model: Any = load(path)
     if not is_ranker(model):
         raise ValueError(f"{path} must be a ranker for --rank, got a {type(model).__name__}.")
     ranker: SureRanker = model
@@ -83,11 +83,11 @@ def trained(
     **how: Any,
 ) -> tuple[dict[str, Any], str]:
     """Train a ranker; the report as JSON has it, and in words."""
-    import surelearn
+    from surelearn.estimators.ranker import SureRanker
 
     output = Path(checkpoint)
     going_on = resume and output.exists()
-    ranker = ranker_in(output) if going_on else surelearn.SureRanker(random_state=seed)
+    ranker = ranker_in(output) if going_on else SureRanker(random_state=seed)
     before = ranker.n_skipped_ if going_on else 0
     known = ranker.get_params(deep=False)
     ranker.set_params(**{name: value for name, value in asked.items() if name in known})

@@ -29,8 +29,7 @@ def stoppable() -> Iterator[None]:
         raise KeyboardInterrupt
 
     def stop_again(_: int, frame: Any) -> None:
-        if signal.getsignal(received[-1]) is stop:  # not while training writes its model
-            raise KeyboardInterrupt
+        signal.raise_signal(received[-1])  # training may have a handler of its own by now
 
     before = {number: signal.getsignal(number) for number in _SIGNALS if _is_heard(number)}
     for number in before:

@@ -102,7 +102,7 @@ def _load(seed: int) -> _Data:
 
 
 def _choose(data: _Data, seed: int) -> dict[str, rules.Rule]:
-    """Each rule with its best parameter for one pass, by progressive validation error."""
+    """Each rule with its best parameter for one pass, by the error on rows kept back."""
     from surelearn import SureTextClassifier, rules, tune
 
     grids: dict[str, list[rules.Rule]] = {
@@ -176,7 +176,7 @@ def _report(console: Console, data: _Data, runs: dict[str, list[_Run]]) -> None:
     )
     console.print(_accuracy_table(runs))
     console.print(
-        "Parameters: chosen by the progressive validation error of one pass.\n"
+        "Parameters: chosen by the error of one pass on training rows kept back.\n"
         "Times: fastest of three runs, from raw texts.\n"
     )
     _report_texts(console, data, sure)

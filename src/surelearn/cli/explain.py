@@ -36,10 +36,10 @@ def explain(
       surelearn explain reviews.sure --label positive --top 10
       surelearn explain reviews.sure --text "slow start, great end"
     """
-    import surelearn
+    from surelearn.estimators.file import load
 
     how: dict[str, Any] = {"top": top}
-    loaded = surelearn.load(model)
+    loaded = load(model)
     if not hasattr(loaded, "explain"):
         raise ValueError(
             f"{model} must be a model with a weight for each feature, got a "
@@ -74,7 +74,7 @@ def _asked(model: Any, text: str, how: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _narrow(found: Explanation) -> Explanation:
     """The explanation without the columns that do not fit in a terminal."""
-    from surelearn.estimators import Explanation
+    from surelearn.estimators.explanation import Explanation
 
     kept = [name for name in found.columns if name not in ("probability", "variance")]
     return Explanation({name: getattr(found, name) for name in kept})
@@ -86,7 +86,7 @@ def _known(classes: list[Any], label: str) -> Any:
 
 
 def _check_reads_texts(model: Any) -> None:
-    from surelearn import SureTextClassifier
+    from surelearn.estimators.text_classifier import SureTextClassifier
 
     if not isinstance(model, SureTextClassifier):
         raise typer.BadParameter(

@@ -44,6 +44,7 @@ _NAMES = {
     "templates": "templates",
     "words": "words known",
     "clashes": "hash collisions",
+    "documents": "texts counted for idf",
     "temperature": "temperature",
     "thresholds": "thresholds",
     "stream": "stream",
@@ -61,9 +62,9 @@ def info(model: Model, as_json: Json = False) -> None:
       surelearn info reviews.sure
       surelearn info reviews.sure --json
     """
-    import surelearn
+    from surelearn.estimators.file import load
 
-    found = _facts(model, surelearn.load(model))
+    found = _facts(model, load(model))
     if as_json:
         _options.print_json(found)
         return
@@ -133,6 +134,8 @@ def _of_classifier(model: Any) -> dict[str, Any]:
     vectorizer = getattr(model, "vectorizer_", None)
     if vectorizer is not None and vectorizer.keep_names:
         facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
+    if vectorizer is not None and vectorizer.idf:
+        facts["documents"] = vectorizer.n_documents_
     return facts
 
 

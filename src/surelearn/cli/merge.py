@@ -28,9 +28,10 @@ def merge(
     Example: surelearn merge monday.sure tuesday.sure -o week.sure
     """
     _options.check_model(output, "--output")
-    import surelearn
+    from surelearn.estimators.file import load
+    from surelearn.estimators.merge_models import merge as merge_models
 
-    merged = surelearn.merge([surelearn.load(path) for path in models], how)
+    merged = merge_models([load(path) for path in models], how)
     merged.save(output)
     if as_json:
         report: dict[str, Any] = {

@@ -43,7 +43,16 @@ def simulate(
         str | None,
         typer.Option(
             metavar="RULE,...",
-            help="Rules such as 'arow' or 'variance(phi=3)'; by default the paper's PA and CW.",
+            help="Rules such as 'arow' or 'variance(phi=3)'; by default the paper's PA and CW, "
+            "and ours as it comes.",
+        ),
+    ] = None,
+    passes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Passes over the labels so far; by default those of each learner. PA and CW of "
+            "the paper learn each label once.",
         ),
     ] = None,
     output: Annotated[
@@ -93,6 +102,7 @@ def simulate(
             records.y,
             learners=_learners(learners),
             strategies=[name.strip() for name in strategies.split(",")],
+            passes=passes,
             n_labels=labels,
             n_folds=folds,
             n_runs=runs,
@@ -111,7 +121,6 @@ def _learners(text: str | None) -> dict[str, Any] | None:
         return None
     from surelearn import SureClassifier
 
-    # Commas inside brackets separate parameters of one rule.
     # Commas inside brackets separate parameters of one rule.
     names = [name.strip() for name in re.split(r",(?![^(]*\))", text)]
     return {name: SureClassifier(_options.rule(name)) for name in names}

@@ -14,14 +14,14 @@ from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
 from surelearn.cli._training import CheckpointEvery, Jobs, Output, Resume, Rule, Seed
 
 if TYPE_CHECKING:
-    from surelearn import SureClassifier
+    from surelearn.estimators.classifier import SureClassifier
     from surelearn.read import Batch, Source
     from surelearn.training.claim import Claim
 
 Passes = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Passes over the data; by default 10, for rankers 5, for standard input 1."
+        min=1, help="Passes over the data; by default 3, for rankers 5, for standard input 1."
     ),
 ]
 
@@ -31,6 +31,18 @@ Thresholds = Annotated[
         metavar="FILE",
         exists=True,
         help="Rows with many labels: choose the margin for a label on this file, for micro F1.",
+    ),
+]
+Idf = Annotated[
+    bool | None,
+    typer.Option("--idf/--no-idf", help="Weigh rare words more, or all words alike."),
+]
+Calibrate = Annotated[
+    bool | None,
+    typer.Option(
+        "--calibrate/--no-calibrate",
+        help="Keep one row in 20 back until the last pass to calibrate probabilities, or learn all "
+        "rows in every pass.",
     ),
 ]
 NFeatures = Annotated[
@@ -57,6 +69,8 @@ def train(
     passes: Passes = None,
     rule: Rule = None,
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Add pairs of words.")] = False,
+    idf: Idf = None,
+    calibrate: Calibrate = None,
     n_features: NFeatures = None,
     average: Annotated[
         bool, typer.Option("--average", help="Predict with weights averaged over training.")
@@ -94,21 +108,22 @@ def train(
     if n_features is not None:
         reading["n_features"] = n_features
     asked = _settings(
-        rule=rule, bigrams=bigrams, average=average, balanced=balanced, n_features=n_features,
-        jobs=jobs,
+        rule=rule, bigrams=bigrams, idf=idf, average=average, balanced=balanced,
+        n_features=n_features, jobs=jobs,
     )  # fmt: skip
     how: dict[str, Any] = {"quiet": quiet, "every": checkpoint_every, "passes": passes}
     how |= {"resume": resume, "seed": seed}
     with _training.writing(output, files) as checkpoint:
         if rank:
+            given = {"bigrams": bigrams, "idf": idf is not None, "calibrate": calibrate is not None}
             _ranking.check_ranker(
-                reading, bigrams=bigrams, balanced=balanced, thresholds=thresholds, tune=tune
+                reading, **given, balanced=balanced, thresholds=thresholds, tune=tune
             )
             report, said = _ranking.trained(files, checkpoint, reading, asked, begin=begin, **how)
         else:
             _ranking.check_classifier(reading)
             tuned = None if not tune else {"quiet": quiet or as_json}
-            how["thresholds"] = thresholds
+            how |= {"thresholds": thresholds, "calibrate": calibrate is not False}
             report, said = _trained(
                 files, checkpoint, reading, asked, begin=begin, tuned=tuned, **how
             )
@@ -143,7 +158,7 @@ def _trained(
     if not going_on:
         model.set_params(random_state=seed)
         if tuned is not None:
-            model = _tuned(model, files, reading, **tuned)
+            model = _tuned(model, files, reading, passes=how["passes"], **tuned)
     kept = None if thresholds is None else _kept_back(model, thresholds, reading)
     learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
     chosen = {} if kept is None else _thresholds(model, output, kept)
@@ -196,6 +211,8 @@ def _settings(**asked: Any) -> dict[str, Any]:
         settings["rule"] = _options.rule(asked["rule"])
     if asked["bigrams"]:
         settings["ngram_range"] = (1, 2)
+    if asked["idf"] is not None:
+        settings["idf"] = asked["idf"]
     if asked["average"]:
         settings["average"] = True
     if asked["balanced"]:
@@ -216,7 +233,9 @@ def _prepared(
     resume: bool,
 ) -> tuple[SureClassifier, list[str] | None]:
     """The model, and the columns that it ignores; None if it resumes with known columns."""
-    import surelearn
+    from surelearn.estimators.classifier import SureClassifier
+    from surelearn.estimators.text_classifier import SureTextClassifier
+    from surelearn.read import batches
 
     if resume and output.exists():
         model = _options.row_model_in(output)
@@ -229,9 +248,9 @@ def _prepared(
             )
         model.set_params(**_that_fit(model, asked))
         return model, None
-    source = surelearn.read.batches(files, **reading)
+    source = batches(files, **reading)
     texts = _has_texts(source, reading)
-    model = surelearn.SureTextClassifier() if texts else surelearn.SureClassifier()
+    model = SureTextClassifier() if texts else SureClassifier()
     model.set_params(**_that_fit(model, asked))
     return model, source.ignored
 
@@ -239,8 +258,9 @@ def _prepared(
 def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
     """The settings that this model has; a model of numbers has none for texts."""
     known = model.get_params(deep=False)
-    if "ngram_range" in asked and "ngram_range" not in known:
-        raise ValueError("--bigrams needs texts, got rows of numbers.")
+    for name, option in (("ngram_range", "--bigrams"), ("idf", "--idf")):
+        if name in asked and name not in known:
+            raise ValueError(f"{option} needs texts, got rows of numbers.")
     return {name: value for name, value in asked.items() if name in known}
 
 
@@ -256,12 +276,18 @@ def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
 
 
 def _tuned(
-    model: SureClassifier, files: list[str], reading: dict[str, Any], *, quiet: bool
+    model: SureClassifier,
+    files: list[str],
+    reading: dict[str, Any],
+    *,
+    passes: int | None,
+    quiet: bool,
 ) -> SureClassifier:
-    """A new model with the settings that make the fewest mistakes on the first rows."""
+    """A new model with the settings that do best on the first rows, in as many passes."""
     from sklearn.base import clone
 
     from surelearn import read, tune
+    from surelearn.estimators.row_input import classifier_settings
 
     source = read.batches(files, **reading)
     if not source.can_restart:
@@ -269,8 +295,11 @@ def _tuned(
     records = source.first(_TRIED)
     if records.labels is not None and records.labels.starts is not None:
         raise ValueError("--tune needs rows with one label each, got lists of labels.")
-    best, table = tune(model, records.X, records.y, sample_weight=records.weight)
+    if passes is None:
+        passes = classifier_settings(model).passes
+    asked = clone(model).set_params(passes=passes)
+    found = tune(asked, records.X, records.y, sample_weight=records.weight)
     if not quiet:
-        typer.echo(f"{table}\n")
-    chosen: SureClassifier = clone(best)
+        typer.echo(f"{found}\n")
+    chosen: SureClassifier = clone(found.best).set_params(passes=model.passes)
     return chosen

@@ -1,14 +1,17 @@
-"""The base class of all estimators: fitted state, shells and saving; knows no algorithm."""
+"""The base class of all estimators: fitted state, shells and saving; knows no algorithm.
+
+It needs no scikit-learn, whose import takes a second: `estimators.scikit_learn` adds its classes.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Generic, Protocol, Self, TypeVar
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
 
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
+from surelearn.parameters import Parametrized
 from surelearn.weights import Layout
 
 
@@ -28,10 +31,45 @@ M = TypeVar("M", bound=Fitted)
 C = TypeVar("C", bound=FittedClasses)
 
 
-def second_order(self: Estimator[Any]) -> bool:
-    """For `available_if`: hide methods that need variances from estimators without them."""
-    self._check_variances()
-    return True
+def second_order(estimator: Estimator[Any]) -> None:
+    """Raise AttributeError if the model keeps no variances."""
+    estimator._check_variances()
+
+
+class _SecondOrderMethod:
+    """A method that estimators without variances do not have."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Estimator[Any] | None, owner: type[Any]) -> Callable[..., Any]:
+        if estimator is None:
+            return self._method
+        try:
+            second_order(estimator)
+        except Exception as error:  # of whatever kind: hasattr must be False
+            raise AttributeError(
+                f"This {owner.__name__!r} has no attribute {self._method.__name__!r}"
+            ) from error
+        return MethodType(self._method, estimator)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_variances(method: F) -> F:
+    """Hide a method that needs variances from estimators without them."""
+    hidden: Any = _SecondOrderMethod(method)
+    shown: F = hidden
+    return shown
+
+
+def not_fitted(message: str) -> NoReturn:
+    """Raise scikit-learn's NotFittedError."""
+    from sklearn.exceptions import NotFittedError
+
+    raise NotFittedError(message)
 
 
 def is_fitted(estimator: Estimator[Any]) -> bool:
@@ -39,7 +77,7 @@ def is_fitted(estimator: Estimator[Any]) -> bool:
     return not estimator._fresh
 
 
-class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
+class Estimator(Parametrized, Generic[M]):
     """An estimator whose `_model` holds what was learnt."""
 
     _model: M
@@ -52,16 +90,17 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         return not self._fresh
 
     def _fitted(self) -> M:
-        if self._fresh:  # checked first, since check_is_fitted takes longer than a prediction
-            check_is_fitted(self)
+        if self._fresh:
+            not_fitted(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
         return self._model
 
     def _attribute(self, name: str) -> M:
         """The model behind the fitted attribute `name`; raises NotFittedError before `fit`."""
         if self._fresh:
-            raise NotFittedError(
-                f"{name} must be learnt first, got no call of fit or partial_fit yet."
-            )
+            not_fitted(f"{name} must be learnt first, got no call of fit or partial_fit yet.")
         return self._model
 
     @property
@@ -72,6 +111,12 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     @property
     def classes_(self: Estimator[C]) -> NDArray[Any]:
         return self._attribute("classes_").classes
+
+    def __repr__(self) -> str:
+        from surelearn.estimators.scikit_learn import public
+
+        same = public(self)
+        return object.__repr__(self) if same is self else repr(same)
 
     def _check_variances(self) -> None:
         """Raise AttributeError if the model keeps no variances."""
@@ -99,6 +144,7 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
         """
         from surelearn.estimators.file import write
 
+        self._fitted()
         write(self, path)
 
 

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from surelearn import _check
 from surelearn.estimators.base import Estimator, M
+from surelearn.estimators.checks import random_numbers
 from surelearn.files import Fields
 from surelearn.solvers import Interrupted, Report, Solution, printed
 from surelearn.training.passes import new_order
@@ -69,6 +67,8 @@ class BatchEstimator(Estimator[M]):
         self, solve: Callable[[], Solution], take: Callable[[Solution], None], limit: int
     ) -> None:
         """Solve, and take the solution; at Ctrl-C the best so far."""
+        from threadpoolctl import threadpool_limits
+
         try:
             # Threads of the core are those of `n_jobs`. Sums of BLAS depend on how many threads it
             # has, and wait for them on a busy machine.
@@ -89,7 +89,7 @@ class BatchEstimator(Estimator[M]):
 
     def _orders(self, n: int) -> Callable[[int], NDArray[np.int64]]:
         """A new random order of n examples for each pass."""
-        random = check_random_state(self.random_state)
+        random = random_numbers(self.random_state)
         return lambda _: new_order(random, n)
 
 
@@ -109,6 +109,8 @@ def put_solution(estimator: BatchEstimator[Any], fields: Fields) -> None:
 
 def warn_short(name: str, solution: Solution, max_iter: int) -> None:
     """Warn that a solver stopped before it had converged; the model is kept."""
+    from sklearn.exceptions import ConvergenceWarning
+
     gap = "" if solution.gap is None else f" with a gap of {solution.gap:.3g}"
     where, remedy = "", "raise max_iter or tol"
     if solution.n_iter < max_iter:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from surelearn import _check, _core, rules
 from surelearn.estimators.base import put_model
@@ -129,7 +128,7 @@ def gaussian(like: Diagonal, mean: Array, variance: Array | None = None) -> Diag
     )
 
 
-class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # type: ignore[misc]
+class BatchClassifier(RowInput, BatchEstimator[RowModel]):
     """A classifier that minimises a loss over all its rows at once."""
 
     fit_intercept: bool
@@ -271,11 +270,13 @@ class BatchClassifier(ClassifierMixin, RowInput, BatchEstimator[RowModel]):  # t
         -------
         SureClassifier
         """
-        from surelearn.estimators.classifier import SureClassifier
+        from surelearn.estimators import SureClassifier
 
         model = self._fitted()
         own = ("fit_intercept", "class_weight", "n_jobs", "random_state")
         weights = {"initial_variance": model.initial_variance, "dtype": model.layout.dtype}
+        # More than one rival would move an optimum further away than a row is worth.
+        weights["constraints"] = "single"
         given = {**{name: getattr(self, name) for name in own}, **weights, **params}
         clf = SureClassifier(NOISE if rule is None else rule, **given)
         classifier_settings(clf).check_fits(model)

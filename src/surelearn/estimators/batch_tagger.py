@@ -274,6 +274,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         -------
         SureTagger
         """
+        from surelearn.estimators import SureTagger
+
         model = self._fitted()
         own = {name: getattr(self, name) for name in (*FEATURES, "dtype", "n_jobs", "random_state")}
         tagger = SureTagger(

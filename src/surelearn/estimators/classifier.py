@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from surelearn import _check, rules
 from surelearn.constraints import Single
@@ -16,7 +15,7 @@ from surelearn.models import reductions
 from surelearn.models.rows import joined
 
 
-class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
+class SureClassifier(RowEstimator):
     r"""Linear classifier that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \mu \leftarrow \mu + \alpha \Sigma g, \qquad
@@ -37,9 +36,10 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     projection : {"auto", "precision", "covariance"}, default "auto"
         Which off-diagonal part an update of diagonal weights drops. ``"auto"`` takes precision for
         sparse input and covariance for dense, at the first call, and keeps it.
-    constraints : str or constraints, default "single"
+    constraints : str or constraints, default "auto"
         Which rivals are learnt from: ``"single"``, ``"sequential"``, ``"parallel"``, ``"exact"`` or
-        a value such as ``constraints.Sequential(k=5)``.
+        a value such as ``constraints.Sequential(k=5)``. ``"auto"``: ``Sequential(k=3)`` for
+        second-order rules with diagonal covariance and ``multiclass="joint"``, single otherwise.
     multiclass : {"joint", "ovr", "ovo", "ecoc"} or matrix, default "joint"
         How three or more classes are learnt. ``"joint"``: one weight vector a class, learnt
         together. Otherwise as problems of two classes, all in one pass: each class against the
@@ -49,8 +49,9 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         Many labels per row are always learnt as problems of two classes, one for each label, and
         need ``"joint"`` or ``"ovr"``, ``decoding="auto"``, single constraints and a diagonal
         covariance.
-    passes : int, default 10
-        Passes over the data in `fit`.
+    passes : int or "auto", default "auto"
+        Passes over the data in `fit`. ``"auto"``: as many as learn 10,000 rows, but at least 3 and
+        at most 10; 10 with shards; 3 in `fit_stream`.
     shuffle : bool, default True
         Whether `fit` goes through the rows in a new random order in each pass.
     fit_intercept : bool, default True
@@ -89,6 +90,11 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         ``"hamming"``, ``"loss"`` (hinge), ``"probability"`` (of the problems' answers, from margins
         and variances), and for all pairs also ``"votes"`` and ``"tournament"``. ``"auto"``: scores
         for ``"ovr"``, votes for ``"ovo"``, loss for other codes. Can be changed in a fitted model.
+    probability : {"softmax", "exact"}, default "softmax"
+        Form of `predict_proba`. ``"softmax"``: of the mean scores over `temperature_`, so that
+        `predict` is always the most probable label. ``"exact"``: the probability, over the weights'
+        distribution, that a label has the largest score, as in the papers. Can be changed in a
+        fitted model; call `calibrate` then. Many labels per row always have exact probabilities.
     random_state : int, RandomState or None, default None
         Order of the rows in `fit`.
     verbose : int, default 0
@@ -134,7 +140,8 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     stream_ : StreamPosition
         After `fit_stream`: where in its source training is, or has ended.
     temperature_ : float
-        After `calibrate`: what every standard deviation is multiplied by.
+        Fitted by `fit`, `fit_stream` and `calibrate`: what the mean scores are divided by before
+        the softmax, or what every standard deviation is multiplied by if probabilities are exact.
 
     Examples
     --------
@@ -153,9 +160,9 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         *,
         covariance: str = "diagonal",
         projection: str = "auto",
-        constraints: Any = "single",
+        constraints: Any = "auto",
         multiclass: Any = "joint",
-        passes: int = 10,
+        passes: int | Literal["auto"] = "auto",
         shuffle: bool = True,
         fit_intercept: bool = True,
         initial_variance: float = 1.0,
@@ -168,6 +175,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         combine: str = "evidence",
         merge_every: int | None = 1,
         decoding: str = "auto",
+        probability: str = "softmax",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -189,11 +197,18 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         self.combine = combine
         self.merge_every = merge_every
         self.decoding = decoding
+        self.probability = probability
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch, in `passes` passes.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, calibrate: bool = True) -> Self:
+        """Learn from scratch, in `passes` passes, and calibrate the probabilities.
+
+        One row in twenty, at most 2,000, is kept back until the last pass has ended. `temperature_`
+        is fitted to these rows, as by the method `calibrate`, before they are learnt, once. Rows of
+        classes with fewer than 20 rows are never kept back. With shards the temperature is fitted
+        to rows that no shard has learnt; with ``shuffle=False``, or with a first-order rule, there
+        is none.
 
         Shards are stretches of rows, cut as by `numpy.array_split` where rows of weight 0 are left
         out. They read X in place. An error in one says which, counted from 0.
@@ -209,13 +224,15 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
             same length are a matrix.
         sample_weight : array of shape (n_samples,), optional
             Rows of weight 0 are left out before anything else.
+        calibrate : bool, default True
+            Whether to keep rows back and to fit `temperature_` to them.
 
         Returns
         -------
         self
             On an error the model is as it was before the call.
         """
-        self._adopt(self._trained(X, y, sample_weight))
+        self._adopt(self._trained(X, y, sample_weight, calibrate=calibrate))
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -235,7 +252,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         float
         """
         if not self._fitted().many_labels:
-            return float(super().score(X, y, sample_weight))
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         right = self._right(X, y)
         weight = _check.sample_weight(sample_weight, len(right))
         return float(np.average(right, weights=weight))
@@ -250,7 +267,7 @@ class SureClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
             and self.decoding == "auto"
             and isinstance(self.multiclass, str)
             and self.multiclass in ("joint", "ovr")
-            and (self.constraints == "single" or isinstance(self.constraints, Single))
+            and (self.constraints in ("auto", "single") or isinstance(self.constraints, Single))
         )
         return tags
 

@@ -51,8 +51,8 @@ class Explanation(Table):
     array(['x0', 'x1', 'intercept'], dtype=object)
     >>> print(clf.explain([0, 2]))
     feature    label  value      mean  deviation  probability    margin  variance
-    x1         yes        2   -0.5261     0.8504       0.7319    -1.052     2.893
-    intercept  yes        1  0.006386     0.7347       0.5035  0.006386    0.5398
+    x1         yes        2   -0.4607     0.8876       0.6981   -0.9213     3.151
+    intercept  yes        1  0.002402      0.796       0.5012  0.002402    0.6336
     """
 
     _kind = "an Explanation"

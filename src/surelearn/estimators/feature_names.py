@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import murmurhash3_32
 
-from surelearn import _check
+from surelearn import _check, _core
 from surelearn.merging import Words
 
 #: Number of hash buckets for names, the default of `SureTextClassifier`.
@@ -109,7 +108,7 @@ def _named(x: Mapping[Any, Any], who: str) -> Iterator[tuple[str, float]]:
 def _hashed(name: str) -> int:
     """The bucket of a name, the same as in scikit-learn's FeatureHasher."""
     try:
-        return abs(int(murmurhash3_32(name))) % SIZE
+        return _core.feature_of(name.encode(), SIZE)
     except UnicodeEncodeError:
         _check.no_surrogates(f"feature {name!r}", name)
         raise

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, files
 from surelearn._check import FormatError
 from surelearn.decode import LABELS, Code
 from surelearn.estimators.batch import BatchEstimator, put_solution, solution_out
-from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.crf_tagger import CRFTagger
 from surelearn.estimators.feature_names import SIZE
 from surelearn.estimators.file_parts import (
     class_code_in,
     code_out,
+    documents_in,
+    documents_out,
     label_settings_in,
     labels_in,
     labels_out,
@@ -39,31 +39,18 @@ from surelearn.estimators.file_parts import (
     whole,
     within,
 )
-from surelearn.estimators.graph_answers import GraphAnswers
-from surelearn.estimators.graph_classifier import SureGraphClassifier
-from surelearn.estimators.graph_crf import GraphCRF
-from surelearn.estimators.graph_file import graph_out, graph_params, take_graphs
-from surelearn.estimators.graph_svm import GraphSVM
-from surelearn.estimators.kernel_classifier import SureKernelClassifier
-from surelearn.estimators.kernel_file import kernel_packed, kernel_unpacked
 from surelearn.estimators.linear import check_settings
 from surelearn.estimators.many_labels import ManyLabels, label_settings, put_label_settings
-from surelearn.estimators.multiclass_svm import MulticlassSVM
-from surelearn.estimators.rank_file import ranker_out, ranker_params, take_ranker
-from surelearn.estimators.ranker import SureRanker
+from surelearn.estimators.probabilistic import put_temperature, temperature_out
 from surelearn.estimators.row_input import (
     RowInput,
     classifier_settings,
+    documents_of,
     put_rows_model,
     words_of,
 )
-from surelearn.estimators.softmax import SoftmaxClassifier
-from surelearn.estimators.svm_tagger import SVMTagger
-from surelearn.estimators.tagger import SureTagger
-from surelearn.estimators.tagger_answers import Tagger
-from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger
-from surelearn.estimators.text_classifier import SureTextClassifier
-from surelearn.merging import Words
+from surelearn.estimators.text_classifier import SureTextClassifier, vectorizer_params
+from surelearn.merging import Documents, Words
 from surelearn.models import reductions
 from surelearn.models.position import StreamPosition
 from surelearn.models.rows import RowModel
@@ -72,13 +59,12 @@ from surelearn.weights import Diagonal, Full
 
 def write(estimator: Any, path: files.File) -> None:
     """Write a fitted estimator; see docs/format.md."""
-    check_is_fitted(estimator)
     files.save(type(estimator).__name__, estimator, path)
 
 
 def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors of an estimator."""
-    kind = _kind(type(estimator))
+    kind = _ESTIMATORS[type(estimator).__name__][1]()
     more, tensors = kind.out(estimator)
     params, model = kind.params(estimator), estimator.model_
     settings: dict[str, Any] = {
@@ -89,8 +75,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "mistakes": model.mistakes,
         "updates": model.updates,
     }
-    if hasattr(estimator, "temperature_"):
-        settings["temperature"] = estimator.temperature_
+    settings |= temperature_out(estimator)
     if isinstance(estimator, BatchEstimator):
         settings["solution"] = solution_out(estimator)
     if hasattr(estimator, "stream_"):
@@ -106,12 +91,16 @@ def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDAr
         "counts": model.counts.tolist(),
     }
     tensors: dict[str, NDArray[Any]] = {}
-    if model.many_labels:
+    if isinstance(estimator, ManyLabels) and model.many_labels:
         settings["labels"] = label_settings(estimator)
     if model.code is not None:
         settings["code"] = code_out(model.code)
     if model.weights is not None:
         settings["weights"], tensors = weights_out(model.weights)
+    documents = documents_of(estimator)
+    if documents is not None:
+        settings["documents"] = documents.n
+        tensors |= documents_out(documents)
     return settings, tensors | names_out(estimator) | _words_out(estimator)
 
 
@@ -126,59 +115,30 @@ def _classifier_params(estimator: RowInput) -> dict[str, Any]:
 
 
 def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
-    """Load a model written by `save`. Loading runs no code from the file.
-
-    Parameters
-    ----------
-    path : str, path or binary file
-        An open file, such as ``open(name, "rb")`` or `io.BytesIO`, is read from its current
-        position to the end of the model, and stays open.
-    max_bytes : int, default 2**32
-        Limit of the memory for the model and the contents of the file; more raises FormatError.
-
-    Returns
-    -------
-    estimator
-        The same estimator, bit for bit.
-
-    Raises
-    ------
-    FormatError
-        If the file is damaged, of another format or of a newer version, or if its rule is a
-        function that is not registered here.
-
-    Examples
-    --------
-    >>> import io
-    >>> from surelearn import SureClassifier, load
-    >>> file = io.BytesIO()
-    >>> SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]).save(file)
-    >>> load(io.BytesIO(file.getvalue())).predict([[3.0, 1.0]])
-    array(['yes'], dtype='<U3')
-    """
+    """The estimator of a file, without scikit-learn's methods; see `surelearn.load`."""
     return files.load(path, max_bytes=max_bytes)
 
 
-def _unpacked(cls: type[Any], fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
+def class_named(name: str) -> Any:
+    """The class of a linear estimator, without scikit-learn's methods."""
+    return getattr(import_module(f"surelearn.estimators.{_ESTIMATORS[name][0]}"), name)
+
+
+def _unpacked(name: str, fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
     """The estimator of a file."""
     rule_must_be_known(fields.where, fields.object("params").get("rule"))
-    estimator = cls(**params_in(fields.object("params")))
-    _kind(cls).take(estimator, fields, tensors, budget)
+    estimator = class_named(name)(**params_in(fields.object("params"), name))
+    _ESTIMATORS[name][1]().take(estimator, fields, tensors, budget)
     temperature = temperature_in(fields)
     if temperature is not None:
-        estimator.temperature_ = temperature
+        followed = fields.has("temperature_precision")
+        precision = fields.number("temperature_precision") if followed else None
+        put_temperature(estimator, temperature, precision)
     if isinstance(estimator, BatchEstimator):
         put_solution(estimator, fields.inner("solution"))
     if fields.has("stream"):
         estimator.stream_ = StreamPosition.of(fields.inner("stream"))
     return estimator
-
-
-_CLASSIFIERS = (MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier)
-_GRAPHS = (GraphCRF, GraphSVM, SureGraphClassifier)
-for _cls in (*_CLASSIFIERS, *_GRAPHS, CRFTagger, SureRanker, SureTagger, SVMTagger):
-    files.register(_cls.__name__, files.Codec(_packed, partial(_unpacked, _cls)))
-files.register(SureKernelClassifier.__name__, files.Codec(kernel_packed, kernel_unpacked))
 
 
 def _take_classifier(
@@ -190,11 +150,12 @@ def _take_classifier(
     how = LABELS if many else settings.multiclass
     model = _model(fields, tensors, budget, multiclass=how)
     settings.check_fits(model)
-    if many:
+    if isinstance(estimator, ManyLabels) and many:
         form, thresholds = label_settings_in(fields.inner("labels"), len(model.classes))
         put_label_settings(estimator, form, thresholds, model.classes)
     names = names_in(tensors, model.layout.n_features)
-    put_rows_model(estimator, model, _words_in(estimator, model, tensors))
+    words = _words_in(estimator, model, tensors)
+    put_rows_model(estimator, model, words, _documents_in(estimator, fields, tensors))
     if names is not None:
         estimator.feature_names_in_ = names
 
@@ -247,16 +208,60 @@ class _Kind(NamedTuple):
     take: Callable[[Any, files.Fields, files.Tensors, int], None]  # put a file's model in one
 
 
-_KINDS: dict[type[Any], _Kind] = {
-    RowInput: _Kind(_classifier_out, _classifier_params, _take_classifier),
-    GraphAnswers: _Kind(graph_out, graph_params, take_graphs),
-    SureRanker: _Kind(ranker_out, ranker_params, take_ranker),
-    Tagger: _Kind(tagger_out, tagger_params, take_tagger),
+def _classifier_kind() -> _Kind:
+    return _Kind(_classifier_out, _classifier_params, _take_classifier)
+
+
+def _graph_kind() -> _Kind:
+    from surelearn.estimators.graph_file import graph_out, graph_params, take_graphs
+
+    return _Kind(graph_out, graph_params, take_graphs)
+
+
+def _ranker_kind() -> _Kind:
+    from surelearn.estimators.rank_file import ranker_out, ranker_params, take_ranker
+
+    return _Kind(ranker_out, ranker_params, take_ranker)
+
+
+def _tagger_kind() -> _Kind:
+    from surelearn.estimators.tagger_file import tagger_out, tagger_params, take_tagger
+
+    return _Kind(tagger_out, tagger_params, take_tagger)
+
+
+#: The module of each estimator and its kind, imported when a file needs them: a command that reads
+#: one model must not wait for the code of all.
+_ESTIMATORS: dict[str, tuple[str, Callable[[], _Kind]]] = {
+    "CRFTagger": ("crf_tagger", _tagger_kind),
+    "GraphCRF": ("graph_crf", _graph_kind),
+    "GraphSVM": ("graph_svm", _graph_kind),
+    "MulticlassSVM": ("multiclass_svm", _classifier_kind),
+    "SVMTagger": ("svm_tagger", _tagger_kind),
+    "SoftmaxClassifier": ("softmax", _classifier_kind),
+    "SureClassifier": ("classifier", _classifier_kind),
+    "SureGraphClassifier": ("graph_classifier", _graph_kind),
+    "SureRanker": ("ranker", _ranker_kind),
+    "SureTagger": ("tagger", _tagger_kind),
+    "SureTextClassifier": ("text_classifier", _classifier_kind),
 }
+for _name in _ESTIMATORS:
+    files.register(_name, files.Codec(_packed, partial(_unpacked, _name)))
 
 
-def _kind(cls: type[Any]) -> _Kind:
-    return next(kind for base, kind in _KINDS.items() if issubclass(cls, base))
+def _kernel_packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    from surelearn.estimators.kernel_file import kernel_packed
+
+    return kernel_packed(estimator)
+
+
+def _kernel_unpacked(fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
+    from surelearn.estimators.kernel_file import kernel_unpacked
+
+    return kernel_unpacked(fields, tensors, budget)
+
+
+files.register("SureKernelClassifier", files.Codec(_kernel_packed, _kernel_unpacked))
 
 
 #: Tensors of the words of a text classifier, or of the names in dicts.
@@ -276,10 +281,20 @@ def _words_out(estimator: RowInput) -> dict[str, NDArray[Any]]:
 def _words_in(estimator: RowInput, model: RowModel, tensors: files.Tensors) -> Words | None:
     """The words of a text classifier, or the names in dicts if rows were dicts."""
     if isinstance(estimator, SureTextClassifier):
-        _check.same("n_features", model.layout.n_features, estimator.n_features)
+        size = vectorizer_params(estimator)["n_features"]
+        _check.same("n_features", model.layout.n_features, size)
         has_words = estimator.keep_names
     else:
         has_words = _WORDS[0] in tensors
         if has_words:
             _check.n_features(SIZE, model.layout.n_features, "names")
     return Words.of(*(tensors[name] for name in _WORDS)) if has_words else None
+
+
+def _documents_in(
+    estimator: RowInput, fields: files.Fields, tensors: files.Tensors
+) -> Documents | None:
+    """The documents that a text classifier has counted, if it weighs words by them."""
+    if not isinstance(estimator, SureTextClassifier) or not estimator.idf:
+        return None
+    return documents_in(fields, tensors, vectorizer_params(estimator)["n_features"])

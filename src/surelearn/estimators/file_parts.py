@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 from surelearn import _check, constraints, files, rules
 from surelearn._check import FormatError
 from surelearn.decode import LABELS, Code
+from surelearn.merging import Documents
 from surelearn.models import reductions
 from surelearn.weights import Diagonal, Full, Layout
+
+#: Parameters that files of earlier versions lack, and what they were then.
+_BEFORE: dict[str, dict[str, Any]] = {
+    "SureClassifier": {"probability": "exact"},
+    "SureTextClassifier": {"idf": False, "probability": "exact"},
+}
 
 #: Types of labels that a file can hold.
 _LABELS = ("str", "object", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
@@ -142,8 +149,9 @@ def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def params_in(plain: Mapping[str, Any]) -> dict[str, Any]:
-    params = dict(plain)
+def params_in(plain: Mapping[str, Any], kind: str = "") -> dict[str, Any]:
+    """Constructor parameters of an estimator of this kind."""
+    params = _BEFORE.get(kind, {}) | dict(plain)
     rule, scheme, weight = (params.get(k) for k in ("rule", "constraints", "class_weight"))
     if isinstance(rule, dict):
         params["rule"] = _rule_in(rule)
@@ -255,6 +263,18 @@ def touched(
     if not (np.isfinite(cells).all() and (variances > 0).all()):
         raise ValueError("cells must hold finite means and positive variances.")
     return np.ascontiguousarray(features), np.ascontiguousarray(cells)
+
+
+def documents_out(documents: Documents) -> dict[str, NDArray[Any]]:
+    """The tensors of document counts."""
+    return {"document_places": documents.features, "document_counts": documents.counts}
+
+
+def documents_in(fields: files.Fields, tensors: files.Tensors, n_features: int) -> Documents:
+    """The checked document counts."""
+    n = fields.integer("documents", high=2**32 - 1)
+    places, counts = tensors["document_places"], tensors["document_counts"]
+    return Documents.of(n, places, counts, n_features=n_features)
 
 
 def names_out(estimator: Any) -> dict[str, NDArray[Any]]:

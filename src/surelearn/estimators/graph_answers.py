@@ -8,12 +8,9 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check
-from surelearn.estimators.base import Estimator, put_model, second_order
+from surelearn.estimators.base import Estimator, put_model, second_order, with_variances
 from surelearn.graph import FactorGraph, Graph, GraphReport
 from surelearn.merging import Way, way_of
 from surelearn.models.graph_features import GraphTable
@@ -21,6 +18,7 @@ from surelearn.models.graphs import GraphModel, LabelledGraphs, Messages
 from surelearn.models.sequences import cut
 from surelearn.models.structure_merging import StructureMergeState
 from surelearn.models.structured import fitted_temperature, share_right
+from surelearn.parameters import untrained
 
 Array = NDArray[np.float64]
 
@@ -102,7 +100,7 @@ class GraphAnswers(Estimator[GraphModel]):
         self._reported(residual)
         return cut(p, table.node_bounds)  # type: ignore[arg-type]
 
-    @available_if(second_order)
+    @with_variances
     def margin(self, X: Any, *, fixed: Any = None) -> tuple[list[Array], list[Array]]:
         r"""Mean and variance of the lead of each node's label.
 
@@ -200,12 +198,12 @@ class GraphAnswers(Estimator[GraphModel]):
         """What merging has to know of this classifier: all of it, whatever it started from."""
         model = self._fitted()
         self._settings_for().check_fits(model)
-        blank: GraphAnswers = clone(self)
+        blank: GraphAnswers = untrained(self)
         return StructureMergeState(way_of(how), (model.copy(),), make=blank._merged)
 
     def _merged(self, total: StructureMergeState, prior: StructureMergeState | None = None) -> Self:
         """A twin of this classifier, which has learnt nothing, with what was merged."""
-        twin: Self = clone(self)
+        twin: Self = untrained(self)
         put_model(twin, total.merged(prior))
         return twin
 
@@ -229,6 +227,8 @@ class GraphAnswers(Estimator[GraphModel]):
         report = GraphReport(residual <= tol, residual)
         n = int(np.count_nonzero(~report.converged))
         if n:
+            from sklearn.exceptions import ConvergenceWarning
+
             what = f"messages on {n:,} of {len(residual):,} graphs"
             said = _check.not_converged(what, float(residual.max()), tol=tol, max_sweeps=max_sweeps)
             warnings.warn(said, ConvergenceWarning, stacklevel=3)

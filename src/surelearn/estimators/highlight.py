@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn.estimators.explanation import Explanation
-from surelearn.text import HashingVectorizer
+from surelearn.text import NativeVectorizer
 
 #: Blue supports the label, orange opposes it; colour-blind readers can tell these apart.
 _FOR, _AGAINST = "37, 99, 201", "224, 122, 31"
@@ -46,9 +46,9 @@ class Pieces(NamedTuple):
         return scores
 
 
-def pieces_of(vectorizer: HashingVectorizer, text: str) -> Pieces:
+def pieces_of(vectorizer: NativeVectorizer, text: str) -> Pieces:
     """The n-grams of a text with their positions; the same n-grams as the vectorizer's."""
-    preprocess = vectorizer.build_preprocessor()
+    preprocess = vectorizer.cleaner()
     clean = preprocess(text)
     if vectorizer.analyzer == "word":
         units = _words(vectorizer, clean)
@@ -73,14 +73,14 @@ def _letter_by_letter(preprocess: Callable[[str], str], text: str, clean: str) -
     return len(text) == len(clean) and all(map(str.__eq__, map(preprocess, text), clean))
 
 
-def _words(vectorizer: HashingVectorizer, text: str) -> list[tuple[int, int]]:
-    stop = vectorizer.get_stop_words() or ()
+def _words(vectorizer: NativeVectorizer, text: str) -> list[tuple[int, int]]:
+    stop = vectorizer.stop_list() or ()
     found = re.finditer(vectorizer.token_pattern or "", text)
     return [match.span() for match in found if match.group() not in stop]
 
 
 def _word_grams(
-    vectorizer: HashingVectorizer, text: str, units: list[tuple[int, int]]
+    vectorizer: NativeVectorizer, text: str, units: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, str]]:
     words = [text[a:b] for a, b in units]
     least, most = vectorizer.ngram_range
@@ -89,14 +89,14 @@ def _word_grams(
             yield i, i + n, " ".join(words[i : i + n])
 
 
-def _char_grams(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
+def _char_grams(vectorizer: NativeVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
     least, most = vectorizer.ngram_range
     for n in range(least, min(most, len(text)) + 1):
         for i in range(len(text) - n + 1):
             yield i, i + n, text[i : i + n]
 
 
-def _within_words(vectorizer: HashingVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
+def _within_words(vectorizer: NativeVectorizer, text: str) -> Iterator[tuple[int, int, str]]:
     """N-grams of each word padded with spaces, which belong to no unit."""
     least, most = vectorizer.ngram_range
     for match in re.finditer(r"\S+", text):

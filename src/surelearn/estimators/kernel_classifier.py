@@ -8,13 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
 
 from surelearn import _check, kernels, rules
 from surelearn.dual import Dual, KernelRows
 from surelearn.estimators.base import put_model
+from surelearn.estimators.checks import checked, random_numbers, validated
 from surelearn.estimators.labels import RowLabels, as_labels
 from surelearn.estimators.online import OnlineEstimator
 from surelearn.estimators.probabilistic import RuleScored
@@ -33,11 +31,7 @@ from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports
 
 
-class SureKernelClassifier(
-    ClassifierMixin,  # type: ignore[misc]
-    RuleScored[KernelModel],
-    OnlineEstimator[KernelModel],
-):
+class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]):
     r"""Kernel classifier that keeps a Gaussian over its weights and learns from a stream.
 
     It is the dual form of `SureClassifier` with full covariance. Mean and covariance are sums over
@@ -198,7 +192,7 @@ class SureKernelClassifier(
         settings.check_classes(classes, model)
         kernels.check_positive(model.form.kernel, batch.X, batch.numbers)
         training = KernelTraining(model.with_classes(classes), settings, batch)
-        n, random = batch.size, check_random_state(self.random_state)
+        n, random = batch.size, random_numbers(self.random_state)
         order = random_orders(random, n, shuffle=settings.shuffle)
         report = reports(n, settings.passes, verbose=settings.verbose)
         for number in range(1, settings.passes + 1):
@@ -248,6 +242,9 @@ class SureKernelClassifier(
 
     # -------------------------------------------------------------------- input
 
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
     @property
     def _is_gram(self) -> bool:
         """Whether X holds kernel values."""
@@ -274,10 +271,10 @@ class SureKernelClassifier(
             "ensure_all_finite": False,
         }
         if self._is_gram and not reset:  # one more column is allowed
-            rows = check_array(X, **how)
+            rows = checked(X, **how)
             _check.gram_width(rows.shape[1], self.n_features_in_)
             return rows
-        return validate_data(self, X, reset=reset, **how)
+        return validated(self, X, reset=reset, **how)
 
     def _rows(self, X: Any) -> KernelRows:
         rows = self._validated(X, reset=False)
@@ -285,7 +282,7 @@ class SureKernelClassifier(
         return KernelRows(_canonical(rows))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse, tags.input_tags.pairwise = not self._is_gram, self._is_gram
         return tags
 

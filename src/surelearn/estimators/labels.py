@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import column_or_1d
 
 from surelearn import _check
+from surelearn.estimators.checks import one_dimensional
 from surelearn.read import Labels, spans_of
 
 
@@ -20,7 +20,7 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     if name != "y" and np.ndim(y) != 1:
         raise ValueError(f"{name} must be a list of labels, got {y!r}.")
     one_label_each(y, name)
-    array = np.asarray(column_or_1d(y, warn=True))
+    array = one_dimensional(y)
     if isinstance(y, np.ndarray):
         return _check.labels(array, name)
     if array.dtype.kind == "U":

@@ -139,7 +139,7 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         return scorer_of(
             model,
             rules.get(self.rule),
-            temperature=self.__dict__.get("temperature_", 1.0),
+            temperature=self._temperature("exact"),
             threads=_check.threads("n_jobs", self.n_jobs),
             thresholds=self._thresholds_of(model),
         )

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.exceptions import NotFittedError
 
 from surelearn import _check
+from surelearn.estimators.base import not_fitted
 from surelearn.estimators.many_labels import label_lists
 from surelearn.estimators.probabilistic import Probabilistic, scored_rows, scorer
 
@@ -29,21 +29,21 @@ def check_fitted(name: str, model: Any) -> None:
     """Raise unless `model` is a fitted classifier."""
     _check.classifier(name, model)
     if not hasattr(model, "classes_"):
-        raise NotFittedError(f"{name} must be a fitted classifier, got {model!r}.")
+        not_fitted(f"{name} must be a fitted classifier, got {model!r}.")
 
 
 def check_fitted_tagger(name: str, model: Any) -> None:
     """Raise unless `model` is a fitted tagger."""
     _check.tagger(name, model)
     if not hasattr(model, "classes_"):
-        raise NotFittedError(f"{name} must be a fitted tagger, got {model!r}.")
+        not_fitted(f"{name} must be a fitted tagger, got {model!r}.")
 
 
 def check_fitted_ranker(name: str, model: Any) -> None:
     """Raise unless `model` is a fitted ranker."""
     _check.ranker(name, model)
     if not hasattr(model, "coef_"):
-        raise NotFittedError(f"{name} must be a fitted ranker, got {model!r}.")
+        not_fitted(f"{name} must be a fitted ranker, got {model!r}.")
 
 
 def judge(estimator: Any, X: Any) -> Judgement:
@@ -83,7 +83,8 @@ def why_unsure(estimator: Any) -> str:
         return "" if known else f"{type(estimator).__name__} has no predict_proba"
     model = scorer(estimator).model
     if not model.layout.second_order:
-        return f"the rule {estimator.rule!r} is of first order and keeps no variances"
+        rule = getattr(estimator, "rule", None)
+        return f"the rule {rule!r} is of first order and keeps no variances"
     if model.weights is None:
         return "the model knows " + ("no label" if model.many_labels else "one class only")
     return ""

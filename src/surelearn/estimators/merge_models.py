@@ -7,22 +7,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-
 from surelearn import _check
-from surelearn.estimators.base import Estimator, is_fitted, put_model
+from surelearn.estimators.base import Estimator, is_fitted, not_fitted, put_model
 from surelearn.estimators.graph_answers import GraphAnswers, graph_settings
 from surelearn.estimators.kernel_classifier import SureKernelClassifier
 from surelearn.estimators.many_labels import copy_label_form, copy_thresholds
+from surelearn.estimators.probabilistic import copy_temperature
 from surelearn.estimators.ranker import SureRanker, ranker_settings
 from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
 from surelearn.estimators.tagger_answers import Tagger, tagger_settings
-from surelearn.estimators.text_classifier import VECTORIZER_PARAMS, SureTextClassifier
+from surelearn.estimators.text_classifier import SureTextClassifier, vectorizer_params
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.models.position import put_columns
 from surelearn.models.row_settings import ClassifierSettings
 from surelearn.models.structure_merging import StructureMergeState
+from surelearn.parameters import untrained
 
 E = TypeVar("E", bound=RowInput | Tagger | GraphAnswers | SureRanker)
 T = TypeVar("T", bound=Tagger | GraphAnswers)
@@ -86,28 +85,29 @@ def merge(
     array(['yes'], dtype='<U3')
     """
     listed = _listed(models)
-    if X_val is not None or y_val is not None:
-        chosen: E = _chosen(listed, how, X_val, y_val)
-        return chosen
-    way = way_of(how)
+    choosing = X_val is not None or y_val is not None
+    result: E = _chosen(listed, how, X_val, y_val) if choosing else _merged(listed, way_of(how))
+    return result
+
+
+def _merged(listed: list[Any], way: Way) -> Any:
+    """One model from many, in one way."""
     fitted = [model for model in listed if is_fitted(model)]
     if not fitted:
-        raise NotFittedError("models must have a fitted one among them to be merged, got none.")
+        not_fitted("models must have a fitted one among them to be merged, got none.")
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
     if isinstance(listed[0], Tagger | GraphAnswers | SureRanker):
         join = _merge_rankers if isinstance(listed[0], SureRanker) else _merge_structures
-        merged: E = join(listed, way)
-        return merged
+        return join(listed, way)
     for other in listed[1:]:
         _check_settings(listed[0], other)
     for other in fitted[1:]:
         _check.agree("kind of labels", *map(_labels_of, (fitted[0], other)))
         _check.agree("projection_", fitted[0].model_.projection, other.model_.projection)
     states = [state_of(model, way, like=fitted[0]) for model in listed]
-    blank: Any = clone(listed[0])
-    result: E = merged_into(blank, MergeState.combined(states))
+    result = merged_into(untrained(listed[0]), MergeState.combined(states))
     _put_names(result, fitted)
     put_columns(result, fitted)
     _put_temperature(result, listed, states)
@@ -115,7 +115,7 @@ def merge(
     return result
 
 
-def _chosen(models: list[E], how: str | Evidence, X_val: Any, y_val: Any) -> E:
+def _chosen(models: list[Any], how: str | Evidence, X_val: Any, y_val: Any) -> Any:
     """The best of several merged models on rows that were kept back."""
     if how != "evidence":
         raise ValueError(f"how must be 'evidence' for X_val and y_val to choose tau, got {how!r}.")
@@ -123,11 +123,10 @@ def _chosen(models: list[E], how: str | Evidence, X_val: Any, y_val: Any) -> E:
         raise TypeError("X_val and y_val must be None for rankers, whose rows come in groups.")
     if X_val is None or y_val is None:
         raise ValueError("X_val and y_val must be given together, got one of them.")
-    best: E = max(
+    return max(
         (merge(models, Evidence(tau)) for tau in _TAUS),
         key=lambda model: model.score(X_val, y_val),
     )
-    return best
 
 
 def state_of(model: RowInput, how: Way, *, like: RowInput) -> MergeState:
@@ -161,8 +160,10 @@ def _check_settings(one: RowInput, other: RowInput) -> None:
     wanted = classifier_settings(one).taught()
     for name, value in classifier_settings(other).taught().items():
         _check.agree(name, wanted[name], value)
-    for name in VECTORIZER_PARAMS if isinstance(one, SureTextClassifier) else ():
-        _check.agree(name, getattr(one, name), getattr(other, name))
+    if isinstance(one, SureTextClassifier) and isinstance(other, SureTextClassifier):
+        read = vectorizer_params(other)
+        for name, value in vectorizer_params(one).items():
+            _check.agree(name, value, read[name])
     if is_fitted(one) and is_fitted(other):
         _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
 
@@ -217,7 +218,7 @@ def _merge_structures(models: list[T], how: Way) -> T:
         else StructureMergeState.of(replace(settings.untrained(), projection=projection), how)
         for model, settings in zip(models, every, strict=True)
     ]
-    result: T = clone(models[0])
+    result: T = untrained(models[0])
     put_model(result, StructureMergeState.combined(states).merged())
     if len(fitted) == 1 and (counts_start_once(how) or len(models) == 1):
         _copy_temperature(fitted[0], result)
@@ -253,7 +254,7 @@ def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
     blank = settings[0].untrained(fitted[0].n_features_in_, is_sparse=True)
     models = [ranker.model_ if is_fitted(ranker) else blank for ranker in rankers]
     states = [model.merge_state(how) for model in models]
-    result: SureRanker = clone(rankers[0])
+    result: SureRanker = untrained(rankers[0])
     put_model(result, like.merged(MergeState.combined(states)))
     result.n_features_in_ = fitted[0].n_features_in_
     _put_names(result, fitted)
@@ -263,6 +264,5 @@ def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
 
 def _copy_temperature(source: Any, result: Any) -> None:
     """A temperature belongs to the weights it was fitted to: kept where these are kept."""
-    if hasattr(source, "temperature_"):
-        result.temperature_ = source.temperature_
+    copy_temperature(source, result)
     copy_thresholds(source, result)

@@ -51,7 +51,7 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
         method = self._kept_method()
         place = None if method is None else _place_of(self._model, y)
         if method is not None and place is not None:
-            self._model.learn_row(method, rows, place, weight)
+            self._learn_row(method, rows, place, weight)
         elif not self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight):
             return self
         if is_first and isinstance(x, Mapping):
@@ -59,6 +59,9 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
         if self._reads_by_names:
             self._names.meet([x])
         return self
+
+    def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
+        self._model.learn_row(method, row, place, weight)
 
     def _labels(self, y: Any, *, reset: bool) -> RowLabels:
         """Labels, one for each row or many; the form of the first ones is kept for answers."""

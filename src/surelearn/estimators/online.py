@@ -48,7 +48,7 @@ class OnlineEstimator(Estimator[M]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the cached method of the last row, which holds core objects."""
-        state: dict[str, Any] = dict(super().__getstate__())
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         state.pop("_kept", None)
         return state
 

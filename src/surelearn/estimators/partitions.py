@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from surelearn import _check
+from surelearn.estimators.checks import random_numbers
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.labels import as_labels, one_label_each
 from surelearn.estimators.row_estimator import ShardRows, shard_of
-from surelearn.estimators.row_input import merged_into
+from surelearn.estimators.row_input import merged_into, put_rows_model, words_of
 from surelearn.estimators.sharded import rounds_of, settings_of
-from surelearn.merging import MergeState
+from surelearn.estimators.text_classifier import SureTextClassifier
+from surelearn.estimators.text_shards import counted_texts, weighed_by
+from surelearn.merging import Documents, MergeState, added
 from surelearn.models.row_settings import RowSettings, check_declared, check_weighted, given_weight
 from surelearn.models.rows import RowModel, joined
+from surelearn.parameters import untrained
 from surelearn.training.shards import learn_round, named
 
 E = TypeVar("E", bound=SureClassifier)
@@ -42,6 +45,7 @@ def shard_state(
     number: int,
     prior: SureClassifier | None = None,
     counts: Any = None,
+    documents: Documents | None = None,
     part: str = "shard",
 ) -> MergeState:
     """Learn one shard on its own, for one round; what is learnt, ready to be added to others.
@@ -61,6 +65,8 @@ def shard_state(
     counts : array of int, optional
         Rows of each class (in sorted order) in all shards, without those of weight 0. Needed for
         ``class_weight="balanced"``.
+    documents : Documents, optional
+        The sum of `count_documents` of all shards. Needed with ``idf=True``.
     part : str, default "shard"
         What a shard is called in errors, such as ``"shard 3: ..."``.
 
@@ -75,6 +81,8 @@ def shard_state(
     with named(number, part):
         rows = ShardRows(X, y, sample_weight, number)
         shard = shard_of(estimator, rows, classes=known, counts=counts)
+        if counts_documents(estimator):
+            shard = weighed_by(shard, _check.documents_given(documents))
         n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
         if prior is None:
             is_sparse = shard.block.is_sparse
@@ -95,6 +103,28 @@ def _going_on(
     return prior.model_
 
 
+def counts_documents(estimator: SureClassifier) -> bool:
+    """Whether an estimator weighs words by the documents that have them."""
+    return isinstance(estimator, SureTextClassifier) and bool(estimator.idf)
+
+
+def count_documents(
+    estimator: SureClassifier, X: Any, y: Any, sample_weight: Any = None
+) -> Documents | None:
+    """The documents of one shard, for `shard_state` of all; None unless ``idf=True``.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters alone are used.
+    X, y, sample_weight
+        As in `shard_state`. Texts of weight 0 are not counted.
+    """
+    if not counts_documents(estimator):
+        return None
+    return counted_texts(estimator, X, y, sample_weight)
+
+
 def n_rounds(estimator: SureClassifier) -> int:
     """How often shards are merged: after every `merge_every` passes, and after the last."""
     return rounds_of(estimator).number
@@ -105,6 +135,7 @@ def fitted(
     states: MergeState | Iterable[MergeState],
     *,
     prior: SureClassifier | None = None,
+    documents: Documents | None = None,
     feature_names: Any = None,
 ) -> E:
     """A new estimator with what the shards of a round have learnt.
@@ -117,6 +148,8 @@ def fitted(
         Of all shards, in any order and grouping.
     prior : estimator, optional
         The merged model of the rounds before this one.
+    documents : Documents, optional
+        As in `shard_state`.
     feature_names : array of str, optional
         Names of the features, for `feature_names_in_`.
 
@@ -138,7 +171,10 @@ def fitted(
     """
     total = states if isinstance(states, MergeState) else MergeState.combined(states)
     start = None if prior is None else prior.model_.merge_state(total.how)
-    result: E = merged_into(clone(estimator), total, start)
+    result: E = merged_into(untrained(estimator), total, start)
+    if counts_documents(estimator):
+        own = _check.documents_given(documents)
+        put_rows_model(result, result.model_, words_of(result), own)
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
     return result
@@ -163,6 +199,7 @@ class Job:
     classes: NDArray[Any] | None = None
     counts: NDArray[np.int64] | None = None
     prior: SureClassifier | None = None
+    documents: Documents | None = None
 
     def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> LabelCounts:
         """The labels of a partition; rows of weight 0 are not learnt."""
@@ -175,6 +212,13 @@ class Job:
             learnt = None if weight is None else (weight != 0).astype(np.float64)
             counts = np.bincount(places, learnt, len(classes))
         return LabelCounts(number, _plain(classes), counts.astype(np.int64))
+
+    def count(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> Documents | None:
+        """The documents of a partition."""
+        if len(y) == 0:
+            return None
+        with named(number, PART):
+            return count_documents(self.estimator, X, y, sample_weight)
 
     def state(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> MergeState | None:
         """What is learnt from a partition; None where it has no rows."""
@@ -189,6 +233,7 @@ class Job:
             number=number,
             prior=self.prior,
             counts=self.counts,
+            documents=self.documents,
             part=PART,
         )
 
@@ -198,6 +243,9 @@ class Engine(Protocol):
 
     def tally(self, job: Job) -> LabelCounts | None:
         """`Job.tally` of all partitions, together; None where there are none."""
+
+    def documents(self, job: Job) -> Documents | None:
+        """`Job.count` of all partitions, together."""
 
     def total(self, job: Job) -> MergeState | None:
         """`Job.state` of all partitions, together."""
@@ -209,12 +257,15 @@ def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any
     job = Job(_seeded(estimator))
     known, counts = _classes(settings, engine, job, classes)
     _check.two_classes(known, "fit")
+    documents = engine.documents(job) if counts_documents(estimator) else None
     model: E | None = None
     for _ in range(n_rounds(estimator)):
-        total = engine.total(Job(job.estimator, known, counts, model))
+        total = engine.total(Job(job.estimator, known, counts, model, documents))
         if total is None:
             raise ValueError("fit needs at least one row, got none in any partition.")
-        model = fitted(estimator, total, prior=model, feature_names=feature_names)
+        model = fitted(
+            estimator, total, prior=model, documents=documents, feature_names=feature_names
+        )
     assert model is not None  # passes are one at least
     return model
 
@@ -227,6 +278,11 @@ def together(tallies: Iterable[LabelCounts | None]) -> LabelCounts | None:
             continue
         total = tally if total is None else _added(total, tally)
     return total
+
+
+def counted(found: Iterable[Documents | None]) -> Documents | None:
+    """The documents of all."""
+    return reduce(added, found, None)
 
 
 def summed(states: Iterable[MergeState | None]) -> MergeState | None:
@@ -283,9 +339,9 @@ def _settings(estimator: Any) -> RowSettings:
 
 def _seeded(estimator: E) -> E:
     """A twin that draws the same numbers on every machine, and when a partition is learnt again."""
-    twin: E = clone(estimator)
+    twin: E = untrained(estimator)
     if not isinstance(estimator.random_state, int | np.integer):
-        seed = check_random_state(estimator.random_state).randint(2**31 - 1)
+        seed = random_numbers(estimator.random_state).randint(2**31 - 1)
         twin.set_params(random_state=int(seed))
     return twin
 

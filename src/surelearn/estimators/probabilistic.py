@@ -7,18 +7,22 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check, probability, rules
-from surelearn.estimators.base import Estimator, second_order
+from surelearn.estimators.base import Estimator, with_variances
+from surelearn.estimators.checks import random_numbers
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.linear import Linear
+from surelearn.models.row_settings import PROBABILITIES
 from surelearn.models.rows import RowModel
-from surelearn.models.scoring import ScoredModel, Scorer, one_or_many
+from surelearn.models.scoring import MeanScorer, ScoredModel, Scorer, one_or_many
 
 Array = NDArray[np.float64]
 M = TypeVar("M", bound=ScoredModel)
+
+#: What is kept of a temperature: its value, the form of the probabilities that it was fitted to,
+#: and its precision if it follows a stream.
+TEMPERATURE = ("temperature_", "_temperature_form", "_temperature_precision")
 
 
 class Probabilistic(Estimator[M]):
@@ -52,7 +56,7 @@ class Probabilistic(Estimator[M]):
             return np.repeat(classes[_check.only_class(classes)], len(rows))
         return np.asarray(classes[asked.winners(rows)])
 
-    @available_if(second_order)
+    @with_variances
     def margin(self, X: Any) -> tuple[Array, Array]:
         """Mean and variance of each class score; for two classes, of the margin.
 
@@ -67,25 +71,29 @@ n_problems)
         asked = self._scorer()
         return asked.margin(self._rows(X))
 
-    @available_if(second_order)
+    @with_variances
     def predict_proba(self, X: Any) -> Array:
-        r"""Probability of each label under the distribution of the weights.
+        r"""Probability of each label.
+
+        With ``probability="softmax"``, of the mean scores M over ``temperature_``, so that the most
+        probable label is that of `predict`; n is the rule's label noise, 1 if it has none:
+
+        .. math:: \Pr[y \mid x] \propto \exp(1.702\, M_y / (\tau \sqrt n))
+
+        With ``probability="exact"``, and always with many labels per row, under the distribution of
+        the weights:
 
         .. math:: \Pr[y \mid x] = \Pr_w[\, y = \arg\max_z w \cdot f(x, z)\,], \qquad
             \Pr[classes\_[1] \mid x] = \Phi(M / \sqrt{V}) \text{ for two classes}
 
-        Probabilities are exact to 1e-9. The exception is full covariance with three or more
-        classes, which uses 10,000 draws, the same ones in every call. `Probit` adds its noise to V.
-        After `calibrate`, V is multiplied by the square of ``temperature_``. A row without features
-        and intercept is a tie. With a reduction, the problems are taken as independent: the
-        probability of a class is that of its code word, given that the answer is some class's code
-        word; see `decode.label_probabilities`. With many labels per row, each label has the
-        probability :math:`\Phi(M / \sqrt{V})` of its margin, and they do not sum to one.
-
-        `predict` uses the mean scores, so the most probable label may differ from it. With CW rules
-        and `Probit` this happens on a few rows in a hundred, where the best scores are close. Rules
-        with a fixed target margin, such as `AROW`, leave variances on a scale unrelated to that
-        margin: with such a rule and many classes, call `calibrate` first.
+        These are exact to 1e-9. The exception is full covariance with three or more classes, which
+        uses 10,000 draws, the same ones in every call. `Probit` adds its noise to V, and V is
+        multiplied by the square of ``temperature_``. A row without features and intercept is a tie.
+        With a reduction, the problems are taken as independent: the probability of a class is that
+        of its code word, given that the answer is some class's code word; see
+        `decode.label_probabilities`. With many labels per row, each label has the probability
+        :math:`\Phi(M / \sqrt{V})` of its margin, and they do not sum to one. The most probable
+        label may differ from `predict`, which uses the mean scores, where the best are close.
 
         Returns
         -------
@@ -93,7 +101,7 @@ n_problems)
         """
         return self._scorer().probabilities(self._rows(X))
 
-    @available_if(second_order)
+    @with_variances
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of `predict_proba`, accurate even where that rounds to 0.
 
@@ -101,7 +109,7 @@ n_problems)
         """
         return self._scorer().probabilities(self._rows(X), log=True)
 
-    @available_if(second_order)
+    @with_variances
     def entropy(self, X: Any) -> Array:
         """Normalised entropy of `predict_proba`: 0 for a certain label, 1 for a uniform one.
 
@@ -114,14 +122,14 @@ n_problems)
         asked = self._scorer()
         return asked.entropy(self._rows(X))
 
-    @available_if(second_order)
+    @with_variances
     def calibrate(self, X: Any, y: Any) -> Self:
         r"""Fit ``temperature_`` on rows that the model was not trained on.
 
-        .. math:: \tau = \arg\min_\tau -\sum_i \log \Pr[y_i \mid x_i; \tau^2 V]
+        .. math:: \tau = \arg\min_\tau -\sum_i \log \Pr[y_i \mid x_i; \tau]
 
-        It is one number that scales all standard deviations; `predict` does not change.
-        `partial_fit` keeps it, `fit` resets it.
+        It is one number that divides all mean scores, or that multiplies all standard deviations
+        if probabilities are exact; `predict` does not change. `partial_fit` keeps it.
 
         Parameters
         ----------
@@ -136,10 +144,10 @@ n_problems)
         asked = self._scorer()
         rows = self._rows(X)
         places = self._places(asked.model, y, len(rows))
-        self.temperature_ = asked.fitted_temperature(rows, places)
+        self._calibrate(asked, rows, places)
         return self
 
-    @available_if(second_order)
+    @with_variances
     def reliability(self, X: Any, y: Any, *, bins: int = 10) -> probability.Reliability:
         """Compare predicted probabilities with actual errors, in bins of probability.
 
@@ -167,6 +175,16 @@ n_problems)
         _check.one_kind(model.classes, labels)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
+    def _calibrate(self, asked: Scorer, rows: Any, places: NDArray[Any]) -> None:
+        """Fit the temperature of a scorer to rows, given the position of each row's class."""
+        self.temperature_ = asked.fitted_temperature(rows, places)
+        self._temperature_form = form_of(asked)
+
+    def _temperature(self, form: str) -> float:
+        """The fitted temperature; 1 if it was fitted to probabilities of another form."""
+        fits = self.__dict__.get("_temperature_form", form) == form
+        return float(self.__dict__.get("temperature_", 1.0)) if fits else 1.0
+
     @abstractmethod
     def _rows(self, X: Any) -> Any:
         """The checked rows of X, as the weights of the model read them."""
@@ -182,15 +200,17 @@ class RuleScored(Probabilistic[M]):
 
     rule: Any
     decoding: str
+    probability: str = "exact"
 
     def _scorer(self) -> Scorer:
-        return Scorer(
-            self._fitted(),
-            rules.get(self.rule),
-            self.decoding,
-            self.__dict__.get("temperature_", 1.0),
-            _check.threads("n_jobs", self.n_jobs),
-        )
+        model, rule = self._fitted(), rules.get(self.rule)
+        common: dict[str, Any] = {
+            "decoding": self.decoding,
+            "threads": _check.threads("n_jobs", self.n_jobs),
+        }
+        if _check.choice("probability", self.probability, PROBABILITIES) == "softmax":
+            return MeanScorer(model, rule, softness=self._temperature("softmax"), **common)
+        return Scorer(model, rule, temperature=self._temperature("exact"), **common)
 
 
 class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
@@ -204,9 +224,10 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
             return model.classes[_check.only_class(model.classes)]
         if model.code is None:
             return model.classes[model.weights.winner(row)]
-        return model.classes[self._scorer().winners(row)[0]]
+        asked = self._scorer()  # its model may know more classes by now
+        return asked.model.classes[asked.winners(row)[0]]
 
-    @available_if(second_order)
+    @with_variances
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Probability of each label of one row: an array, a sparse row or a dict.
 
@@ -215,14 +236,14 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
         dict of {label: float}
             In the order of ``classes_``. If only one class is known, its probability is 1.
         """
-        model = self._fitted()
+        asked = self._scorer()
         row, _, _ = self._one(x)
-        labels = model.classes.tolist()
-        if model.weights is None and not model.many_labels:
-            return {labels[_check.only_class(model.classes)]: 1.0}
-        return dict(zip(labels, self._scorer().probabilities(row)[0].tolist(), strict=True))
+        labels = asked.model.classes.tolist()
+        if asked.model.weights is None and not asked.model.many_labels:
+            return {labels[_check.only_class(asked.model.classes)]: 1.0}
+        return dict(zip(labels, asked.probabilities(row)[0].tolist(), strict=True))
 
-    @available_if(second_order)
+    @with_variances
     def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
         """Estimate `predict_proba`: the share of draws of the weights in which each label wins.
 
@@ -250,8 +271,36 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
                 "predict_proba needs no draws."
             )
         rows = self._rows(X)
-        seed = check_random_state(random_state).randint(2**31)
+        seed = random_numbers(random_state).randint(2**31)
         return asked.sampled(rows, n_samples, np.random.default_rng(seed))
+
+
+def form_of(asked: Scorer) -> str:
+    """The form of the probabilities that a scorer gives."""
+    return "softmax" if isinstance(asked, MeanScorer) else "exact"
+
+
+def temperature_out(estimator: Any) -> dict[str, float]:
+    """The temperature of an estimator of any kind, for a file; none if probabilities have now
+    another form than the one it was fitted to."""
+    own = estimator.__dict__
+    form = own.get("_temperature_form")
+    if "temperature_" not in own or not (form is None or form == form_of(scorer(estimator))):
+        return {}
+    names = {"temperature": "temperature_", "temperature_precision": "_temperature_precision"}
+    return {name: own[key] for name, key in names.items() if key in own}
+
+
+def put_temperature(estimator: Any, temperature: float, precision: float | None) -> None:
+    """Give an estimator the temperature of a file; of a stream also its precision."""
+    known = {"temperature_": temperature, "_temperature_precision": precision}
+    vars(estimator).update({name: value for name, value in known.items() if value is not None})
+
+
+def copy_temperature(source: Any, result: Any) -> None:
+    """Give an estimator of the same weights the temperature that was fitted to them."""
+    kept = vars(source)
+    vars(result).update({name: kept[name] for name in TEMPERATURE if name in kept})
 
 
 def scorer(estimator: Probabilistic[Any]) -> Scorer:

@@ -8,13 +8,11 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from surelearn import _check, _core, rules
-from surelearn.estimators.base import Estimator, second_order
+from surelearn.estimators.base import Estimator, second_order, with_variances
+from surelearn.estimators.checks import ROWS, validated
 from surelearn.estimators.explanation import Explanation, Subject, of_model, of_row
-from surelearn.estimators.linear import ROWS
 from surelearn.models.ranking import GroupBlock, RankModel
 from surelearn.rows import rows_of
 
@@ -117,7 +115,7 @@ class RankerAnswers(Estimator[RankModel]):
         scores = model.scores(rows)
         return [np.argsort(-scores[a:b], kind="stable") for a, b in pairwise(bounds)]
 
-    @available_if(second_order)
+    @with_variances
     def margin(self, X: Any, *, group: Any = None, qid: Any = None) -> tuple[Array, Array]:
         """Mean and variance of the lead of the best candidate over the next best.
 
@@ -135,7 +133,7 @@ class RankerAnswers(Estimator[RankModel]):
         found = model.leads(rows, bounds, self._threads())
         return found.gap, found.variance
 
-    @available_if(second_order)
+    @with_variances
     def predict_proba(self, X: Any, *, group: Any = None, qid: Any = None) -> Array:
         r"""Probability that each candidate is the best of its group, given the weights' variances.
 
@@ -163,7 +161,7 @@ class RankerAnswers(Estimator[RankModel]):
             rows, bounds, temperature=temperature, noise=self._noise(), threads=self._threads()
         )
 
-    @available_if(second_order)
+    @with_variances
     def calibrate(
         self, X: Any, y: Any = None, *, cost: Any = None, group: Any = None, qid: Any = None
     ) -> Self:
@@ -237,7 +235,7 @@ class RankerAnswers(Estimator[RankModel]):
 
     def _matrix(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
         """X as a CSR matrix after scikit-learn's checks, and whether it was sparse."""
-        found = validate_data(self, X, reset=reset, **ROWS)
+        found = validated(self, X, reset=reset, **ROWS)
         is_sparse = sparse.issparse(found)
         return (found if is_sparse else sparse.csr_array(found)), is_sparse
 
@@ -258,7 +256,7 @@ class RankerAnswers(Estimator[RankModel]):
         return _check.threads("n_jobs", self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.utils.validation import check_array
 
-from surelearn import _check
+from surelearn import _check, _core
+from surelearn.estimators.checks import ROWS, checked
 from surelearn.estimators.feature_names import FeatureNames
-from surelearn.estimators.linear import ROWS
-from surelearn.merging import Words
+from surelearn.merging import Documents, Words
 from surelearn.models.row_training import Features
-from surelearn.text import HashingVectorizer
+from surelearn.parameters import untrained
+from surelearn.text import NativeVectorizer
 
 
 class NumberReader:
@@ -41,7 +40,7 @@ class NumberReader:
 
     def read(self, X: Any, names: list[str] | None) -> Features:
         _check.no_texts(X)
-        X = check_array(X, **ROWS)
+        X = checked(X, **ROWS)
         if self.n_features is None:
             self.n_features, self.names = X.shape[1], names
         _check.n_features(self.n_features, X.shape[1], "X")
@@ -51,10 +50,19 @@ class NumberReader:
     def meet(self, features: Features) -> None:
         pass  # the names of columns are known from the source
 
+    def weighed(self, rows: _core.Rows, *, counting: bool) -> _core.Rows:
+        return rows  # numbers are learnt as they are
+
+    def forget(self, rows: _core.Rows, first: int) -> None:
+        pass
+
     def words(self) -> Words | None:
         return None if self.hashed is None else self.hashed.words()
 
-    def know(self, words: Words | None) -> None:
+    def documents(self) -> Documents | None:
+        return None
+
+    def know(self, words: Words | None, documents: Documents | None = None) -> None:
         if words is not None:
             self.hashed = FeatureNames.of(words)
 
@@ -67,12 +75,15 @@ class TextReader:
 
     Parameters
     ----------
-    vectorizer : HashingVectorizer
-        It also remembers the words of learnt texts.
+    vectorizer : NativeVectorizer
+        It also remembers the words of learnt texts, and counts these texts.
+    is_shard : bool, default False
+        Whether the counts are those of all shards, and no part of what this one has learnt.
     """
 
-    def __init__(self, vectorizer: HashingVectorizer) -> None:
+    def __init__(self, vectorizer: NativeVectorizer, *, is_shard: bool = False) -> None:
         self.vectorizer = vectorizer
+        self.is_shard = is_shard
 
     @property
     def n_features(self) -> int:
@@ -87,16 +98,39 @@ class TextReader:
         if features.names is not None:
             self.vectorizer.meet_names(features.names)
 
+    def weighed(self, rows: _core.Rows, *, counting: bool) -> _core.Rows:
+        if not self.vectorizer.idf:
+            return rows
+        if counting:
+            return self.vectorizer.count_and_weigh_rows(rows)
+        return self.vectorizer.weigh_rows(rows)
+
+    def forget(self, rows: _core.Rows, first: int) -> None:
+        if self.vectorizer.idf:
+            self.vectorizer.documents.forget_rows(rows, first)
+
     def words(self) -> Words | None:
         return Words(*self.vectorizer.names_met()) if self.vectorizer.keep_names else None
 
-    def know(self, words: Words | None) -> None:
-        self.vectorizer = clone(self.vectorizer)
-        self.vectorizer.fit([])
+    def documents(self) -> Documents | None:
+        counted = self.vectorizer.idf and not self.is_shard
+        return self.vectorizer.documents_met() if counted else None
+
+    def know(self, words: Words | None, documents: Documents | None = None) -> None:
+        counted = self.documents() if documents is None else documents
+        self.vectorizer = untrained(self.vectorizer)
+        self.vectorizer.check_settings([])
+        if self.vectorizer.idf:
+            self.vectorizer.fit([])
+        if counted is not None:
+            self.vectorizer.restore_documents(counted)
         if words is not None:
             features, ends, text, shared = words
             letters = np.frombuffer(text, dtype=np.uint8)
             self.vectorizer.restore_names(features, ends, letters, shared)
 
     def fork(self) -> TextReader:
-        return TextReader(clone(self.vectorizer))
+        other, counted = TextReader(untrained(self.vectorizer)), self.documents()
+        if counted is not None:
+            other.vectorizer.restore_documents(counted)
+        return other

@@ -2,74 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from scipy import sparse
+from scipy.sparse import issparse
 
+from surelearn.estimators.checks import random_numbers
 from surelearn.estimators.labels import has_many
 from surelearn.estimators.one_row import RowByRow
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import batch_of, reader_of
 from surelearn.estimators.sources import opened
 from surelearn.merging import MergeState
-from surelearn.models.row_settings import (
-    RowSettings,
-    balanced_weights,
-)
+from surelearn.models.calibration import Follower, kept_back, places_of
+from surelearn.models.position import StreamPosition
+from surelearn.models.row_settings import RowSettings, balanced_weights
 from surelearn.models.row_training import RowBlock, RowTrainable
-from surelearn.models.rows import RowModel
+from surelearn.models.rows import RowBatch, RowModel
 from surelearn.read import Labels, Source
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
+from surelearn.weights import rows_of
 
 
 class RowEstimator(RowByRow):
     """An estimator whose rows come in one batch, in shards or as a stream."""
 
-    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _trained(self, X: Any, y: Any, sample_weight: Any, *, calibrate: bool) -> Self:
         """A twin that has learnt these rows and nothing else."""
-        shell = self._shell()
-        shell._train(X, y, sample_weight)
+        shell, settings = self._shell(), self._settings_for(calibrate=calibrate)
+        train = shell._train_whole if settings.n_shards == 1 else shell._train_shards
+        train(settings, X, y, sample_weight)
         return shell
 
-    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
-        settings = self._settings_for()
-        train = self._train_whole if settings.n_shards == 1 else self._train_shards
-        self._take(train(settings, X, y, sample_weight))
-        self._forget()
+    def _train_whole(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> None:
+        self._train_batch(settings, *self._whole(X, y, sample_weight, "fit"))
 
-    def _train_whole(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> RowTrainable:
-        """All passes over all rows."""
-        batch, classes = self._whole(X, y, sample_weight, "fit")
+    def _train_batch(self, settings: RowSettings, batch: RowBatch, classes: NDArray[Any]) -> None:
+        """All passes over all rows; those that are kept back are learnt last."""
+        settings = settings.for_rows(batch.size)
         many = batch.starts is not None
         start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse, many=many)
         trainable = RowTrainable(settings, self._own_reader(), start)
-        n, passes = batch.size, settings.passes
-        random = check_random_state(self.random_state)
+        random, block = random_numbers(self.random_state), RowBlock.of(batch, classes)
+        calibrates = settings.calibrates and settings.shuffle
+        kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
         run(
             trainable,
-            RowBlock.of(batch, classes),
-            range(1, passes + 1),
-            order=random_orders(random, n, shuffle=settings.shuffle),
-            report=reports(n, passes, verbose=settings.verbose),
+            block,
+            range(1, settings.passes + 1),
+            order=random_orders(random, block.size, shuffle=settings.shuffle, without=kept),
+            report=reports(block.size, settings.passes, verbose=settings.verbose),
         )
-        return trainable
+        self._take(trainable)
+        self._forget()
+        if len(kept):
+            self._calibrate_on([(block.X[kept], block.labels.take(kept))])
+            trainable.learn(block, kept)
 
-    def _train_shards(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> RowTrainable:
+    def _calibrate_on(self, held: Sequence[tuple[Any, Labels]]) -> None:
+        """Fit the temperature to labelled rows that the model has not learnt."""
+        if held:
+            asked, stack = self._scorer(), sparse.vstack if issparse(held[0][0]) else np.vstack
+            places = np.concatenate([places_of(asked, labels) for _, labels in held])
+            self._calibrate(asked, rows_of(stack([X for X, _ in held])), places)
+
+    def _train_shards(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> None:
         """All rounds over all shards."""
         shards, classes, is_sparse = self._cut(settings, X, y, sample_weight)
         many = shards[0].block.labels.starts is not None
         start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse, many=many)
         trainable = RowTrainable(settings, self._own_reader())
         train_shards(trainable, shards, start, self._rounds(settings))
-        return trainable
+        self._take(trainable)
+        self._forget()
+        if settings.calibrates:
+            self._calibrate_on(trainable.held)
 
     def _cut(
         self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
@@ -118,6 +129,8 @@ class RowEstimator(RowByRow):
         trainable = RowTrainable(self._settings_for(), reader_of(twin))
         trainable.take(total, prior)
         twin._take(trainable)
+        if trainable.settings.calibrates:
+            twin._calibrate_on(trainable.held)
         return twin
 
     # ------------------------------------------------------------------- streams
@@ -128,6 +141,9 @@ class RowEstimator(RowByRow):
 
     def _settings_for(self, **instead: Any) -> RowSettings:
         return RowSettings.of({**self.get_params(deep=False), **instead})
+
+    def _training(self, reading: dict[str, Any]) -> dict[str, Any]:
+        return {"calibrate": reading.pop("calibrate", True)}
 
     def _trainable(
         self, settings: RowSettings, declared: NDArray[Any] | None, *, goes_on: bool
@@ -140,13 +156,34 @@ class RowEstimator(RowByRow):
                 self._forget_model()
                 is_new = False
             self._take(trainable)
+            if trainable.follower is not None:
+                self._follow(trainable.follower)
 
         reader, model = self._new_reader(), None
         if goes_on:
             self._check_settings()
             reader, model = self._own_reader(), settings.going_on(self._model)
         trainable = RowTrainable(settings, reader, model, declared=declared, watch=watch)
+        if settings.calibrates_streams:
+            trainable.follower = self._follower() if goes_on else Follower()
         return trainable
+
+    def _kept_until(self, settings: RowSettings) -> int:
+        return settings.passes if settings.calibrates_streams else 0
+
+    def _keep_back(self, trainable: RowTrainable, position: StreamPosition) -> None:
+        trainable.kept_until = position.kept_until
+
+    def _follow(self, follower: Follower) -> None:
+        """Take over the temperature of a stream."""
+        if follower != Follower():
+            self.temperature_, self._temperature_form = follower.temperature, "softmax"
+            self._temperature_precision = follower.precision
+
+    def _follower(self) -> Follower:
+        """The temperature of the stream so far."""
+        precision = self.__dict__.get("_temperature_precision", 1.0)
+        return Follower(float(np.log(self._temperature("softmax"))), precision)
 
     def _new_reader(self) -> Any:
         """What makes rows of a stream for a new model."""
@@ -186,3 +223,8 @@ def shard_of(
         Rows of each class in all shards, for ``class_weight="balanced"``.
     """
     return estimator._shard(part, classes, counts)
+
+
+def train_batch(estimator: RowEstimator, batch: RowBatch, classes: NDArray[Any]) -> None:
+    """Fit an estimator to all rows that it has read; see `row_input.whole_batch`."""
+    estimator._train_batch(estimator._settings_for(), batch, classes)

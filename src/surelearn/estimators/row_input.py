@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.estimators.labels import RowLabels, as_labels, row_labels
-from surelearn.estimators.probabilistic import ProbabilisticLinear
+from surelearn.estimators.probabilistic import TEMPERATURE, ProbabilisticLinear
 from surelearn.estimators.readers import NumberReader
-from surelearn.merging import MergeState, Way, Words
+from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.models.row_settings import (
     ClassifierSettings,
     balanced,
@@ -64,7 +64,7 @@ class RowInput(ProbabilisticLinear):
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
-        for name in ("temperature_", "stream_", "_thresholds"):
+        for name in (*TEMPERATURE, "stream_", "_thresholds"):
             self.__dict__.pop(name, None)
 
     def _blank(self) -> Self:
@@ -85,22 +85,23 @@ class RowInput(ProbabilisticLinear):
         model, settings = self._fitted(), self._settings_for()
         settings.check_fits(model)
         self._check_settings()
-        before, words = None if start is None else start.model_, self._own_reader().words()
-        state = model.merge_state(how, words=words, start=before)
+        before, reader = None if start is None else start.model_, self._own_reader()
+        words, documents = reader.words(), reader.documents()
+        state = model.merge_state(how, words=words, documents=documents, start=before)
         return replace(state, make=self._blank()._merged)
 
     def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
         """A twin of this estimator, which has learnt nothing, with what was merged."""
         twin, projection = self._blank(), self._settings_for().resolved(is_sparse=False)
         model = RowModel.merged(total, prior, projection=projection)
-        twin._put(model, total.result_words(prior))
+        twin._put(model, total.result_words(prior), total.result_documents(prior))
         return twin
 
-    def _put(self, model: RowModel, words: Words | None) -> None:
-        """Take a model, and the words that its features stand for."""
+    def _put(self, model: RowModel, words: Words | None, documents: Documents | None) -> None:
+        """Take a model, the words that its features stand for, and their document counts."""
         self.n_features_in_ = model.layout.n_features
         reader = self._own_reader()
-        reader.know(words)
+        reader.know(words, documents)
         self._use(reader)
         self._model = model
 
@@ -189,9 +190,17 @@ def whole_batch(
     return estimator._whole(X, y, sample_weight, who)
 
 
-def put_rows_model(estimator: RowInput, model: RowModel, words: Words | None) -> None:
-    """Make a model, and the words that its features stand for, those of a new estimator."""
-    estimator._put(model, words)
+def documents_of(estimator: RowInput) -> Documents | None:
+    """The documents that a fitted estimator has counted."""
+    documents: Documents | None = estimator._own_reader().documents()
+    return documents
+
+
+def put_rows_model(
+    estimator: RowInput, model: RowModel, words: Words | None, documents: Documents | None = None
+) -> None:
+    """Make a model, the words of its features and their document counts those of an estimator."""
+    estimator._put(model, words, documents)
 
 
 def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None) -> E:

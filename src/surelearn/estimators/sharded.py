@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Protocol, TypeVar
 
-from sklearn.utils import check_random_state
-
+from surelearn.estimators.checks import random_numbers
 from surelearn.estimators.online import LearntByRule, OnlineEstimator
 from surelearn.models.protocol import Learner, TrainingBlock
 from surelearn.training.passes import random_orders, reports, run
@@ -40,7 +39,7 @@ class Sharded(OnlineEstimator[M]):
     ) -> None:
         """All passes over all records, n of which are learnt."""
         settings: Any = trainable.settings  # type: ignore[attr-defined]
-        random, passes = check_random_state(self.random_state), settings.passes
+        random, passes = random_numbers(self.random_state), settings.passes
         run(
             trainable,
             block,
@@ -63,7 +62,7 @@ class Sharded(OnlineEstimator[M]):
 
     def _seed(self) -> int:
         """The seed of the random orders of streams and shards."""
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return int(random_numbers(self.random_state).randint(2**31 - 1))
 
 
 def settings_of(estimator: Sharded[Any]) -> Any:

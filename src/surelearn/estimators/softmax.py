@@ -148,7 +148,7 @@ class SoftmaxClassifier(BatchClassifier):
         ----------
         MacKay 1992, The evidence framework applied to classification networks, eq. 10.
         """
-        return super().predict_proba(X)  # type: ignore[no-any-return]
+        return super().predict_proba(X)
 
     def _settings_for(self, **instead: Any) -> BatchRowSettings:
         params = {**self.get_params(deep=False), **instead}

@@ -29,7 +29,7 @@ from surelearn.training.stream_shards import StreamShards
 class Streamed(Sharded[M]):
     """An estimator that learns from files and streams."""
 
-    passes: int
+    passes: Any
     stream_: StreamPosition
 
     def fit_stream(
@@ -48,15 +48,16 @@ class Streamed(Sharded[M]):
         """Train on files or a stream that need not fit in memory.
 
         The first pass learns the records (rows or sentences) in order; it gives the same result as
-        `partial_fit` block by block. With `shuffle`, later passes learn the records of each block
-        of two megabytes in a new random order. Threads (`n_jobs`; None: as many as there are cores)
-        read ahead; neither threads nor the cache change the result.
+        `partial_fit` block by block, except for rows that are kept back to calibrate. With
+        `shuffle`, later passes learn the records of each block of two megabytes in a new random
+        order. Threads (`n_jobs`; None: as many as there are cores) read ahead; neither threads nor
+        the cache change the result.
 
         With `n_shards`, shard b mod n_shards learns block b. The estimator changes, and can be
         written, when shards are merged: after every `merge_every` passes and after the last. An
         error loses what was learnt since the last merge; `resume` continues from there and ends
         with the same bytes. Classes may differ between shards, unless `multiclass` is a code: then
-        declare them with `classes`.
+        declare them with `classes`. With `idf` a shard counts the texts of its blocks until then.
 
         Parameters
         ----------
@@ -81,6 +82,11 @@ class Streamed(Sharded[M]):
         progress : function, optional
             Called with a `StreamProgress` after each block.
         **reading
+            For classifiers also ``calibrate=True``: whether to fit `temperature_` on the way. Each
+            block keeps back every tenth row of its second half, predicts these rows in the last
+            pass before it learns them, and moves the temperature a little; passes that are asked
+            for later leave it. Without shards, with one label per row and
+            ``probability="softmax"`` only.
             Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ..., or of
             `read.sentences`: columns, label, ... With `resume`, the default columns are those that
             were read before.
@@ -101,10 +107,11 @@ class Streamed(Sharded[M]):
         """
         _check.callback("progress", progress)
         goes_on = _check.flag("resume", resume) and not self._fresh
+        training = self._training(reading)
         found = self._opened(source, reading, goes_on=goes_on)
         if passes is None:
             passes = self.passes if found.can_restart else 1
-        settings = self._settings_for(passes=passes)
+        settings = self._settings_for(passes=passes, **training)
         declared = None if classes is None else as_labels(classes, "classes")
         options = StreamOptions(
             passes=settings.passes,
@@ -114,17 +121,24 @@ class Streamed(Sharded[M]):
             cache_bytes=self._cached(settings, _check.count("cache_bytes", cache_bytes, least=0)),
             before=self.__dict__.get("stream_") if goes_on else None,
             is_new=not goes_on,
+            kept_until=self._kept_until(settings),
             progress=progress,
         )
         writes = Checkpoint(self, checkpoint, checkpoint_every)
         trainable = self._trainable(settings, declared, goes_on=goes_on)
         learner = self._learner(trainable, options, found.name)
-        train(StreamTrainer(learner, found, options, self._show_position), writes)
+        trainer = StreamTrainer(learner, found, options, self._show_position)
+        self._keep_back(trainable, trainer.position)
+        train(trainer, writes)
         return self
 
     @abstractmethod
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         """The opened source; if training goes on, it is read as the earlier data was."""
+
+    def _training(self, reading: dict[str, Any]) -> dict[str, Any]:
+        """Keywords among these that are settings of training; they are removed."""
+        return {}
 
     @abstractmethod
     def _trainable(
@@ -140,6 +154,13 @@ class Streamed(Sharded[M]):
         if settings.n_shards == 1:
             return SingleLearner(trainable, shuffle=options.shuffle)
         return StreamShards(trainable, settings.n_shards, self._rounds(settings), source)
+
+    def _kept_until(self, settings: Any) -> int:
+        """The pass in which records that are kept back are learnt; 0: none are."""
+        return 0
+
+    def _keep_back(self, trainable: Any, position: StreamPosition) -> None:
+        """Tell the trainable until when it keeps records back."""
 
     def _cached(self, settings: Any, room: int) -> int:
         """How many bytes of `room` are used for the features of the first pass."""

@@ -9,18 +9,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from surelearn import _check
 from surelearn.decode import Chain
-from surelearn.estimators.base import put_model, second_order
+from surelearn.estimators.base import put_model, second_order, with_variances
 from surelearn.estimators.tagger_explanation import Explained
 from surelearn.merging import Way, way_of
 from surelearn.models.sequence_settings import TaggerSettings
 from surelearn.models.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.models.structure_merging import StructureMergeState
 from surelearn.models.structured import fitted_temperature, share_right
+from surelearn.parameters import untrained
 from surelearn.templates import Sequences, TokenFeatures
 
 
@@ -41,7 +40,7 @@ class Tagger(Explained):
 
     def __getstate__(self) -> dict[str, Any]:
         """Features and weights of one moment, also while another thread is learning."""
-        state: dict[str, Any] = dict(super().__getstate__())
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         if not self._fresh:
             state["_model"] = self._snapshot()
         return state
@@ -55,12 +54,12 @@ class Tagger(Explained):
         """What merging has to know of this tagger: all of it, whatever it started from."""
         self._fitted()
         self._settings_for().check_fits(self._model)
-        blank: Tagger = clone(self)
+        blank: Tagger = untrained(self)
         return StructureMergeState(way_of(how), (self._snapshot(),), make=blank._merged)
 
     def _merged(self, total: StructureMergeState, prior: StructureMergeState | None = None) -> Self:
         """A twin of this tagger, which has learnt nothing, with what was merged."""
-        twin: Self = clone(self)
+        twin: Self = untrained(self)
         put_model(twin, total.merged(prior))
         return twin
 
@@ -101,7 +100,7 @@ class Tagger(Explained):
         labels = model.classes.tolist()
         return cut([dict(zip(labels, row, strict=True)) for row in p.tolist()], sequences.bounds)
 
-    @available_if(second_order)
+    @with_variances
     def confidence(self, X: Any) -> list[list[float]]:
         r"""How sure the weights are of each tag that `predict` gives.
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 
 from surelearn import _check, _core
 from surelearn.estimators.classifier import SureClassifier
@@ -18,10 +17,13 @@ from surelearn.estimators.labels import RowLabels
 from surelearn.estimators.readers import TextReader
 from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.estimators.row_input import check_class_weight
+from surelearn.estimators.text_shards import weighed_shard
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.rows import RowBatch
-from surelearn.text import HashingVectorizer
+from surelearn.rows import rows_of
+from surelearn.text import NativeVectorizer
 from surelearn.training.shards import Shard, named, spans, spread
+from surelearn.weights import Method
 
 #: Parameters that are the vectorizer's.
 VECTORIZER_PARAMS = (
@@ -33,8 +35,12 @@ VECTORIZER_PARAMS = (
     "n_features",
     "norm",
     "log_counts",
+    "idf",
     "keep_names",
 )
+
+#: Where single tokens and where longer n-grams are hashed to.
+_PLACES, _PLACES_OF_NGRAMS = 2**18, 2**20
 
 #: One text as a row: where it starts and ends, features, values.
 _Hashed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -61,13 +67,20 @@ random_state, verbose
     strip_accents : {"ascii", "unicode"} or None, default None
     stop_words : {"english"}, list or None, default None
         Words that are left out.
-    n_features : int, default 2**18
-        Places that words are hashed to. A quarter of scikit-learn's default: on our text sets it
-        cost at most 0.2 points, and many classes take a quarter of the memory and half the time.
+    n_features : int or "auto", default "auto"
+        Places that words are hashed to. ``"auto"``: 2**18 for single words or characters, 2**20 for
+        longer n-grams. scikit-learn has 2**20 for both: for words a quarter of it costs less than
+        0.1 points on our text sets, and many classes take a quarter of the memory and half the
+        time.
     norm : {"l1", "l2"} or None, default "l2"
         Length that every text is brought to.
     log_counts : bool, default True
         Whether the c-th time a word is met in a text counts less: c becomes ``1 + log c``.
+    idf : bool, default True
+        Whether rare words weigh more: by ``log((1 + n) / (1 + n_j)) + 1`` where n_j of n texts have
+        the word. `fit` counts all its texts first. `partial_fit`, `learn_one` and the first pass of
+        `fit_stream` weigh each text by those learnt so far, including itself; later passes by all
+        of the first. Texts to predict are weighed by all texts learnt so far.
     keep_names : bool, default True
         Whether to remember the first word met in each place, for `explain`.
     n_jobs : int or None, default None
@@ -93,7 +106,9 @@ temperature_
     ['great', 'dull']
     """
 
-    vectorizer_: HashingVectorizer
+    vectorizer_: NativeVectorizer
+    #: The class of `vectorizer_`.
+    _vectorizer: ClassVar[type[NativeVectorizer]] = NativeVectorizer
 
     def __init__(
         self,
@@ -104,15 +119,16 @@ temperature_
         lowercase: bool = True,
         strip_accents: str | None = None,
         stop_words: Any = None,
-        n_features: int = 2**18,
+        n_features: int | Literal["auto"] = "auto",
         norm: str | None = "l2",
         log_counts: bool = True,
+        idf: bool = True,
         keep_names: bool = True,
         covariance: str = "diagonal",
         projection: str = "auto",
-        constraints: Any = "single",
+        constraints: Any = "auto",
         multiclass: Any = "joint",
-        passes: int = 10,
+        passes: int | Literal["auto"] = "auto",
         shuffle: bool = True,
         fit_intercept: bool = True,
         initial_variance: float = 1.0,
@@ -125,6 +141,7 @@ temperature_
         combine: str = "evidence",
         merge_every: int | None = 1,
         decoding: str = "auto",
+        probability: str = "softmax",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -147,6 +164,7 @@ temperature_
             combine=combine,
             merge_every=merge_every,
             decoding=decoding,
+            probability=probability,
             random_state=random_state,
             verbose=verbose,
         )
@@ -158,6 +176,7 @@ temperature_
         self.n_features = n_features
         self.norm = norm
         self.log_counts = log_counts
+        self.idf = idf
         self.keep_names = keep_names
 
     def explain(
@@ -217,8 +236,9 @@ temperature_
         if isinstance(self.stop_words, list):  # which can be changed in place
             params["stop_words"] = list(self.stop_words)
         self.__dict__.pop("_reader", None)
-        self.vectorizer_ = HashingVectorizer(**params, alternate_sign=False, dtype=np.float32)
-        self.n_features_in_ = int(self.n_features) if isinstance(self.n_features, Integral) else 0
+        self.vectorizer_ = self._vectorizer(**params, alternate_sign=False, dtype=np.float32)
+        size = params["n_features"]
+        self.n_features_in_ = int(size) if isinstance(size, Integral) else 0
 
     def _check_settings(self) -> None:
         for name, value in self._vectorizer_params().items():
@@ -229,6 +249,15 @@ temperature_
         texts, labels, weight, kept = self._weighty(X, y, sample_weight, reset=reset)
         batch = super()._batch(texts, labels, weight, reset=reset)
         return batch if kept is None else batch._replace(numbers=kept)
+
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
+        """All texts, weighed by the counts of all."""
+        batch, classes = super()._whole(X, y, sample_weight, who)
+        if not self.idf:
+            return batch, classes
+        self.vectorizer_.count(batch.X)
+        X = self.vectorizer_.weigh_in_place(batch.X)
+        return batch._replace(rows=rows_of(X), X=X), classes
 
     def _weighty(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
@@ -272,7 +301,16 @@ temperature_
         cuts = list(enumerate(spans(len(labels), settings.n_shards)))
         shards = list(spread(cuts, lambda item: cut(*item), settings.method.threads))
         _check.some_weight(sum(shard.block.size for shard in shards))
+        if self.idf:
+            shards = self._weighed_shards(shards, settings.method.threads)
         return shards, classes, True
+
+    def _weighed_shards(self, shards: list[Shard], threads: int) -> list[Shard]:
+        """Shards whose texts are weighed by the counts of all."""
+        for shard in shards:
+            if shard.block.size:
+                self.vectorizer_.count(shard.block.X)
+        return list(spread(shards, lambda one: weighed_shard(one, self.vectorizer_), threads))
 
     def _n_features_of(self, X: Any) -> int:
         return int(self.vectorizer_.n_features)
@@ -298,16 +336,22 @@ temperature_
         self.n_features_in_ = reader.n_features
 
     def _vectorizer_params(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in VECTORIZER_PARAMS}
+        params = {name: getattr(self, name) for name in VECTORIZER_PARAMS}
+        if _check.is_auto(self.n_features):
+            single = isinstance(self.ngram_range, tuple | list) and {*self.ngram_range} == {1}
+            params["n_features"] = _PLACES if single else _PLACES_OF_NGRAMS
+        return params
 
-    def _reading(self, *, learning: bool = False) -> HashingVectorizer:
+    def _reading(self, *, learning: bool = False) -> NativeVectorizer:
         """The vectorizer that was fitted; without names for texts that are not learnt."""
         if learning or not self.vectorizer_.keep_names:
             return self.vectorizer_
         reader = self.__dict__.get("_reader")
         if reader is None:
             params = {**self.vectorizer_.get_params(), "keep_names": False}
-            self._reader = reader = HashingVectorizer(**params)
+            reader = self._vectorizer(**params)
+            reader.share_documents(self.vectorizer_)
+            self._reader = reader
         return reader
 
     def _feature_names(self, names: Any, n_features: int) -> Any:
@@ -359,7 +403,7 @@ temperature_
             self._check_settings()
         vectorizer = self._reading(learning=learning)
         vectorizer.n_jobs = self.n_jobs
-        rows = vectorizer.transform(X)
+        rows = vectorizer.unweighed(X) if learning else vectorizer.transform(X)
         _check.some_rows(rows.shape[0])
         return sparse.csr_matrix(rows)
 
@@ -369,9 +413,22 @@ temperature_
         text = _check.one_text(name, x)
         if self._fresh and learning:
             self._validated([text], reset=True, learning=True)
-        hashed = self._reading(learning=learning).transform_one(text)
+        reading = self._reading(learning=learning)
+        hashed = reading.unweighed_one(text) if learning else reading.transform_one(text)
         rows = _core.Rows.csr(*hashed, self.vectorizer_.n_features)
         return rows, self.vectorizer_.n_features, True
+
+    def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
+        if not self.vectorizer_.idf:
+            super()._learn_row(method, row, place, weight)
+            return
+        reader = self._own_reader()
+        weighed = reader.weighed(row, counting=True)
+        try:
+            super()._learn_row(method, weighed, place, weight)
+        except BaseException:
+            reader.forget(row, 0)
+            raise
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -386,7 +443,12 @@ temperature_
         return tags
 
 
-def new_vectorizer(estimator: SureTextClassifier) -> HashingVectorizer:
+def vectorizer_params(estimator: SureTextClassifier) -> dict[str, Any]:
+    """The parameters of the vectorizer, with a number in place of ``n_features="auto"``."""
+    return estimator._vectorizer_params()
+
+
+def new_vectorizer(estimator: SureTextClassifier) -> NativeVectorizer:
     """A vectorizer with the settings of an estimator that has not met any text."""
     return estimator._new_reader().vectorizer
 
@@ -394,6 +456,8 @@ def new_vectorizer(estimator: SureTextClassifier) -> HashingVectorizer:
 def taken(texts: Any, rows: Any) -> Any:
     """Some texts of a list or column, by numbers or a slice."""
     if not hasattr(texts, "to_pylist"):
+        from sklearn.utils import _safe_indexing
+
         return _safe_indexing(texts, rows)
     if isinstance(rows, slice):
         return texts.slice(rows.start, rows.stop - rows.start)
@@ -403,7 +467,7 @@ def taken(texts: Any, rows: Any) -> Any:
 class _Words:
     """Names of features, looked up when they are asked for."""
 
-    def __init__(self, known: HashingVectorizer | dict[int, str]) -> None:
+    def __init__(self, known: NativeVectorizer | dict[int, str]) -> None:
         self._known = known
 
     def __getitem__(self, features: NDArray[np.int64]) -> NDArray[Any]:

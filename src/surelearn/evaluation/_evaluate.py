@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import StreamProgress, SureRanker
 from surelearn.estimators.labels import as_labels, row_labels
 from surelearn.estimators.margins import Judgement, check_fitted, judge, many_labels, why_unsure
+from surelearn.estimators.ranker import SureRanker
 from surelearn.estimators.sources import opened
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._label_scores import LabelScores
@@ -22,6 +22,7 @@ from surelearn.evaluation._result import Evaluation
 from surelearn.prediction import judged_batches
 from surelearn.probability import Bins, entropy
 from surelearn.read import Labels
+from surelearn.training.stream import StreamProgress
 
 if TYPE_CHECKING:
     from surelearn.read import Source

@@ -3,6 +3,7 @@
 `surelearn.merge` is the public function. It has the room's name, so the room has another.
 """
 
+from surelearn.merging._documents import Documents, added
 from surelearn.merging._evidence import HOWS, Evidence, Way, counts_start_once, repeated, way_of
 from surelearn.merging._learnt import Merged, WeightsLearnt
 from surelearn.merging._scale import joined
@@ -11,12 +12,14 @@ from surelearn.merging._words import Words
 
 __all__ = [
     "HOWS",
+    "Documents",
     "Evidence",
     "MergeState",
     "Merged",
     "Way",
     "WeightsLearnt",
     "Words",
+    "added",
     "counts_start_once",
     "joined",
     "repeated",

@@ -43,7 +43,7 @@ class Summed:
     """Two or more such models."""
 
     classes: Classes
-    sums: Any  # of all that were moved: DiagonalMoves, FullMoves, DiagonalSums or FullSums
+    sums: Any  # of all that were moved: DiagonalMoves, FewMoves, DiagonalSums or FullSums
     n_narrow: int  # models whose untouched weights have the initial variance a margin
     n_wide: int  # and those that have it a block, see Scale
     power: int

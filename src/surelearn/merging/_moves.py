@@ -6,8 +6,9 @@ Only weights that a model has moved are in its sums, so the others are as they w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from surelearn.merging._exact import ExactSums
 from surelearn.merging._scale import Move, Scale, State, prior_run
 from surelearn.merging._sums import check_memory, n_digits
 from surelearn.merging._threads import in_threads, slices
-from surelearn.weights import Layout
+from surelearn.weights import Diagonal, Full, Layout
 
 #: Of a place and a count.
 _BYTES = 12
@@ -35,28 +36,16 @@ def lifetime(state: State, start: State | None) -> Lifetime:
     return Lifetime(before, state["rounds"] - before)
 
 
-def changed(state: State, start: State) -> tuple[State, State]:
+def changed(weights: Diagonal, start: State) -> tuple[State, State]:
     """A model and its start, of one scale and the same columns, where they differ."""
-    layout = Layout(**state["layout"])
-    prior = prior_run(layout, state["n_columns"], state["prior"])
-    features, here, there = _core.changed_runs(
-        state["features"], state["cells"], start["features"], start["cells"], prior
+    features, own, before, prior, rounds = _core.moved_since(
+        weights.core, start["features"], start["cells"]
     )
-    own, before = _lines(state["cells"], here, prior), _lines(start["cells"], there, prior)
-    if layout.second_order:
-        variances = slice(state["n_columns"], 2 * state["n_columns"])
+    if weights.layout.second_order:
+        variances = slice(weights.n_columns, 2 * weights.n_columns)
         _check.surer_than_start(own[:, variances], before[:, variances])
-    return (
-        {**state, "features": features, "cells": own},
-        {**start, "features": features, "cells": before},
-    )
-
-
-def _lines(cells: NDArray[Any], lines: NDArray[np.int64], prior: NDArray[Any]) -> NDArray[Any]:
-    """Runs by their lines; -1: one that was never moved."""
-    runs = cells[lines] if len(cells) else np.empty((len(lines), len(prior)), prior.dtype)
-    runs[lines < 0] = prior
-    return runs
+    start = {**start, "features": features, "cells": before}
+    return {**start, "prior": prior, "cells": own, "rounds": rounds}, start
 
 
 @dataclass(frozen=True)
@@ -104,8 +93,13 @@ class DiagonalMoves:
         places, digits, tops, counts = found
         return cls(places, ExactSums(digits, tops), counts, n_columns)
 
-    def plus(self, other: DiagonalMoves, *, threads: int = 1) -> DiagonalMoves:
+    def summed(self, threads: int = 1) -> DiagonalMoves:
+        """These sums."""
+        return self
+
+    def plus(self, other: DiagonalMoves | FewMoves, *, threads: int = 1) -> DiagonalMoves:
         """The moves of both."""
+        other = other.summed(threads)
         n_sums = self.sums.tops.shape[1]
         most = len(self.places) + len(other.places)
         check_memory(most * n_sums, self.sums.n_digits, most * _BYTES)
@@ -146,9 +140,10 @@ class DiagonalMoves:
         return DiagonalMoves(np.concatenate(places)[order], sums, self.counts[rows], width)
 
     def settled(
-        self, layout: Layout, start: State, *, scale: Scale, since: int, tau: float, threads: int
-    ) -> dict[str, Any]:
-        """Features that were moved, and their runs after `since` updates more than the start's."""
+        self, start: State, *, scale: Scale, since: int, tau: float, threads: int
+    ) -> Diagonal:
+        """The weights that were at `start`, `since` updates later."""
+        layout = Layout(**start["layout"])
         features, begins = np.unique(self.places // self.n_columns, return_index=True)
         cells = _runs(start, features, prior_run(layout, self.n_columns, scale.prior))
         ends = np.append(begins, len(self.places))
@@ -167,7 +162,93 @@ class DiagonalMoves:
             )
 
         in_threads(settle, slices(len(features), threads), threads)
-        return {"features": features, "cells": _check.finite_weights(cells)}
+        moved = {"features": features, "cells": _check.finite_weights(cells)}
+        return Diagonal.from_state(start).moved({**moved, "rounds": start["rounds"] + since})
+
+
+class Moved(NamedTuple):
+    """What one model has moved."""
+
+    state: State
+    start: State | None  # None: from the untrained one
+    scale: Scale
+
+    def summed(self) -> DiagonalMoves:
+        return DiagonalMoves.of(*self)
+
+    def runs(self) -> tuple[Any, ...]:
+        """As the core reads them."""
+        state, start = self.state, self.start
+        layout = Layout(**state["layout"])
+        first = prior_run(layout, state["n_columns"], self.scale.prior)[None]
+        begin = first if start is None else start["cells"]
+        life = lifetime(state, start)
+        return state["features"], state["cells"], begin, self.scale.units, life
+
+
+@dataclass(frozen=True)
+class FewMoves:
+    """Moves of a few models that are still apart.
+
+    They are summed feature by feature where a model is made of them, to the bits of
+    `DiagonalMoves`, without its arrays, which are larger than a few models and take several times
+    as long to write and read. Only float32: no sum of its numbers overflows.
+    """
+
+    models: tuple[Moved, ...]
+
+    #: More of them would be larger than their sums.
+    MOST: ClassVar = 4
+
+    def summed(self, threads: int = 1) -> DiagonalMoves:
+        first, *others = in_threads(Moved.summed, self.models, threads)
+        return reduce(partial(DiagonalMoves.plus, threads=threads), others, first)
+
+    def plus(
+        self, other: DiagonalMoves | FewMoves, *, threads: int = 1
+    ) -> DiagonalMoves | FewMoves:
+        """The moves of both."""
+        if isinstance(other, FewMoves) and len(self.models) + len(other.models) <= self.MOST:
+            return FewMoves(self.models + other.models)
+        return self.summed(threads).plus(other, threads=threads)
+
+    def moved(self, move: Move, layout: Layout) -> DiagonalMoves:
+        """The same moves under other columns."""
+        return self.summed().moved(move, layout)
+
+    def settled(
+        self, start: State, *, scale: Scale, since: int, tau: float, threads: int
+    ) -> Diagonal:
+        """The weights that were at `start`, `since` updates later."""
+        weights = Diagonal.from_state(start)
+        runs = [model.runs() for model in self.models]
+        worth = len(slices(max(len(moved[0]) for moved in runs), threads))
+        fit = _core.settle_runs(
+            weights.core, runs, scale.units, (start["rounds"], since), tau, worth
+        )
+        _check.weights_fit(fit, weights.layout.dtype)
+        return weights
+
+
+def moves_of(state: State, start: State | None, scale: Scale) -> DiagonalMoves | FewMoves:
+    """Those of one model; without a start from the untrained one."""
+    moved = Moved(state, start, scale)
+    return FewMoves((moved,)) if state["layout"]["dtype"] == "float32" else moved.summed()
+
+
+def moved_state(weights: Diagonal | Full | None) -> State | None:
+    """The state of a start; None where it is the untrained one."""
+    state = None if weights is None else weights.state()
+    return None if state is None or not is_moved(state) else state
+
+
+def is_moved(state: State) -> bool:
+    """Whether any weight differs from the start."""
+    if "features" in state:
+        return len(state["features"]) > 0
+    prior = state["sigma"].dtype.type(state["prior"])
+    start = np.eye(len(state["sigma"]), dtype=prior.dtype) * prior
+    return bool(state["means"].any()) or not np.array_equal(state["sigma"], start)
 
 
 def _runs(state: State, features: NDArray[np.int64], prior: NDArray[Any]) -> NDArray[Any]:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decode import LABELS, Code
+from surelearn.merging._documents import Documents, added
 from surelearn.merging._evidence import Evidence, Way, way_of
 from surelearn.merging._learnt import Merged, Sole, Summed, WeightsLearnt, goes_on
-from surelearn.merging._moves import DiagonalMoves, changed, lifetime
+from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._scale import (
     Classes,
     Scale,
@@ -77,6 +78,7 @@ class MergeState:
     trained: Sole | Summed | None
     words: Words | None
     projection: str | None  # None: one without rows has none to agree with
+    documents: Documents | None = None  # counted for the rarity of words
     make: Callable[[MergeState, MergeState | None], Any] | None = None  # an estimator of sums
     held: tuple[Any, ...] = ()  # records that were kept back
 
@@ -131,7 +133,7 @@ class MergeState:
             words=words,
             projection=model.projection if model.counts.any() or model.updates else None,
         )
-        before = None if start is None else _moved_state(start.weights)
+        before = None if start is None else moved_state(start.weights)
         known = model.classes if start is None else start.classes
         return replace(state, trained=state._sole(model.weights, before, known))
 
@@ -166,7 +168,7 @@ class MergeState:
             words=None,
             projection=None,
         )
-        return replace(state, trained=state._sole(weights, _moved_state(start), columns))
+        return replace(state, trained=state._sole(weights, moved_state(start), columns))
 
     def __add__(self, other: MergeState) -> MergeState:
         """The state of the models of both."""
@@ -189,6 +191,7 @@ class MergeState:
             code=other.code if self.code is None else self.code,
             trained=self._together(other, threads),
             words=united(self.words, other.words),
+            documents=added(self.documents, other.documents),
             projection=other.projection if self.projection is None else self.projection,
             make=other.make if self.make is None else self.make,
             held=self.held + other.held,
@@ -257,6 +260,13 @@ class MergeState:
         """The words of `result`."""
         return self.words if prior is None else united(self.words, prior.words)
 
+    def result_documents(self, prior: MergeState | None = None) -> Documents | None:
+        """The document counts of `result`; those of the start are counted once."""
+        start = None if prior is None else prior.documents
+        if self.documents is None or start is None:
+            return start if self.documents is None else self.documents
+        return self.documents.plus(start, 1 - self.n_models)
+
     # ---------------------------------------------------------------- internals
 
     def _check_fits(self, other: MergeState) -> None:
@@ -291,10 +301,12 @@ class MergeState:
         """What one model has learnt, since a start with these classes where there is one."""
         if weights is None:
             return None
-        state: State = weights.state()
         if before is None or not isinstance(self.how, Evidence):
-            return Sole(self.classes, state) if _is_moved(state) else None
-        state, before = changed(state, self._start_at(before, known, state))
+            state: State = weights.state()
+            return Sole(self.classes, state) if is_moved(state) else None
+        assert isinstance(weights, Diagonal)
+        like = {"layout": asdict(weights.layout), "prior": weights.prior}
+        state, before = changed(weights, self._start_at(before, known, like))
         if len(state["features"]) == 0 and state["rounds"] == before["rounds"]:
             return None
         return Sole(self.classes, state, before)
@@ -336,7 +348,7 @@ class MergeState:
         kind = FullSums if self.layout.covariance == "full" else DiagonalSums
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
             if isinstance(self.how, Evidence):
-                sums: Any = DiagonalMoves.of(state, start, scale)
+                sums: Any = moves_of(state, start, scale)
             else:
                 sums = kind.of(state, scale, plain=self.how == "uniform")
         wide, rounds = int(scale.wide), lifetime(state, start).since
@@ -401,10 +413,10 @@ class MergeState:
         if begun is not None:
             start = self._start_at(begun, known, start)
             scale = scale_of(start, self.initial_variance, halves=scale.halves)
-        arrays = summed.sums.settled(
-            self.layout, start, scale=scale, since=summed.rounds, tau=tau, threads=threads
+        weights: Diagonal = summed.sums.settled(
+            start, scale=scale, since=summed.rounds, tau=tau, threads=threads
         )
-        return _after(start, {**arrays, "rounds": start["rounds"] + summed.rounds})
+        return weights
 
     def _untrained(self, scale: Scale) -> State:
         """Diagonal weights that have learnt nothing."""
@@ -468,21 +480,6 @@ def _way(how: str | Evidence, layout: Layout) -> Way:
     """A full covariance keeps the gain of a row whole: what its models know is added up."""
     way = way_of(how)
     return "bayes" if layout.covariance == "full" and isinstance(way, Evidence) else way
-
-
-def _moved_state(weights: Diagonal | Full | None) -> State | None:
-    """The state of a start; None where it is the untrained one."""
-    state = None if weights is None else weights.state()
-    return None if state is None or not _is_moved(state) else state
-
-
-def _is_moved(state: State) -> bool:
-    """Whether any weight differs from the start."""
-    if "features" in state:
-        return len(state["features"]) > 0
-    prior = state["sigma"].dtype.type(state["prior"])
-    start = np.eye(len(state["sigma"]), dtype=prior.dtype) * prior
-    return bool(state["means"].any()) or not np.array_equal(state["sigma"], start)
 
 
 def _counts(state: MergeState, classes: Classes) -> NDArray[np.int64]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from surelearn import _check, _core
 from surelearn.graph import Graph
@@ -37,6 +36,8 @@ class GraphTable(NamedTuple):
     @property
     def is_forest(self) -> bool:
         """Whether no graph has a loop: an edge each joins two trees."""
+        from scipy.sparse.csgraph import connected_components  # slow to import
+
         first = np.repeat(self.node_bounds[:-1], np.diff(self.edge_bounds))
         begin, end = self.edge_bounds[[0, -1]]
         ends = (self.ends[begin:end] + first[:, None]).T

@@ -80,7 +80,7 @@ class LabelScorer(Scorer):
         mean, spread = self.noisy_moments(rows, tau=1.0)
         _check.some_label(mean.shape[1], "calibrate")
         truth = places.astype(np.int64).ravel()
-        return probability.fit_temperature(mean.ravel(), spread.ravel(), truth)
+        return probability.fit_temperature(mean.ravel(), spread.ravel(), truth, shrink=True)
 
     def score(self, rows: Any) -> Scored:
         """Label sets, probabilities and sureness from one pass over the rows."""

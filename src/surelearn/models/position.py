@@ -42,6 +42,8 @@ class StreamPosition:
         Total number of passes.
     ended : bool
         Whether this pass has reached the end of the source.
+    kept_until : int
+        The pass in which records that are kept back are learnt; 0: none are.
     """
 
     files: tuple[str, ...]
@@ -55,6 +57,7 @@ class StreamPosition:
     seed: int = 0
     passes: int = 1
     ended: bool = False
+    kept_until: int = 0
 
     def after(self, place: Place, rows: int, n_bad: int) -> StreamPosition:
         """The position after a block; an empty block is not counted."""
@@ -78,7 +81,7 @@ class StreamPosition:
         number = self.number + 1
         return replace(self, number=number, place=self.begin, block=0, rows=0, ended=False)
 
-    def going_on(self, source: Source, passes: int) -> StreamPosition:
+    def going_on(self, source: Source, passes: int, kept_until: int = 0) -> StreamPosition:
         """The position at which to resume in a source, which may have grown.
 
         After a single pass, the new part continues that pass. After several passes, the new part
@@ -86,8 +89,17 @@ class StreamPosition:
         """
         now = replace(self, files=tuple(source.names), passes=passes)
         if self.ended and self.number >= passes > 1:
-            now = replace(now, number=1, begin=self.place, block=0, rows=0)
+            now = replace(now, number=1, begin=self.place, block=0, rows=0, kept_until=kept_until)
+        else:
+            now = replace(now, kept_until=self._still_kept(passes, kept_until))
         return replace(now, ended=False)
+
+    def _still_kept(self, passes: int, kept_until: int) -> int:
+        """Until when records are kept back: as planned at first, or until an earlier last pass."""
+        if self.kept_until <= 1 and kept_until <= 1:  # a single pass leaves none to be learnt
+            return kept_until
+        is_over = self.kept_until < self.number
+        return self.kept_until if is_over else max(min(self.kept_until, passes), self.number)
 
     def goes_on_in(self, source: Source, passes: int) -> bool:
         """Whether this is a position in `source`: the same files, perhaps followed by others.
@@ -138,6 +150,7 @@ class StreamPosition:
             place=_place_in("place", fields.list("place")),
             begin=_place_in("begin", fields.list("begin")),
             ended=fields.flag("ended"),
+            kept_until=fields.integer("kept_until") if fields.has("kept_until") else 0,
             **{name: fields.integer(name) for name in _NUMBERS},
         )
 

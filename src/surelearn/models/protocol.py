@@ -71,7 +71,7 @@ def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "ro
     number : int
         Number of the record in the user's data.
     place : int
-        Number of records of the call that were learnt before this one.
+        Number of records that this call has learnt before it.
     exact : bool
         Whether the scheme is `Exact`.
     unit : {"row", "sequence", "group"}

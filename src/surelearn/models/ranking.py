@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from surelearn import _check, _core, probability, weights
 from surelearn.merging import MergeState, Way
@@ -206,6 +205,8 @@ class RankModel:
                 for (_, mean, covariance), which in zip(groups, right, strict=True)
             ]
             return float(-np.log(np.maximum(np.concatenate(own), 0.5 / _DRAWS)).mean())
+
+        from scipy.optimize import minimize_scalar  # slow to import
 
         # More digits would only fit the noise of the draws.
         found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded", options={"xatol": 0.01})

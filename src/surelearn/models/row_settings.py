@@ -18,6 +18,13 @@ from surelearn.models.protocol import UpdateMethod
 from surelearn.models.rows import RowModel
 from surelearn.weights import Layout, fits
 
+#: The forms of label probabilities: of the mean scores, or over the distribution of the weights.
+PROBABILITIES = ("softmax", "exact")
+
+#: With ``passes="auto"``, so many rows are learnt in `fit`, within these numbers of passes; see
+#: docs/theory/defaults.md.
+_ROWS_LEARNT, _FEWEST_PASSES, _MOST_PASSES = 10_000, 3, 10
+
 
 @dataclass(frozen=True)
 class ClassifierSettings:
@@ -65,27 +72,33 @@ class RowSettings(ClassifierSettings):
 
     rule: rules.Rule
     constraints: constraints.Constraints
+    chooses_constraints: bool  # whether the parameter is "auto"
     method: UpdateMethod
     decoding: str
     covariance: str
     passes: int
+    chooses_passes: bool  # whether the parameter is "auto"
     shuffle: bool
     averaged: bool
     verbose: int
     n_shards: int
     combine: str
     merge_every: int | None
+    probability: str
+    calibrates: bool  # whether rows are kept back to calibrate the probabilities
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> RowSettings:
-        """Check every parameter of a `SureClassifier`."""
-        scheme = constraints.get(params["constraints"])
+        """Check every parameter of a `SureClassifier`, and the keyword `calibrate` of `fit`."""
         rule = rules.get(params["rule"])
         core = rule.core()
         covariance = _check.choice("covariance", params["covariance"], ["diagonal", "full"])
+        multiclass = reductions.multiclass(params["multiclass"])
+        several = multiclass == "joint" and covariance == "diagonal" and not core.first_order
+        chooses = _check.is_auto(params["constraints"])
+        scheme = _chosen(several) if chooses else constraints.get(params["constraints"])
         cost = _check.cost(params["cost"])
         _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
-        multiclass = reductions.multiclass(params["multiclass"])
         decoding = reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
         if multiclass != "joint":
             _check_reduced(scheme, covariance=covariance, cost=cost)
@@ -94,6 +107,7 @@ class RowSettings(ClassifierSettings):
         return cls(
             rule=rule,
             constraints=scheme,
+            chooses_constraints=chooses,
             method=UpdateMethod(core, scheme.core(), cost, threads),
             multiclass=multiclass,
             decoding=decoding,
@@ -102,13 +116,16 @@ class RowSettings(ClassifierSettings):
                 "projection", params["projection"], ["auto", "precision", "covariance"]
             ),
             dtype=dtype.name,
-            passes=_check.count("passes", params["passes"]),
+            **_passes(params["passes"], params["n_shards"]),
             shuffle=_check.flag("shuffle", params["shuffle"]),
             intercept=_check.flag("fit_intercept", params["fit_intercept"]),
             averaged=_check.flag("average", params["average"]),
             initial_variance=_check.prior(params["initial_variance"], dtype),
             class_weight=_check.class_weight(params["class_weight"]),
             verbose=_check.verbosity(params["verbose"]),
+            probability=_check.choice("probability", params["probability"], PROBABILITIES),
+            calibrates=_check.flag("calibrate", params.get("calibrate", True))
+            and not core.first_order,
             **sharding(params, rule),
         )
 
@@ -134,7 +151,8 @@ class RowSettings(ClassifierSettings):
         """Raise for settings that rows of many labels cannot have."""
         _check.for_many_labels("multiclass", self.multiclass, ["joint", "ovr"])
         _check.for_many_labels("decoding", self.decoding, ["auto"])
-        _check.for_many_labels("constraints", self.constraints, [constraints.Single()])
+        if not self.chooses_constraints:
+            _check.for_many_labels("constraints", self.constraints, [constraints.Single()])
         _check.for_many_labels("covariance", self.covariance, ["diagonal"])
         _check.for_many_labels("cost", None if self.method.cost is None else "a matrix", [None])
         _check.for_many_labels("class_weight", self.class_weight, [None])
@@ -144,9 +162,30 @@ class RowSettings(ClassifierSettings):
     ) -> RowModel:
         """The untrained model of `fit`, with all classes known."""
         model = self.untrained(n_features, is_sparse=is_sparse, many=many)
-        self.constraints.check_rivals(len(classes) - 1)
+        self.check_rivals(len(classes) - 1)
         self.check_classes(classes, model)
         return model.with_classes(classes)
+
+    def check_rivals(self, n_rivals: int) -> None:
+        """Raise if the constraints that were asked for need more rivals than there are."""
+        if not self.chooses_constraints:
+            self.constraints.check_rivals(n_rivals)
+
+    def for_rows(self, n: int) -> RowSettings:
+        """The settings of `fit` for so many rows: with ``passes="auto"`` few rows get more."""
+        if not self.chooses_passes or self.n_shards > 1:
+            return self
+        passes = -(-_ROWS_LEARNT // max(1, n))
+        return replace(self, passes=min(max(passes, _FEWEST_PASSES), _MOST_PASSES))
+
+    @property
+    def calibrates_streams(self) -> bool:
+        """Whether the temperature follows a stream: by one model, with rows kept back.
+
+        A code that is fixed must know all classes from the first block on.
+        """
+        follows = self.n_shards == 1 and not reductions.is_fixed(self.multiclass)
+        return self.calibrates and follows and self.probability == "softmax"
 
     def going_on(self, model: RowModel) -> RowModel:
         """A fitted model to continue with under these settings, which must match it."""
@@ -185,7 +224,7 @@ class RowSettings(ClassifierSettings):
             _check.same_order(fitted.second_order, self.rule)
 
     def taught(self) -> dict[str, Any]:
-        names = ("rule", "constraints", "covariance", "dtype", "multiclass", "initial_variance")
+        names = ("rule", "covariance", "multiclass", "constraints", "dtype", "initial_variance")
         cost = self.method.cost
         return {
             **{name: getattr(self, name) for name in names},
@@ -193,6 +232,18 @@ class RowSettings(ClassifierSettings):
             "average": self.averaged,
             "cost": None if cost is None else cost.tolist(),
         }
+
+
+def _chosen(several: bool) -> constraints.Constraints:
+    """The constraints of "auto": the three best rivals raise the accuracy of the first pass."""
+    return constraints.Sequential(3) if several else constraints.Single()
+
+
+def _passes(value: Any, n_shards: Any) -> dict[str, Any]:
+    """The number of passes; "auto" without a number of rows: of a stream, or of shards."""
+    if not _check.is_auto(value):
+        return {"passes": _check.count("passes", value), "chooses_passes": False}
+    return {"passes": _FEWEST_PASSES if n_shards == 1 else _MOST_PASSES, "chooses_passes": True}
 
 
 def _check_pieces(

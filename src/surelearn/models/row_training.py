@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.merging import MergeState, Way, Words
+from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.models import reductions
+from surelearn.models.calibration import Follower, kept_in_block, places_of
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.label_scoring import scorer_of
-from surelearn.models.protocol import Order, Packed, Report
+from surelearn.models.protocol import Order, Packed, Refused, Report
 from surelearn.models.row_settings import (
     RowSettings,
     balanced_stream,
@@ -23,6 +26,7 @@ from surelearn.models.row_settings import (
     times,
 )
 from surelearn.models.rows import ClassModel, RowBatch, RowModel, joined
+from surelearn.models.scoring import MeanScorer
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
 from surelearn.weights import rows_of
@@ -49,6 +53,15 @@ class Features(NamedTuple):
         _check.sound_rows(rows.fault)
         return rows
 
+    def take(self, rows: Any) -> Features:
+        """Some rows, by numbers or a slice; words have been met before."""
+        if not self.is_sparse:
+            return Features((self.arrays[0][rows],), self.n_features)
+        starts, features, values = self.arrays
+        shape = len(starts) - 1, self.n_features
+        some = sparse.csr_matrix((values, features, starts), shape)[rows]
+        return Features((some.indptr, some.indices, some.data), self.n_features)
+
 
 class RowReader(Protocol):
     """Turns the contents of records, numbers or texts, into rows."""
@@ -63,14 +76,27 @@ class RowReader(Protocol):
     def meet(self, features: Features) -> None:
         """Remember the words of a block; called in the order of the blocks."""
 
+    def weighed(self, rows: _core.Rows, *, counting: bool) -> _core.Rows:
+        """Rows as they are learnt: weighed by the documents counted so far.
+
+        With `counting`, each row is counted first, in the order of the rows.
+        """
+
+    def forget(self, rows: _core.Rows, first: int) -> None:
+        """Undo the counting of the rows from `first` on."""
+
     def words(self) -> Words | None:
         """The words of the features."""
 
-    def know(self, words: Words | None) -> None:
-        """Continue with the words of a merged model."""
+    def documents(self) -> Documents | None:
+        """The documents counted so far, if any are."""
+
+    def know(self, words: Words | None, documents: Documents | None = None) -> None:
+        """Continue with the words and document counts of a merged model; without counts of it,
+        with the counts there are."""
 
     def fork(self) -> Self:
-        """A new reader with the same settings."""
+        """A new reader with the same settings and document counts, and no words."""
 
 
 class RowBlock(NamedTuple):
@@ -88,6 +114,20 @@ class RowBlock(NamedTuple):
     @property
     def size(self) -> int:
         return self.span[1] - self.span[0]
+
+    def take(self, rows: Any) -> RowBlock:
+        """Some rows of a block of a stream, by numbers or a slice."""
+        assert self.features is not None
+        weight = None if self.weight is None else self.weight[rows]
+        return RowBlock.read(self.features.take(rows), self.labels.take(rows), weight)
+
+    @classmethod
+    def read(
+        cls, features: Features, labels: Labels, weight: NDArray[np.float64] | None
+    ) -> RowBlock:
+        """A block of a stream."""
+        rows, span = features.rows(), (0, labels.n_rows)
+        return cls(rows, labels, weight, features.is_sparse, span, features=features)
 
     @classmethod
     def of(
@@ -131,6 +171,9 @@ class RowTrainable:
         self.model = model
         self._declared = declared
         self._watch = watch
+        self.follower: Follower | None = None  # the temperature of a stream, if it is calibrated
+        self.kept_until = 0  # the pass of a stream in which rows that are kept back are learnt
+        self.held: list[tuple[Any, Labels]] = []  # rows that no merged part has learnt
         self._met: set[Any] = set()  # labels of all records, including those of weight 0
         self._labels: dict[Any, int] = {}  # labels of packed blocks, numbered as they appear
 
@@ -152,7 +195,7 @@ class RowTrainable:
             labels, weight = labels.take(kept), weight[kept]
         if not labels.n_rows:
             return RowBlock(None, labels, weight, False, (0, 0))
-        return self._block(self.reader.read(X, source.feature_names), labels, weight)
+        return RowBlock.read(self.reader.read(X, source.feature_names), labels, weight)
 
     def met_all(self, *, resumed: bool) -> None:
         weights = self.settings.class_weight
@@ -173,11 +216,6 @@ class RowTrainable:
         else:
             _check.two_classes(self.model.classes, "fit_stream")
 
-    @staticmethod
-    def _block(features: Features, labels: Labels, weight: NDArray[np.float64] | None) -> RowBlock:
-        rows, span = features.rows(), (0, labels.n_rows)
-        return RowBlock(rows, labels, weight, features.is_sparse, span, features=features)
-
     def pack(self, block: RowBlock) -> Packed:
         features, labels = block.features, block.labels
         assert features is not None  # only blocks of a stream are packed
@@ -192,9 +230,8 @@ class RowTrainable:
         *arrays, codes, starts, weight = packed.arrays
         n_features, weighted = packed.info
         labels = Labels(codes, np.array(list(self._labels)), starts if len(starts) else None)
-        return self._block(
-            Features(tuple(arrays), n_features), labels, weight if weighted else None
-        )
+        features = Features(tuple(arrays), n_features)
+        return RowBlock.read(features, labels, weight if weighted else None)
 
     # ---------------------------------------------------------------- learning
 
@@ -207,14 +244,89 @@ class RowTrainable:
         starts_pass: bool = False,
         report: Report | None = None,
     ) -> RowBlock:
-        if block.features is not None and number == 1:
+        if block.features is None:  # rows in memory have been weighed
+            self._learn(block, order, number=number, starts_pass=starts_pass, report=report)
+            return block
+        if number == 1:
             self.reader.meet(block.features)
+        if number > self.kept_until or block.labels.starts is not None:
+            self._learn_read(block, order, number=number, starts_pass=starts_pass)
+        elif self.kept_until == 1:
+            self._learn_halves(block, starts_pass=starts_pass)
+        else:
+            self._learn_without(block, order, number=number, starts_pass=starts_pass)
+        return block  # as it was read: later passes weigh it by all counts of the first
+
+    def _learn_halves(self, block: RowBlock, *, starts_pass: bool) -> None:
+        """Learn a block of a single pass, and predict some rows of its second half on the way."""
+        first, second = np.arange(block.size // 2), np.arange(block.size // 2, block.size)
+        self._learn_part(block, first, number=1, starts_pass=starts_pass)
+        self._follow(block, kept_in_block(block.size))
+        self._learn_part(block, second, number=1, starts_pass=starts_pass and not len(first))
+
+    def _learn_without(
+        self, block: RowBlock, order: Order, *, number: int, starts_pass: bool
+    ) -> None:
+        """Learn a block without the rows that it keeps back until a later pass, or until now."""
+        kept = kept_in_block(block.size)
+        every = np.arange(block.size) if order is None else order
+        rows = every[~np.isin(every, kept)]
+        self._learn_part(block, rows, number=number, starts_pass=starts_pass)
+        if number == self.kept_until:
+            self._follow(block, kept)
+            self._learn_part(block, kept, number=1, starts_pass=False)
+        elif len(kept) and self.model is not None and self.model.weights is not None:
+            some = block.take(kept)
+            asked = scorer_of(self.model, self.settings.rule)
+            right = asked.right(self.reader.weighed(some.rows, counting=False), some.labels)
+            self.model.mistakes[-1] += int(np.count_nonzero(~right))
+
+    def _learn_part(
+        self, block: RowBlock, rows: NDArray[np.int64], *, number: int, starts_pass: bool
+    ) -> None:
+        """Learn some rows of a block, in this order."""
+        if not len(rows):
+            return
+        try:
+            self._learn_read(block.take(rows), None, number=number, starts_pass=starts_pass)
+        except Refused as error:
+            error.place = int(rows[error.place])
+            raise
+
+    def _follow(self, block: RowBlock, kept: NDArray[np.int64]) -> None:
+        """Move the temperature by rows that have not been learnt."""
+        model = self.model
+        if self.follower is None or model is None or model.weights is None:
+            return
+        asked, labels = MeanScorer(model, self.settings.rule), block.labels.take(kept)
+        places = places_of(asked, labels)
+        kept = kept[places >= 0]
+        if len(kept):
+            rows = self.reader.weighed(block.take(kept).rows, counting=False)
+            self.follower = self.follower.after(asked, rows, places[places >= 0])
+            self._publish(model)
+
+    def _learn_read(self, block: RowBlock, order: Order, *, number: int, starts_pass: bool) -> None:
+        """Learn a block of a stream."""
+        with self._weighed(block.rows, self.model, counting=number == 1) as rows:
+            weighed = block._replace(rows=rows)
+            self._learn(weighed, order, number=number, starts_pass=starts_pass, report=None)
+
+    def _learn(
+        self,
+        block: RowBlock,
+        order: Order,
+        *,
+        number: int,
+        starts_pass: bool,
+        report: Report | None,
+    ) -> None:
         model = self._present(block)
         places = _places(model, block.labels.values)
         is_balanced = self.settings.class_weight == "balanced" and block.features is not None
         if places is None or (is_balanced and number == 1):
             self._learn_new(model, block, starts_pass=starts_pass)
-            return block
+            return
         codes = places[block.labels.codes]
         weight = _balanced(model, codes, block.weight) if is_balanced else block.weight
         if starts_pass:
@@ -222,7 +334,21 @@ class RowTrainable:
         self._publish(model)
         batch = RowBatch(block.rows, None, codes, weight, block.numbers, block.labels.starts)
         self._learn_known(batch, block.span, order=order, counts=number == 1, report=report)
-        return block
+
+    @contextmanager
+    def _weighed(
+        self, rows: _core.Rows, model: RowModel | None, *, counting: bool
+    ) -> Iterator[_core.Rows]:
+        """Rows to learn in this context by `model`; those that are not learnt are not counted."""
+        before = 0 if model is None else model.rows_learnt
+        weighed = self.reader.weighed(rows, counting=counting)
+        try:
+            yield weighed
+        except BaseException:
+            if counting:
+                learnt = before if self.model is None else self.model.rows_learnt
+                self.reader.forget(rows, learnt - before)
+            raise
 
     def _learn_known(
         self,
@@ -256,10 +382,14 @@ class RowTrainable:
         if starts_pass:
             model.mistakes.append(0)
         batch = RowBatch(block.rows, None, y, block.weight, block.numbers, labels.starts)
-        self.absorb(model, batch)
+        self._absorb(model, batch)
 
     def absorb(self, model: RowModel, batch: RowBatch) -> None:
-        """Continue from `model` with rows that may have new classes."""
+        """Continue from `model` with rows that may have new classes, counting their documents."""
+        with self._weighed(batch.rows, model, counting=True) as rows:
+            self._absorb(model, batch._replace(rows=rows))
+
+    def _absorb(self, model: RowModel, batch: RowBatch) -> None:
         if self.settings.class_weight == "balanced":
             batch = batch._replace(weight=stream_weight(model, batch))
         model.absorb(self.settings.method, batch, publish=self._publish)
@@ -296,12 +426,14 @@ class RowTrainable:
 
     def state(self, how: Way, start: RowModel | None = None) -> MergeState:
         model = self.untrained(is_sparse=False) if self.model is None else self.model
-        return model.merge_state(how, words=self.reader.words(), start=start)
+        words, documents = self.reader.words(), self.reader.documents()
+        return model.merge_state(how, words=words, documents=documents, start=start)
 
     def take(self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1) -> None:
-        self.reader.know(total.result_words(prior))
+        self.reader.know(total.result_words(prior), total.result_documents(prior))
         projection = self.settings.resolved(is_sparse=False)
         self._publish(RowModel.merged(total, prior, projection=projection, threads=threads))
+        self.held = [one.records for one in total.held]
         warn_if_worse(total.held, self._right, total.how)
 
     def rewound(self, start: RowModel, state: MergeState) -> RowModel | None:

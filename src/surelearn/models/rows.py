@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 from surelearn.decode import LABELS, Code, columns_of
-from surelearn.merging import MergeState, Way, Words
+from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.models import reductions
 from surelearn.models.protocol import UpdateMethod, refused
 from surelearn.models.snapshot import Snapshot, copied
@@ -133,6 +133,8 @@ class RowModel(ClassModel):
         How three or more classes are learnt; ``"labels"``: a row has any number of labels.
     code : Code or None
         The code of the classes; None if they are learnt together or fewer than three.
+    rows_learnt : int
+        Rows learnt since the model was made or loaded, in all passes.
     """
 
     layout: Layout
@@ -145,6 +147,7 @@ class RowModel(ClassModel):
     updates: int = 0
     multiclass: reductions.Multiclass = "joint"
     code: Code | None = None
+    rows_learnt: int = 0
 
     @cached_property
     def _all_known(self) -> NDArray[np.uint8]:
@@ -155,10 +158,16 @@ class RowModel(ClassModel):
         return None if self.code is None else self.code.matrix.ravel()
 
     def merge_state(
-        self, how: Way, *, words: Words | None = None, start: RowModel | None = None
+        self,
+        how: Way,
+        *,
+        words: Words | None = None,
+        documents: Documents | None = None,
+        start: RowModel | None = None,
     ) -> MergeState:
         """What merging needs from this model, which was trained from `start`."""
-        return MergeState.of_learnt(self, how, words=words, start=start)
+        state = MergeState.of_learnt(self, how, words=words, start=start)
+        return replace(state, documents=documents)
 
     @classmethod
     def merged(
@@ -343,6 +352,7 @@ class RowModel(ClassModel):
         if stopped:
             raise refused(self, 0, 0, exact=method.scheme.exact)
         self.add(tally)
+        self.rows_learnt += 1
         self.counts[place] += 1
 
     def _learn_coded_row(
@@ -362,6 +372,7 @@ class RowModel(ClassModel):
         if targets.starts is not None:
             _, rows = spans_of(targets.starts, rows)
         self.meet(targets.y[rows])
+        self.rows_learnt += learnt.rows
         self.add(learnt)
 
     def absorb(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +19,8 @@ Array = NDArray[np.float64]
 
 #: Draws per row for sampled probabilities: the standard error is at most 0.005.
 _DRAWS = 10_000
+#: The factor that brings the logistic distribution nearest to the standard normal one.
+_LOGISTIC = 1.702
 #: The largest variance: one that overflows is cut.
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -159,7 +162,7 @@ class Scorer:
 
     def probabilities(self, rows: Any, *, log: bool = False) -> Array:
         """The probability of each class, or its logarithm."""
-        return self._probabilities(*self.noisy_moments(rows), log=log)
+        return self._of_moments(*self.moments(rows), log=log)
 
     def entropy(self, rows: Any) -> Array:
         """Normalised entropy of the probabilities of each row."""
@@ -207,18 +210,27 @@ class Scorer:
             found = self._top_two_with_noise(_top_two(mean, spread), np.ones(1))
         else:  # full covariance: the core bounds the rounding error of the variance of a gap
             found = self.top_two(rows)
-        p = self._probabilities(*self._with_noise(mean, spread))
+        p = self._of_moments(mean, spread)
         return Scored(found.best, p, found.sureness)
 
     def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
-        """The temperature that makes the classes in `places` most probable."""
+        """The temperature that makes the classes in `places` most probable.
+
+        It is shrunk, for few rows or only right ones.
+        """
         mean, spread = self.noisy_moments(rows, tau=1.0)
         code, own = self.model.code, (np.arange(len(mean)), places)
         if code is None:
-            return probability.fit_temperature(mean, spread, places)
+            return probability.fit_temperature(mean, spread, places, shrink=True)
         return probability.best_temperature(
-            lambda tau: decode.label_probabilities(code, mean, spread * tau**2, log=True)[own]
+            lambda tau: decode.label_probabilities(code, mean, spread * tau**2, log=True)[own],
+            shrink=True,
         )
+
+    def log_losses(self, rows: Any, places: NDArray[np.int64]) -> Callable[[float], Array]:
+        """The log loss of each row, as a function of the temperature, given its class."""
+        own = np.arange(len(places)), places
+        return lambda tau: -replace(self, temperature=tau).probabilities(rows, log=True)[own]
 
     def sampled(self, rows: Any, n_samples: int, random: np.random.Generator) -> Array:
         """The share of draws of the weights in which each class wins."""
@@ -255,6 +267,10 @@ class Scorer:
         spread = spread + (noise if is_margin else 0.5 * noise)
         return mean, np.minimum(spread * tau**2, LARGEST)
 
+    def _of_moments(self, mean: Array, own: Array, *, log: bool = False) -> Array:
+        """Probabilities of classes, given mean scores and the variances of the weights."""
+        return self._probabilities(*self._with_noise(mean, own), log=log)
+
     def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
         """Exact probabilities; sampled ones with covariances between scores."""
         if spread.ndim == 3:  # a fixed seed: the same rows give the same probabilities
@@ -287,6 +303,54 @@ class Scorer:
 
 
 @dataclass(slots=True)
+class MeanScorer(Scorer):
+    r"""A scorer whose probabilities are the softmax of the mean scores over a temperature.
+
+    .. math:: Pr[y] \propto \exp\Big(\frac{1.702\, s_y}{\tau \sqrt{n}}\Big)
+
+    with n the rule's label noise, 1 if it has none: for two classes and tau = 1 this is near
+    :math:`\Phi(M / \sqrt n)`. Variances of the weights count for sureness only, so that the most
+    probable class is always the one with the largest score.
+
+    Parameters
+    ----------
+    softness : float
+        The temperature tau; `temperature`, which scales standard deviations, stays 1.
+    """
+
+    softness: float = 1.0
+
+    def probabilities(self, rows: Any, *, log: bool = False) -> Array:
+        return self._soft(self.class_scores(rows), self.softness, log=log)
+
+    def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
+        losses = self.log_losses(rows, places)
+        return probability.best_temperature(lambda tau: -losses(tau), shrink=True)
+
+    def log_losses(self, rows: Any, places: NDArray[np.int64]) -> Callable[[float], Array]:
+        scores, own = one_or_many(self.class_scores(rows)), (np.arange(len(places)), places)
+        if scores.ndim > 1:
+            return lambda tau: -self._soft(scores, tau, log=True)[own]
+        # A stream asks for some fifty temperatures after each block, most often of two classes.
+        rival = np.where(places == 1, -scores, scores)
+        return lambda tau: np.asarray(np.logaddexp(0.0, self._over(tau, rival)))
+
+    def _of_moments(self, mean: Array, own: Array, *, log: bool = False) -> Array:
+        scores = mean if self.model.code is None else self._decoded(mean, own)
+        return self._soft(scores, self.softness, log=log)
+
+    def _soft(self, scores: Array, tau: float, *, log: bool) -> Array:
+        return _softmax(self._over(tau, one_or_many(scores)), log=log)
+
+    def _over(self, tau: float, scores: Array) -> Array:
+        """Scores over a temperature."""
+        factor = _LOGISTIC / (tau * np.sqrt(self.rule.label_noise or 1.0))
+        with np.errstate(over="ignore"):
+            divided: Array = np.clip(scores * factor, -1e300, 1e300)
+        return divided
+
+
+@dataclass(slots=True)
 class SoftmaxScorer(Scorer):
     """A scorer whose probabilities are the softmax of the scores, as the log loss has them.
 
@@ -305,7 +369,8 @@ class SoftmaxScorer(Scorer):
         mean, spread = self.noisy_moments(rows, tau=1.0)
         own = np.arange(len(mean)), places
         return probability.best_temperature(
-            lambda tau: self._probabilities(mean / tau, spread / tau**2, log=True)[own]
+            lambda tau: self._probabilities(mean / tau, spread / tau**2, log=True)[own],
+            shrink=True,
         )
 
     def sampled(self, rows: Any, n_samples: int, random: np.random.Generator) -> Array:
@@ -325,9 +390,16 @@ class SoftmaxScorer(Scorer):
     def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
         if self.moderated:  # MacKay 1992, eq. 10
             mean = mean / np.sqrt(1.0 + np.pi / 8.0 * spread)
-        mean, _ = _of_each_class(mean, spread)
-        p: Array = log_softmax(mean, axis=1) if log else softmax(mean, axis=1)
-        return p
+        return _softmax(mean, log=log)
+
+
+def _softmax(scores: Array, *, log: bool) -> Array:
+    """The softmax of the scores of each row, or its logarithm; a margin is that of two classes."""
+    if log and scores.ndim == 1:  # where one class is sure, a sum over both would lose its digits
+        return -np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)], 1)
+    scores, _ = _of_each_class(scores, scores)
+    p: Array = log_softmax(scores, axis=1) if log else softmax(scores, axis=1)
+    return p
 
 
 def _of_each_class(mean: Array, spread: Array) -> tuple[Array, Array]:

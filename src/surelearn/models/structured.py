@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from surelearn import _check, merging
 from surelearn.merging import Merged, MergeState, Way
@@ -137,6 +136,8 @@ def fitted_temperature(
         p = marginals(float(np.exp(log_temperature)))
         own = np.maximum(p[np.arange(len(places)), places], np.finfo(float).tiny)
         return float(-np.log(own).mean())
+
+    from scipy.optimize import minimize_scalar  # slow to import
 
     found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
     return float(np.exp(found.x))

@@ -114,4 +114,4 @@ def frame(ax: Axes, accuracy: Mapping[str, Array], full: Mapping[str, Array]) ->
 
 def subtitle(n_runs: int) -> str:
     runs = "One run" if n_runs == 1 else f"Mean and standard error over {n_runs} runs"
-    return f"{runs}, smoothed over nine tests; thin lines: all labels, learnt once"
+    return f"{runs}, smoothed over nine tests; thin lines: all labels"

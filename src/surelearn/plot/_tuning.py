@@ -13,7 +13,7 @@ from surelearn.estimators.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
 from surelearn.tuning import Standings
-from surelearn.tuning.search import described
+from surelearn.tuning.candidates import described
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,8 @@ class TuningDisplay(Display):
     names : list of str
         The settings of each candidate, the winner first.
     behind, deviation : array of shape (n_candidates,)
-        The progressive validation error of each candidate minus that of the winner, and the
-        standard error of this difference.
+        The error of each candidate minus that of the winner, and the standard error of this
+        difference.
     error : float
         The error of the winner.
 
@@ -68,7 +68,7 @@ class TuningDisplay(Display):
 
     @classmethod
     def from_table(cls, table: Standings, *, top: int | None = _TOP) -> Self:
-        """The best candidates of a table of `tune`, without those that failed.
+        """The best candidates of a table of `tune`, of those that were judged by all passes.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class TuningDisplay(Display):
         ax.axvline(0.0, color=COLOURS[0], linewidth=1)
         ax.set_yticks(places, [plain(word(name, 50)) for name in self.names_])
         ax.invert_yaxis()
-        ax.set_xlabel("More errors than the winner (% of all rows)", fontsize=FONT)
+        ax.set_xlabel("More errors than the winner (% of judged rows)", fontsize=FONT)
         quiet(ax, "x")
         told = f"Bars: two standard errors. The winner has {100 * self.error_:.2f} % errors."
         head(ax, None if title is None else plain(title), told)

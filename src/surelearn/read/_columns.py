@@ -256,7 +256,7 @@ def faulty(table: Any, columns: Columns) -> NDArray[np.bool_]:
     for name in filter(None, (columns.text, columns.label)):
         column = table.column(name)
         if column.null_count:
-            bad |= column.is_null().to_numpy()
+            bad |= numbers_of(column.is_null())
         if columns.many and name == columns.label:
             bad |= _faulty_lists(one_piece(column))
         if str(column.type) == "double":
@@ -274,17 +274,17 @@ def _faulty_lists(column: Any) -> NDArray[np.bool_]:
     from pyarrow import compute
 
     values = column.flatten()
-    bad = values.is_null().to_numpy(zero_copy_only=False)
+    bad = numbers_of(values.is_null())
     if str(values.type) == "double":
-        bad = ~(np.abs(values.to_numpy(zero_copy_only=False)) < 1e308)
-    rows = compute.list_parent_indices(column).to_numpy()
+        bad = ~(np.abs(numbers_of(values)) < 1e308)
+    rows = numbers_of(compute.list_parent_indices(column))
     found: NDArray[np.bool_] = np.bincount(rows[bad], minlength=len(column)) > 0
     return found
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:
     """A numeric column, with NaN for null."""
-    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+    return np.array(numbers_of(table.column(name)), dtype=np.float64)
 
 
 def _labels(column: Any, columns: Columns) -> Labels:
@@ -294,7 +294,7 @@ def _labels(column: Any, columns: Columns) -> Labels:
 def label_lists_of(column: Any) -> Labels:
     """A column of lists of labels; a label that a list repeats counts once."""
     found = labels_of(column.flatten())
-    starts = np.append(0, np.cumsum(column.value_lengths().to_numpy()))
+    starts = np.append(0, np.cumsum(numbers_of(column.value_lengths())))
     return Labels(found.codes, found.values, starts.astype(np.int64)).in_order()
 
 
@@ -303,11 +303,27 @@ def labels_of(column: Any) -> Labels:
     coded = column.dictionary_encode()
     values = coded.dictionary
     if "string" not in str(values.type):
-        return Labels(coded.indices.to_numpy(), values.to_numpy(zero_copy_only=False))
-    texts = values.to_pylist()
+        return Labels(numbers_of(coded.indices), numbers_of(values))
+    return Labels(numbers_of(coded.indices), text_values(values.to_pylist()))
+
+
+def text_values(texts: list[str]) -> NDArray[Any]:
+    """Distinct labels as an array."""
     # A NumPy string array drops NUL characters at the end of a text; an object array keeps them.
     padded = any(text.endswith("\0") for text in texts)
-    return Labels(coded.indices.to_numpy(), np.array(texts, dtype=object if padded else str))
+    return np.array(texts, dtype=object if padded else str)
+
+
+def numbers_of(column: Any) -> NDArray[Any]:
+    """A column of numbers or flags as an array; `to_numpy` would import pandas, if it is there."""
+    from pyarrow import types
+
+    array = one_piece(column)
+    if array.null_count or types.is_temporal(array.type) or not types.is_primitive(array.type):
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+    if types.is_boolean(array.type):
+        return np.from_dlpack(array.cast("uint8")).astype(bool)
+    return np.from_dlpack(array)
 
 
 def one_piece(column: Any) -> Any:

@@ -1,8 +1,8 @@
-"""JSON lines, parsed by pyarrow in blocks; a block that it refuses is parsed line by line.
+"""JSON lines: texts and labels by the core, else by pyarrow in blocks, else line by line.
 
-pyarrow numbers rows within a block, cannot skip a bad one, and accepts two records on a line or one
-record on two lines. So a block is parsed again if pyarrow raises, or if it finds another number of
-records than lines.
+The core takes a block whose lines are all plain (`jsonl.hpp`). pyarrow numbers rows within a block,
+cannot skip a bad one, and accepts two records on a line or one record on two lines. So a block is
+parsed again if pyarrow raises, or if it finds another number of records than lines.
 """
 
 from __future__ import annotations
@@ -14,12 +14,22 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from surelearn import _check
+from surelearn import _check, _core
 from surelearn._check import BadInput, bad_record
 from surelearn.read._batch import Batch
-from surelearn.read._columns import Columns, ColumnSpec, batch_of, faulty, kind_of, shown
+from surelearn.read._columns import (
+    Columns,
+    ColumnSpec,
+    batch_of,
+    faulty,
+    kind_of,
+    shown,
+    text_values,
+)
 from surelearn.read._kept import kept_column, values_of
+from surelearn.read._labels import Labels
 from surelearn.read._lines import Lines
 
 if TYPE_CHECKING:
@@ -29,6 +39,13 @@ if TYPE_CHECKING:
 _LOOKED = 100
 
 _NEWLINE, _OPEN, _CLOSE = b"\n{}"
+
+#: Kinds of labels that the core reads, by their numbers there, and what makes an array of them.
+_NATIVE: dict[str, tuple[int, Callable[[list[str]], NDArray[Any]]]] = {
+    "a text": (0, text_values),
+    "a whole number": (1, lambda labels: np.array(labels).astype(np.int64)),
+    "true or false": (2, lambda labels: np.array(labels) == "true"),
+}
 
 
 class JsonLines:
@@ -105,11 +122,34 @@ class JsonLines:
         return columns.schema(kept=True) if as_they_are else None
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
+        plain = self._plain(lines)
+        if plain is not None:
+            return plain
         table = self._table(lines)
         if table is None or faulty(table, self.columns).any():
             return self._one_by_one(lines, name, first)
         kept = {column: kept_column(table.column(column)) for column in self.columns.keep}
         return batch_of(table, self.columns, kept=kept)
+
+    def _plain(self, lines: bytes) -> Batch | None:
+        """The batch that the core parses; None if it is asked for too much, or a line is not plain.
+
+        None is no verdict: pyarrow and Python decide what is good, and say what is wrong.
+        """
+        import pyarrow
+
+        columns = self.columns
+        others = columns.weight or columns.keep or columns.many
+        if columns.text is None or others or columns.kind not in _NATIVE:
+            return None
+        kind, values_of_kind = _NATIVE[columns.kind]
+        found = _core.parse_jsonl(lines, text=columns.text, label=columns.label, kind=kind)
+        if found is None:
+            return None
+        starts, texts, codes, values = found
+        buffers = [None, pyarrow.py_buffer(starts), pyarrow.py_buffer(texts)]
+        X = pyarrow.Array.from_buffers(pyarrow.string(), len(starts) - 1, buffers)
+        return Batch(X, None if columns.label is None else Labels(codes, values_of_kind(values)))
 
     def _table(self, lines: bytes) -> Any:
         """The table that pyarrow parses; None if it raises or does not find one record a line."""

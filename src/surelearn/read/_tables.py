@@ -17,6 +17,7 @@ from surelearn.read._columns import (
     ColumnSpec,
     batch_of,
     faulty,
+    numbers_of,
     one_piece,
     shown,
     there,
@@ -276,8 +277,8 @@ def _cast_lists(column: Any, kind: str | None) -> Any:
 
     lists = one_piece(column.cast(pyarrow.large_list(_one_of(column.type))))
     values = one_piece(_cast(pyarrow.chunked_array([lists.flatten()]), kind))
-    sizes = lists.value_lengths().fill_null(0).to_numpy()
-    is_null = np.append(lists.is_null().to_numpy(zero_copy_only=False), False)
+    sizes = numbers_of(lists.value_lengths().fill_null(0))
+    is_null = np.append(numbers_of(lists.is_null()), False)
     starts = pyarrow.array(np.append(0, np.cumsum(sizes)), pyarrow.int64(), mask=is_null)
     return pyarrow.chunked_array([pyarrow.LargeListArray.from_arrays(starts, values)])
 

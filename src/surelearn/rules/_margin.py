@@ -45,7 +45,7 @@ class Probit(Rule):
 
     Parameters
     ----------
-    noise : float > 0, default 0.3
+    noise : float > 0, default 1
         Variance `n` of the noise: a larger value trusts a label less.
 
     References
@@ -54,7 +54,7 @@ class Probit(Rule):
     """
 
     name = "probit"
-    noise: float = 0.3
+    noise: float = 1.0
 
     @property
     def label_noise(self) -> float:

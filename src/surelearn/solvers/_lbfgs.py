@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from surelearn.solvers._objective import Array, Loss, Prior, curvature
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 #: A relative decrease of the objective below this share of `tol`, so often in a row, ends the
 #: search: large values of features make plateaus. The test of scipy looks at one decrease, and is
@@ -65,6 +69,8 @@ def lbfgs(
     ----------
     Byrd, Lu, Nocedal & Zhu 1995, A limited memory algorithm for bound constrained optimization.
     """
+    from scipy.optimize import Bounds, minimize  # slow to import
+
     begin = prior.start(loss.n_weights) if start is None else start
     steepness = curvature(loss, begin, threads)
     search = _Search(loss, prior, l1, steepness, tol=tol, threads=threads, clock=Clock(report))

@@ -23,12 +23,13 @@ class Claim(os.PathLike[str]):
 
 
 @contextmanager
-def claimed(path: str | os.PathLike[str]) -> Iterator[Claim]:
-    """A context in which no other training may write to a model file, which need not exist.
+def claimed(path: str | os.PathLike[str], *, doing: str = "training it") -> Iterator[Claim]:
+    """A context in which no other process may write to a file, which need not exist.
 
-    It locks a file next to the model. The operating system releases the lock when the process ends,
+    It locks another file next to it. The operating system releases the lock when the process ends,
     even if it is killed, so a leftover file blocks no later training. Without support for locks, or
-    in a read-only folder, training goes on without one. A `Claim` may be claimed again.
+    in a read-only folder, work goes on without one. A `Claim` may be claimed again. The error for a
+    second process says what the first one is `doing`.
     """
     if isinstance(path, Claim):
         yield path
@@ -42,7 +43,7 @@ def claimed(path: str | os.PathLike[str]) -> Iterator[Claim]:
         except BlockingIOError:
             raise BlockingIOError(
                 f"{os.fspath(path)} must have one writer at a time, got a second one: "
-                f"{_process_in(beside)} is training it. Wait for its end, or name another file."
+                f"{_process_in(beside)} is {doing}. Wait for its end, or name another file."
             ) from None
         except OSError:  # a file system without locks, or a read-only folder
             pass

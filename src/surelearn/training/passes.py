@@ -44,10 +44,20 @@ def run(
 
 
 def random_orders(
-    random: np.random.RandomState, n: int, *, shuffle: bool
+    random: np.random.RandomState,
+    n: int,
+    *,
+    shuffle: bool,
+    without: NDArray[np.int64] | None = None,
 ) -> Callable[[int], NDArray[np.int64] | None]:
-    """A function that gives a new random order for each pass of `fit`; None without shuffling."""
-    return lambda _: new_order(random, n) if shuffle else None
+    """A function that gives a new random order for each pass of `fit`; None without shuffling.
+
+    The records in `without` are not in any order.
+    """
+    if without is None or not len(without):
+        return lambda _: new_order(random, n) if shuffle else None
+    rows = np.delete(np.arange(n, dtype=np.int64), without)
+    return lambda _: rows[new_order(random, len(rows))] if shuffle else rows
 
 
 def new_order(random: np.random.RandomState, n: int) -> NDArray[np.int64]:

@@ -19,8 +19,9 @@ R = TypeVar("R")
 #: Results per thread that may wait: enough to keep threads busy, few enough to save memory.
 _WAITING = 2
 
-#: How often to try to stop a source that is no longer needed, and seconds to wait each time.
+#: How often to try to stop a source that is no longer needed.
 _TRIES = 5
+#: Seconds of a wait, before the next try or before Python may handle a signal.
 _PATIENCE = 0.2
 
 
@@ -31,18 +32,33 @@ class _Job(Generic[R]):
         self._work = work
         self._found: SimpleQueue[Callable[[], R]] = SimpleQueue()
 
-    def do(self) -> None:
-        self._found.put(_tried(self._work))
+    def do(self, caught: type[BaseException] = BaseException) -> None:
+        self._found.put(_tried(self._work, caught))
+
+    @property
+    def is_done(self) -> bool:
+        return not self._found.empty()
 
     def result(self) -> R:
-        return self._found.get()()
+        return _waited_for(self._found)()
 
 
-def _tried(work: Callable[[], R]) -> Callable[[], R]:
+def _waited_for(queue: SimpleQueue[T]) -> T:
+    """The next item of a queue.
+
+    A wait without a timeout may outlast a Ctrl-C: Python handles a signal in the main thread only,
+    and one that arrives just before the wait, or in another thread, does not end the wait.
+    """
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=_PATIENCE)
+
+
+def _tried(work: Callable[[], R], caught: type[BaseException]) -> Callable[[], R]:
     """Do the work now: the function returns what it returned, or raises what it raised."""
     try:
         found = work()
-    except BaseException as error:
+    except caught as error:
         return partial(_fail, error)
     return lambda: found
 
@@ -52,10 +68,15 @@ def _fail(error: BaseException) -> Any:
 
 
 class _Ahead(Generic[T, R]):
-    """A thread that draws items, and others that work on them."""
+    """A thread that draws items, and others that work on them.
 
-    def __init__(self, items: Iterable[T], work: Callable[[T], R], threads: int) -> None:
-        self._items, self._work, self._threads = items, work, threads
+    The caller is one of the others if it `helps`.
+    """
+
+    def __init__(
+        self, items: Iterable[T], work: Callable[[T], R], threads: int, *, helps: bool
+    ) -> None:
+        self._items, self._work, self._threads, self._helps = items, work, threads, helps
         self.jobs: SimpleQueue[_Job[R] | None] = SimpleQueue()  # in order
         self._to_do: SimpleQueue[_Job[R] | None] = SimpleQueue()
         self._room: SimpleQueue[None] = SimpleQueue()
@@ -71,13 +92,24 @@ class _Ahead(Generic[T, R]):
         # Such threads do not keep the process alive: a source may block for ever.
         start_new_thread(self._draw, ())
         self._is_drawing = True
-        while self._started < self._threads:
+        while self._started < self._threads - self._helps:
             start_new_thread(self._do, ())
             self._started += 1
 
     def make_room(self) -> None:
         """Let one more item be drawn."""
         self._room.put(None)
+
+    def result_of(self, job: _Job[R]) -> R:
+        """The result of a job; until there is one, a caller that helps does jobs itself."""
+        while self._helps and not job.is_done:
+            try:
+                other = self._to_do.get_nowait()
+            except Empty:
+                break
+            assert other is not None  # only `end` puts None
+            other.do(Exception)  # a Ctrl-C is no result of a job
+        return job.result()
 
     def end(self, stop: Callable[[], object] | None) -> None:
         """Try to stop drawing, but do not wait for long; wait for the others.
@@ -96,7 +128,7 @@ class _Ahead(Generic[T, R]):
         for _ in range(self._started):
             self._to_do.put(None)
         for _ in range(self._started):
-            self._done.get()
+            _waited_for(self._done)
 
     def _draw(self) -> None:
         try:
@@ -127,18 +159,24 @@ def prefetch(
     work: Callable[[T], R],
     threads: int,
     stop: Callable[[], object] | None = None,
+    *,
+    helps: bool = False,
 ) -> Generator[R, None, None]:
     """``map(work, items)``: one thread draws the items, several threads work on them.
 
     An exception of an item or its work is raised in its turn. A slow source does not delay results
     that are ready. When no more results are needed, `stop` is called, perhaps more than once; it
     should cancel whatever the source is waiting for.
+
+    With `helps`, the caller is one of the threads: while the next result is not ready, it works on
+    items too, so no core is idle whether the work or what the caller does with it takes longer. A
+    Ctrl-C then waits for the work at hand, which should be short.
     """
-    ahead = _Ahead(items, work, threads)
+    ahead = _Ahead(items, work, threads, helps=helps)
     try:
         ahead.start()
-        while (job := ahead.jobs.get()) is not None:
-            yield job.result()
+        while (job := _waited_for(ahead.jobs)) is not None:
+            yield ahead.result_of(job)
             ahead.make_room()
     finally:
         ahead.end(stop)

@@ -133,22 +133,32 @@ def train_shards(
     trainable: Learner[Any, Any], shards: Sequence[Shard], start: Learnt, rounds: Rounds
 ) -> None:
     """All rounds over the shards of one machine, in threads; `trainable` gets the merged model."""
-    prior = None
+    begun, prior = start.at_rest(), None
 
     def work(shard: Shard) -> Any:
         with named(shard.number):
             return learn_round(shard, begun, rounds, stop=stop, spares=spares)
 
-    for _ in range(rounds.number):
-        stop, begun = Event(), start.at_rest()
+    for number in range(rounds.number):
+        if number > 0:
+            begun, prior = _start_of_round(trainable, rounds)
+        stop = Event()
         spares: deque[Any] = deque()
         states = spread(shards, work, rounds.threads, stop.set)
         # While shards are being learnt all cores are taken.
         merging = rounds.threads if len(shards) <= rounds.threads else 1
         total = summed(states, threads=merging)
         trainable.take(total, prior, threads=rounds.threads)
-        assert trainable.model is not None
-        start, prior = trainable.model, trainable.state(rounds.way)
+
+
+def _start_of_round(trainable: Learner[Any, Any], rounds: Rounds) -> tuple[Any, Any]:
+    """The merged model at rest, and its state: a look at all weights serves both."""
+    merged = trainable.model
+    assert merged is not None
+    trainable.model = begun = merged.at_rest()
+    prior = trainable.state(rounds.way)
+    trainable.model = merged
+    return begun, prior
 
 
 def summed(states: Iterator[Any], *, threads: int = 1) -> Any:

@@ -1,6 +1,7 @@
 """Passes over a source larger than memory; must not know formats or the kind of model.
 
-Threads read and prepare blocks ahead; training takes them in order. The model and its
+Threads read and prepare blocks ahead; training takes them in order. The thread that trains prepares
+blocks as well while the next one is not ready. The model and its
 `StreamPosition` are the only state: threads and cache can be lost at any time.
 """
 
@@ -70,6 +71,8 @@ class StreamOptions:
         The position where the model's training stopped; None if it did not come from a source.
     is_new : bool
         Whether the model starts untrained.
+    kept_until : int
+        The pass in which records that the model keeps back are learnt; 0: none are.
     progress : function or None
         Called after each block.
     """
@@ -81,6 +84,7 @@ class StreamOptions:
     cache_bytes: int = 2**34
     before: StreamPosition | None = None
     is_new: bool = True
+    kept_until: int = 0
     progress: Callable[[StreamProgress], None] | None = None
 
 
@@ -227,7 +231,12 @@ class StreamTrainer(Generic[B]):
     def _begin(self) -> StreamPosition:
         """The position to start from, or to resume at."""
         options, source, before = self._options, self._source, self._options.before
-        anew = StreamPosition(tuple(source.names), seed=options.seed, passes=options.passes)
+        anew = StreamPosition(
+            tuple(source.names),
+            seed=options.seed,
+            passes=options.passes,
+            kept_until=options.kept_until,
+        )
         if options.is_new:
             return anew
         if before is None or not before.goes_on_in(source, options.passes):
@@ -236,7 +245,7 @@ class StreamTrainer(Generic[B]):
             self._learner.starts_pass = True
             return anew
         before.check_in(source)
-        now = before.going_on(source, options.passes)
+        now = before.going_on(source, options.passes, options.kept_until)
         self._learner.starts_pass = now.number < before.number
         self._resumed = before
         return now
@@ -274,7 +283,7 @@ class StreamTrainer(Generic[B]):
     def _feed(self) -> Generator[PreparedBlock[B], None, None]:
         """The remaining blocks of this pass."""
         if self.cache.is_whole:
-            return prefetch(self.cache.blocks(), self._cached, self._options.threads)
+            return prefetch(self.cache.blocks(), self._cached, self._options.threads, helps=True)
         return raising(self._read())
 
     def _read(self) -> Generator[Tried[PreparedBlock[B]], None, None]:
@@ -286,7 +295,8 @@ class StreamTrainer(Generic[B]):
                 yield tried
                 if tried[0].size:
                     break
-        yield from prefetch(blocks, work, self._options.threads, self._source.cancel)
+        threads, cancel = self._options.threads, self._source.cancel
+        yield from prefetch(blocks, work, threads, cancel, helps=True)
 
     def _prepare(self, block: Any) -> PreparedBlock[B]:
         """Parse and prepare a block of the source; runs in any thread."""

@@ -1,5 +1,6 @@
-"""`tune`: compare many settings in one pass over the data, and fit the best."""
+"""`tune`: compare many settings, and fit the best."""
 
-from surelearn.tuning.search import Standings, Tuning, tune
+from surelearn.tuning.search import Tuning, tune
+from surelearn.tuning.standings import Standings
 
 __all__ = ["Standings", "Tuning", "tune"]

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
 from surelearn import _check
+from surelearn.estimators.classifier import SureClassifier
 from surelearn.models.row_settings import RowSettings
-from surelearn.rules import AROW, NHERD, PA1, SCW1, SCW2, Probit, Rule, Stdev, Variance
+from surelearn.rules import AROW, NHERD, Probit, Rule, Stdev, Variance
 
 Params = dict[str, Any]
 
-#: Rules to try with the estimator's other settings and the default projection for the input. They
-#: lie around those that did best on real data sets; see docs/theory/defaults.md.
+#: Rules to try with the estimator's other settings, from bold to cautious; see docs/howto/tune.md.
+#: All are second-order: the winner must have probabilities.
 RULES: tuple[Rule, ...] = (
-    *(AROW(r=r) for r in (0.3, 1.0, 3.0, 30.0)),
-    *(Variance(phi=phi) for phi in (0.1, 0.3, 1.0, 3.0)),
-    *(Stdev(phi=phi) for phi in (0.3, 1.0, 2.0)),
-    *(Probit(noise=noise) for noise in (0.03, 0.1, 0.3, 1.0, 10.0)),
-    SCW1(phi=1.0, C=1.0),
-    SCW1(phi=3.0, C=0.3),
-    SCW2(phi=3.0, C=0.1),
-    SCW2(phi=3.0, C=0.3),
-    *(NHERD(C=C) for C in (0.1, 0.3, 1.0)),
-    *(PA1(C=C) for C in (0.1, 1.0)),
+    *(Probit(noise=noise) for noise in (0.3, 1.0, 3.0, 10.0)),
+    *(AROW(r=r) for r in (1.0, 10.0)),
+    *(NHERD(C=C) for C in (0.1, 0.3)),
+    Variance(phi=1.0),
+    Stdev(phi=2.0),
 )
-#: Rules to try with the other projection as well.
-PROJECTED: tuple[Rule, ...] = (AROW(r=1.0), Variance(phi=3.0), Stdev(phi=2.0))
-#: Rules to try with averaging. It seldom wins the first pass over sparse rows, but often wins on
-#: small dense data.
-AVERAGED: tuple[Rule, ...] = (Variance(phi=0.3), PA1(C=0.1))
-AVERAGED_DENSE: tuple[Rule, ...] = (*AVERAGED, AROW(r=1.0), AROW(r=10.0), Probit(noise=1.0))
+#: Rules to try with averaging, which helps most on small dense data.
+AVERAGED: tuple[Rule, ...] = (Probit(noise=1.0), AROW(r=10.0))
+#: Rules to try with the other projection.
+PROJECTED: tuple[Rule, ...] = (AROW(r=1.0),)
 
 #: Parameters that candidates may set. The others define the task or how the work is done.
 TUNABLE = (
@@ -51,12 +47,13 @@ TUNABLE = (
 
 
 def default(is_sparse: bool) -> list[Params]:
-    """The default candidates: cautious to bold rules, both projections, averaging."""
+    """The default candidates: the estimator as it is, other rules, averages and projections."""
     other = "covariance" if is_sparse else "precision"
     return [
+        {},
         *({"rule": rule} for rule in RULES),
+        *({"rule": rule, "average": True} for rule in AVERAGED),
         *({"rule": rule, "projection": other} for rule in PROJECTED),
-        *({"rule": rule, "average": True} for rule in (AVERAGED if is_sparse else AVERAGED_DENSE)),
     ]
 
 
@@ -114,3 +111,74 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     return bool(a == b)
+
+
+class Entrant(NamedTuple):
+    """A candidate's parameters, and the checked settings they give."""
+
+    params: Params
+    settings: RowSettings
+
+
+def entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> list[Entrant]:
+    """All candidates, checked and without duplicates."""
+    given = candidates is not None
+    every = listed(candidates) if given else default(is_sparse)
+
+    def entrant(params: Params) -> Entrant:
+        full = clone(estimator).set_params(**params).get_params(deep=False)
+        return Entrant(params, RowSettings.of(full))
+
+    return _distinct(_sound(every, entrant, strict=given), is_sparse, strict=given)
+
+
+def _sound(
+    every: Sequence[Params], make: Callable[[Params], Entrant], *, strict: bool
+) -> list[Entrant]:
+    """The candidates that `make` accepts; `strict` raises for the first one that it refuses."""
+    found, errors = [], []
+    for i, params in enumerate(every):
+        try:
+            found.append(make(params))
+        except (TypeError, ValueError, NotImplementedError) as error:
+            if strict:
+                raise type(error)(f"candidates[{i}], {described(params)}: {error}") from None
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _distinct(found: Iterable[Entrant], is_sparse: bool, *, strict: bool) -> list[Entrant]:
+    kept: list[Entrant] = []
+    for i, one in enumerate(found):
+        twin = next((k for k in kept if alike(k.settings, one.settings, is_sparse)), None)
+        if twin is None:
+            kept.append(one)
+        elif strict:
+            raise ValueError(
+                f"candidates must all differ, got candidates[{i}], {described(one.params)}, which "
+                f"learns the same as {described(twin.params)}."
+            )
+    return kept
+
+
+def fitting(
+    found: Sequence[Entrant], n_features: int, classes: NDArray[Any], *, strict: bool
+) -> list[Entrant]:
+    """The candidates for which there are enough classes and memory."""
+    every_settings = {id(one.params): one.settings for one in found}
+
+    def checked(params: Params) -> Entrant:
+        settings = every_settings[id(params)]
+        settings.check_rivals(len(classes) - 1)
+        settings.check_classes(classes, settings.untrained(n_features, is_sparse=True))
+        return Entrant(params, settings)
+
+    return _sound([one.params for one in found], checked, strict=strict)
+
+
+def described(params: Params) -> str:
+    """The parameters in one line; the rule comes first, without ``rule=``."""
+    rest = [f"{name}={value!r}" for name, value in params.items() if name != "rule"]
+    return ", ".join([*([str(params["rule"])] if "rule" in params else []), *rest]) or "as it is"

@@ -1,8 +1,8 @@
-"""`tune`: train many settings on the same rows at once, and finish training the best."""
+"""`tune`: judge many settings by what `fit` makes of them, and fit the winner."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,54 +11,23 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators.base import put_model
 from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.labels import has_label_sets
-from surelearn.estimators.readers import NumberReader
+from surelearn.estimators.row_estimator import train_batch
 from surelearn.estimators.row_input import whole_batch
-from surelearn.estimators.table import Table, word
 from surelearn.models.protocol import Refused
-from surelearn.models.row_settings import RowSettings
-from surelearn.models.row_training import RowBlock, RowTrainable
-from surelearn.models.rows import RowModel
-from surelearn.training.passes import new_order, random_orders, reports, run
-from surelearn.tuning import candidates as settings_to_try
-from surelearn.tuning.candidates import Params
+from surelearn.models.row_training import RowBlock
+from surelearn.models.rows import RowBatch
+from surelearn.training.passes import new_order
+from surelearn.training.shards import spread
+from surelearn.tuning.candidates import Entrant, described, entrants, fitting
+from surelearn.tuning.final import Judge, Verdict, best_of, parts
+from surelearn.tuning.standings import Standings, standings
 from surelearn.tuning.sweep import Candidate, OrderedRows, ranked, sweep
 
-
-class Standings(Table):
-    """The candidates of `tune`, best first. Each column is a read-only attribute.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of the columns, in order.
-    parameters : ndarray of dict
-        The parameters that the candidate sets.
-    mistakes : ndarray of int
-        Rows that the candidate mispredicted before it learnt them; a tie counts as a mistake.
-    error, deviation : ndarray of float
-        Progressive validation error and its standard error; NaN for a failed candidate.
-    behind, behind_deviation : ndarray of float
-        Difference to the winner's error, and its standard error. The comparison is paired, row by
-        row, so this is smaller than the standard errors of the two errors suggest.
-    updates : ndarray of int
-        Rows that changed the weights.
-    failure : ndarray of str
-        Why a candidate failed; the column is absent if none did.
-    """
-
-    _kind = "Standings"
-    _right = "fiu"
-
-    @staticmethod
-    def _cell(name: str, value: Any) -> str:
-        if name == "parameters":
-            return word(described(value), 60)
-        if isinstance(value, float) and not np.isnan(value):
-            return f"{value:.4f}"
-        return Table._cell(name, value)
+#: So many candidates reach the final, besides the estimator as it is. One pass tells little about
+#: which is best after several: the first round only shortens long lists.
+_FINALISTS = 13
 
 
 class Tuning(NamedTuple):
@@ -66,6 +35,14 @@ class Tuning(NamedTuple):
 
     best: SureClassifier
     table: Standings
+
+    @property
+    def default_is_best(self) -> bool:
+        """Whether the estimator as it is has won."""
+        return not self.table.parameters[0]
+
+    def __repr__(self) -> str:
+        return f"{_conclusion(self.table)}\n{self.table}"
 
 
 def tune(
@@ -78,12 +55,22 @@ def tune(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Tuning:
-    """Find the best settings in one pass over the data, and fit them.
+    """Find the best settings for the passes that the estimator makes, and fit them.
 
-    Candidates are compared by progressive validation: each predicts a row before it learns it, so
-    every row counts and none is held out. All candidates see the rows in the same order, that of
-    `fit`. The candidate with the fewest mistakes wins; the first one wins a tie. It then makes the
-    other passes of the estimator, and ends with the same bits as ``fit`` would give.
+    *Judgement.* Each candidate is trained as `fit` does, in all passes, without a tenth of the
+    rows, at most 5,000. These judge it by its error and by the log loss of its calibrated
+    probabilities. If they are fewer than 2,000, other tenths are kept back in turn until that many
+    rows, or all, have been judged.
+
+    *Choice.* The estimator as it is wins unless others are better by more than two standard errors
+    of the paired difference: they have fewer errors and a log loss that is not higher by one, or no
+    more errors and a lower log loss. Among those, or where it is not among the candidates, the
+    least error wins; within one standard error of it the least log loss. The winner is then fitted
+    to all rows by `fit`.
+
+    *First round.* Of more than 13 candidates, those with the fewest mistakes in one pass over all
+    rows are judged: each predicts a row before it learns it (progressive validation). The estimator
+    as it is always takes part.
 
     Parameters
     ----------
@@ -93,28 +80,29 @@ def tune(
     y : array of shape (n_samples,)
     candidates : list of dict, or dict of list, optional
         Parameters to try, such as ``[{"rule": "arow"}, {"rule": "stdev", "average": True}]``. A
-        dict of lists stands for all combinations. Default: 30 candidates (33 for dense X), some of
-        them with the other projection or with averaging; those that do not fit the estimator are
+        dict of lists stands for all combinations, and ``{}`` in a list for the estimator as it is.
+        Default: the estimator as it is and a dozen others; those that do not fit the estimator are
         left out.
     sample_weight : array of shape (n_samples,), optional
-        Rows of weight 0 are left out. Mistakes are counted without weights.
+        Rows of weight 0 are left out. Mistakes and losses are counted without weights.
     n_jobs : int or None, default None
         Threads; None and -1: as many as there are cores. It never changes the result.
     verbose : int, default 0
-        1 prints how many candidates are done.
+        1 prints how many candidates are done, and the conclusion.
 
     Returns
     -------
     Tuning
         ``best, table = tune(...)``: a fitted classifier with the parameters of the winner, and a
-        table of all candidates, best first. A candidate fails if a row would leave it without
-        usable weights; it comes last, with the reason. If all fail, the call raises the reason of
-        the first.
+        table of all candidates, the winner first. Its attribute `default_is_best` tells whether the
+        estimator as it is has won. A candidate fails if a row would leave it without usable
+        weights; it comes last, with the reason. If all fail, the call raises the reason of the
+        first.
 
     Notes
     -----
-    Besides the best weights so far, each thread holds the weights of one candidate in memory, or of
-    eight candidates for two classes. Averaged candidates are judged by their averaged weights, as
+    Each thread holds the weights of one candidate in memory, or in a first round for two classes
+    those of eight. Averaged candidates are judged by their averaged weights, as
     `predict` uses them.
 
     References
@@ -127,9 +115,9 @@ def tune(
     >>> from surelearn import SureClassifier, tune
     >>> X, y = [[0, 1], [1, 0], [0, 2], [3, 0], [1, 2], [2, 1]], [0, 1, 0, 1, 0, 1]
     >>> grid = {"rule": ["arow", "perceptron"], "average": [False, True]}
-    >>> best, table = tune(SureClassifier(shuffle=False), X, y, grid)
-    >>> best.rule, best.average, table.mistakes.tolist()
-    ('arow', False, [2, 2, 2, 2])
+    >>> best, table = tune(SureClassifier(random_state=0), X, y, grid)
+    >>> best.rule, best.average, len(table)
+    ('arow', False, 4)
     """
     if not isinstance(estimator, SureClassifier):
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
@@ -141,98 +129,141 @@ def tune(
         raise _check.not_tuned()
     best: SureClassifier = clone(estimator)
     batch, classes = whole_batch(best, X, y, sample_weight, who="tune")
-    entrants = _entrants(estimator, candidates, batch.is_sparse)
-    entrants = _fitting(best, entrants, classes, strict=candidates is not None)
-    entries = [_entry(best, entrant.settings, batch.is_sparse) for entrant in entrants]
-    random = check_random_state(best.random_state)
-    start = random.get_state()
-    order = _first_order(entries[0].settings, random, batch.size)
-    # Look up the labels once for all candidates; the winner's model keeps the user's labels.
-    data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
-    sweep(entries, data, threads, _reporter(len(entries)) if verbose else lambda ended: None)
-    winner, model = _winner(entries, data._replace(batch=batch), random, start)
-    best.set_params(**entrants[winner].params)
-    put_model(best, model)
-    return Tuning(best, _standings(entrants, entries, winner))
+    n_features, strict = best.n_features_in_, candidates is not None
+    found = entrants(estimator, candidates, batch.is_sparse)
+    found = fitting(found, n_features, classes, strict=strict)
+    search = _Search(found, batch, classes, n_features=n_features)
+    search.threads, search.verbose = threads, verbose
+    random = check_random_state(clone(estimator).random_state)
+    search.narrow(random)
+    search.final(random)
+    search.fit(best, estimator)
+    return Tuning(best, search.table())
 
 
-class _Entrant(NamedTuple):
-    """A candidate's parameters, and the checked settings they give."""
+class _Search:
+    """The candidates, and what is known of them so far."""
 
-    params: Params
-    settings: RowSettings
+    threads: int
+    verbose: int
 
+    def __init__(
+        self,
+        found: Sequence[Entrant],
+        batch: RowBatch,
+        classes: NDArray[Any],
+        *,
+        n_features: int,
+    ) -> None:
+        self._entrants = found
+        self._batch = batch
+        self._classes = classes
+        self._entries = [
+            Candidate(one.settings, one.settings.untrained(n_features, is_sparse=batch.is_sparse))
+            for one in found
+        ]
+        self._default = next((i for i, one in enumerate(found) if not one.params), None)
+        self._verdicts: dict[int, Verdict] = {}
+        self._winner = -1
 
-# --------------------------------------------------------------------- candidates
+    @property
+    def _is_long(self) -> bool:
+        """Whether there are too many candidates to judge all."""
+        return len(self._entries) > _FINALISTS + (self._default is not None)
 
+    def narrow(self, random: np.random.RandomState) -> None:
+        """One pass of all candidates, if there are many."""
+        if not self._is_long:
+            return
+        batch, classes = self._batch, self._classes
+        shuffle = self._entrants[0].settings.shuffle
+        order = new_order(random, batch.size) if shuffle else None
+        # Look up the labels once for all candidates.
+        data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
+        report = self._reporter(f"of {len(self._entries)} candidates made the first pass")
+        sweep(self._entries, data, self.threads, report)
 
-def _entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> list[_Entrant]:
-    """All candidates, checked and without duplicates."""
-    given = candidates is not None
-    listed = settings_to_try.listed(candidates) if given else settings_to_try.default(is_sparse)
+    def final(self, random: np.random.RandomState) -> None:
+        """Judge the best few and the estimator as it is; others take the places of failed ones."""
+        block = RowBlock.of(self._batch, self._classes)
+        kept_back = parts(block.size, random)
+        judge = Judge(block, kept_back, random.get_state())
+        waiting = [i for i in ranked(self._entries) if not self._entries[i].failure]
+        waiting.sort(key=lambda i: i != self._default)
+        wanted = _FINALISTS + (self._default in waiting)
+        report = self._reporter("candidates judged")
+        while waiting and len(self._verdicts) < wanted:
+            free = wanted - len(self._verdicts)
+            group, waiting = waiting[:free], waiting[free:]
+            for i, verdict in zip(group, self._judged(judge, group), strict=True):
+                if verdict is not None:
+                    self._verdicts[i] = verdict
+            report(len(self._verdicts))
 
-    def entrant(params: Params) -> _Entrant:
-        full = clone(estimator).set_params(**params).get_params(deep=False)
-        return _Entrant(params, RowSettings.of(full))
+    def _judged(self, judge: Judge, group: list[int]) -> list[Verdict | None]:
+        def verdict(i: int) -> Verdict | None:
+            entry = self._entries[i]
+            try:
+                return judge.verdict(entry.settings, entry.model)
+            except Refused as error:
+                self._fail(i, error)
+                return None
 
-    return _distinct(_sound(listed, entrant, strict=given), is_sparse, strict=given)
+        return list(spread(group, verdict, self.threads))
 
-
-def _sound(
-    listed: Sequence[Params], make: Callable[[Params], _Entrant], *, strict: bool
-) -> list[_Entrant]:
-    """The candidates that `make` accepts; `strict` raises for the first one that it refuses."""
-    found, errors = [], []
-    for i, params in enumerate(listed):
-        try:
-            found.append(make(params))
-        except (TypeError, ValueError, NotImplementedError) as error:
-            if strict:
-                raise type(error)(f"candidates[{i}], {described(params)}: {error}") from None
-            errors.append(error)
-    if not found:
-        raise errors[0]
-    return found
-
-
-def _distinct(found: Iterable[_Entrant], is_sparse: bool, *, strict: bool) -> list[_Entrant]:
-    kept: list[_Entrant] = []
-    for i, one in enumerate(found):
-        twin = next(
-            (k for k in kept if settings_to_try.alike(k.settings, one.settings, is_sparse)), None
+    def fit(self, best: SureClassifier, estimator: SureClassifier) -> None:
+        """Fit `best` with the winner's settings, or the next best if a row leaves it unusable."""
+        while self._verdicts:
+            self._winner = best_of(self._verdicts, self._default)
+            # A clone has the random state that `fit` would start from.
+            own = clone(estimator).set_params(**self._entrants[self._winner].params)
+            best.set_params(**own.get_params(deep=False))
+            try:
+                train_batch(best, self._batch, self._classes)
+            except Refused as error:
+                self._fail(self._winner, error)
+                del self._verdicts[self._winner]
+            else:
+                return
+        raise ValueError(
+            f"a candidate must learn all rows, got none that does: {self._entries[0].failure}"
         )
-        if twin is None:
-            kept.append(one)
-        elif strict:
-            raise ValueError(
-                f"candidates must all differ, got candidates[{i}], {described(one.params)}, which "
-                f"learns the same as {described(twin.params)}."
-            )
-    return kept
+
+    def _fail(self, i: int, error: Refused) -> None:
+        self._entries[i].failure = str(error)
+
+    def table(self) -> Standings:
+        """The candidates, the winner first."""
+        judged = self._verdicts
+        finalists = sorted(judged, key=lambda i: (i != self._winner, judged[i].error))
+        others = [i for i in ranked(self._entries) if i not in judged]
+        n_rows = self._batch.size if self._is_long else None
+        places = [*finalists, *others]
+        made = standings(self._entrants, self._entries, judged, places=places, n_rows=n_rows)
+        if self.verbose:
+            print(f"tune: {_conclusion(made)}", flush=True)
+        return made
+
+    def _reporter(self, what: str) -> Callable[[int], None]:
+        if not self.verbose:
+            return lambda ended: None
+        return lambda ended: print(f"tune: {ended} {what}", flush=True)
 
 
-def _fitting(
-    best: SureClassifier, entrants: Sequence[_Entrant], classes: NDArray[Any], *, strict: bool
-) -> list[_Entrant]:
-    """The candidates for which there are enough classes and memory."""
-    every_settings = {id(one.params): one.settings for one in entrants}
-
-    def checked(params: Params) -> _Entrant:
-        settings = every_settings[id(params)]
-        settings.constraints.check_rivals(len(classes) - 1)
-        settings.check_classes(classes, settings.untrained(best.n_features_in_, is_sparse=True))
-        return _Entrant(params, settings)
-
-    return _sound([one.params for one in entrants], checked, strict=strict)
+def _conclusion(table: Standings) -> str:
+    """One sentence on the winner."""
+    if not table.parameters[0]:
+        return "The settings as they are did best: none is better by two standard errors."
+    default = [i for i, one in enumerate(table.parameters) if not one]
+    beside = f" (as it is: {_figures(table, default[0])})" if default else ""
+    return f"{described(table.parameters[0])} did best: {_figures(table, 0)}{beside}."
 
 
-def described(params: Params) -> str:
-    """The parameters in one line; the rule comes first, without ``rule=``."""
-    rest = [f"{name}={value!r}" for name, value in params.items() if name != "rule"]
-    return ", ".join([*([str(params["rule"])] if "rule" in params else []), *rest]) or "as it is"
-
-
-# ------------------------------------------------------------------------ learning
+def _figures(table: Standings, line: int) -> str:
+    error, loss = table.error[line], table.log_loss[line]
+    if np.isnan(error):
+        return "failed"
+    return f"{100 * error:.2f} % errors" + ("" if np.isnan(loss) else f", log loss {loss:.4f}")
 
 
 def _check_decoding(decoding: str) -> None:
@@ -249,96 +280,3 @@ def _check_whole(n_shards: Any) -> None:
             f"n_shards must be 1 for tune, which learns all rows in one model, got {n_shards!r}. "
             "Set another in the winner and fit it."
         )
-
-
-def _first_order(
-    settings: RowSettings, random: np.random.RandomState, n: int
-) -> NDArray[np.int64] | None:
-    return new_order(random, n) if settings.shuffle else None
-
-
-def _entry(best: SureClassifier, settings: RowSettings, is_sparse: bool) -> Candidate:
-    return Candidate(settings, settings.untrained(best.n_features_in_, is_sparse=is_sparse))
-
-
-def _winner(
-    entries: Sequence[Candidate], data: OrderedRows, random: np.random.RandomState, start: Any
-) -> tuple[int, RowModel]:
-    """The best candidate that completes all passes, and its model."""
-    after = random.get_state()
-    block = RowBlock.of(data.batch, data.classes)
-    for i in ranked(entries, range(len(entries))):
-        entry = entries[i]
-        if entry.failure:
-            break
-        try:
-            if entry.finish is not None:
-                random.set_state(after)
-                model = entry.finish()
-                _go_on(model, entry.settings, block, random, done=1)
-            else:  # a better one failed, and only the best keeps its weights: start over
-                random.set_state(start)
-                model = entry.model.with_classes(data.classes)
-                _go_on(model, entry.settings, block, random, done=0)
-        except Refused as error:
-            entry.failure = f"in a later pass: {error}"
-        else:
-            return i, model
-    raise ValueError(f"a candidate must learn all rows, got none that does: {entries[0].failure}")
-
-
-def _go_on(
-    model: RowModel,
-    settings: RowSettings,
-    block: RowBlock,
-    random: np.random.RandomState,
-    *,
-    done: int,
-) -> None:
-    """Make the remaining passes."""
-    n, passes = block.size, settings.passes
-    run(
-        RowTrainable(settings, NumberReader(), model),
-        block,
-        range(done + 1, passes + 1),
-        order=random_orders(random, n, shuffle=settings.shuffle),
-        report=reports(n, passes, verbose=settings.verbose),
-    )
-
-
-def _reporter(total: int) -> Callable[[int], None]:
-    return lambda ended: print(f"tune: {ended} of {total} candidates done", flush=True)
-
-
-# ----------------------------------------------------------------------- the table
-
-
-def _standings(
-    entrants: Sequence[_Entrant], entries: Sequence[Candidate], winner: int
-) -> Standings:
-    ranks = ranked(entries, range(len(entries)))
-    lines = [_line(entries[i], entries[winner].missed) for i in ranks]
-    params = np.empty(len(ranks), dtype=object)
-    params[:] = [entrants[i].params for i in ranks]
-    table = {"parameters": params}
-    table |= {name: np.array([line[name] for line in lines]) for name in lines[0]}
-    if not any(line["failure"] for line in lines):
-        del table["failure"]
-    return Standings(table)
-
-
-def _line(entry: Candidate, best: NDArray[np.uint8]) -> dict[str, Any]:
-    n = len(best)
-    error = np.nan if entry.failure else entry.mistakes / n
-    # Paired: only rows on which exactly one of the two is wrong tell them apart.
-    more, fewer = (np.count_nonzero(a > b) for a, b in ((entry.missed, best), (best, entry.missed)))
-    behind = np.nan if entry.failure else (more - fewer) / n
-    return {
-        "mistakes": entry.mistakes,
-        "error": error,
-        "deviation": np.sqrt(error * (1 - error) / n),
-        "behind": behind,
-        "behind_deviation": np.sqrt(((more + fewer) / n - behind**2) / n),
-        "updates": entry.updates,
-        "failure": entry.failure,
-    }

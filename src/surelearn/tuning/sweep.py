@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -52,66 +51,49 @@ class Narrow(NamedTuple):
     """The rows without the features that never occur."""
 
     rows: _core.Rows
-    features: NDArray[np.int64] | None  # original numbers of those kept; None: all are kept
+    n_features: int
 
     @classmethod
     def of(cls, data: OrderedRows) -> Narrow:
         """Drop unused features if they are more than half, as is common for hashed texts."""
         batch = data.batch
-        if not batch.is_sparse:
-            return cls(batch.rows, None)
         X = batch.X
+        if not batch.is_sparse:
+            return cls(batch.rows, X.shape[1])
         # The arrays of a CSR matrix may be longer than the rows in it.
         indices, data = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]
         seen = np.zeros(X.shape[1], dtype=bool)
         seen[indices] = True
-        features = np.flatnonzero(seen)
-        if 2 * len(features) > len(seen):
-            return cls(batch.rows, None)
+        n_features = int(np.count_nonzero(seen))
+        if 2 * n_features > len(seen):
+            return cls(batch.rows, len(seen))
         places = np.cumsum(seen, dtype=indices.dtype)
         places -= 1
         parts = (data, places[indices], X.indptr)
-        return cls(rows_of(sparse.csr_array(parts, (X.shape[0], len(features)))), features)
+        return cls(rows_of(sparse.csr_array(parts, (X.shape[0], n_features))), n_features)
 
     def layout(self, layout: Layout) -> Layout:
-        if self.features is None:
-            return layout
-        return replace(layout, n_features=len(self.features))
-
-    def widened(self, weights: Diagonal, layout: Layout) -> Diagonal:
-        """The same weights over all features."""
-        if self.features is None:
-            return weights
-        numbers = np.append(self.features, layout.n_features)  # the intercept comes last
-        state = weights.state()
-        wide = {"layout": asdict(layout), "features": numbers[state["features"]]}
-        return Diagonal.from_state(state | wide)
+        return replace(layout, n_features=self.n_features)
 
 
 @dataclass(eq=False)
 class Candidate:
     """One candidate: its settings, its untrained model, and its result.
 
-    `missed` tells for each row whether the prediction before learning it was wrong. `finish` gives
-    the model after the pass; it is None once the weights have been released.
+    `mistakes` counts the rows whose prediction was wrong before they were learnt.
     """
 
     settings: RowSettings
     model: RowModel
-    missed: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     mistakes: int = 0
     updates: int = 0
     failure: str = ""
-    finish: Callable[[], RowModel] | None = None
-
-    def judge(self, missed: NDArray[np.uint8], updates: int) -> None:
-        self.missed, self.mistakes, self.updates = missed, int(missed.sum()), updates
 
 
 def sweep(
     entries: Sequence[Candidate], data: OrderedRows, threads: int, report: Callable[[int], None]
 ) -> None:
-    """Train all for one pass; `report` gets the number done. Only the best keeps its `finish`."""
+    """Train all for one pass; `report` gets the number done."""
     _Sweep(entries, data, report).run(threads)
 
 
@@ -147,7 +129,6 @@ class _Alone:
 
     def __init__(self, entry: Candidate, data: OrderedRows) -> None:
         self._batch = data.batch
-        self._classes = data.classes
         # Candidates already run in parallel: one thread each is enough.
         self._method = entry.settings.method._replace(threads=1)
         model = entry.model.with_classes(data.classes)
@@ -170,12 +151,9 @@ class _Alone:
     def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:
         """Store the result in the entry; returns entries to train again alone, here none."""
         for entry in entries:
-            entry.judge(self._missed, self._model.updates)
-            entry.failure, entry.finish = self._failure, self._finish
+            entry.mistakes, entry.updates = int(self._missed.sum()), self._model.updates
+            entry.failure = self._failure
         return []
-
-    def _finish(self) -> RowModel:
-        return replace(self._model, classes=self._classes)
 
 
 class _Together:
@@ -184,9 +162,7 @@ class _Together:
     def __init__(self, entries: Sequence[Candidate], data: OrderedRows, narrow: Narrow) -> None:
         first = entries[0].model
         self.block = _BLOCK
-        self._narrow = narrow
-        self._classes = data.classes
-        self._models = [entry.model for entry in entries]
+        self._rows = narrow.rows
         self._runners = [entry.model.core_method(entry.settings.method) for entry in entries]
         self._weights = Diagonal.lanes(narrow.layout(first.layout), _table_of(first)[-1])
         self._missed = np.zeros((len(entries), data.batch.size), np.uint8)
@@ -198,7 +174,7 @@ class _Together:
 
     def learn(self, span: tuple[int, int]) -> bool:
         tally = self._tally.ravel()
-        self._weights.race(self._runners, self._narrow.rows, self._targets, span=span, tally=tally)
+        self._weights.race(self._runners, self._rows, self._targets, span=span, tally=tally)
         return not self._tally[:, 2].all()
 
     def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:
@@ -207,42 +183,27 @@ class _Together:
         Trained again alone, such an entry either learns the row or gives the reason why not.
         """
         for b, entry in enumerate(entries):
-            entry.judge(self._missed[b], int(self._tally[b, 1]))
-            entry.finish = partial(self._finish, b)
+            entry.mistakes, entry.updates = int(self._missed[b].sum()), int(self._tally[b, 1])
         return [entry for entry, lane in zip(entries, self._tally, strict=True) if lane[2]]
-
-    def _finish(self, b: int) -> RowModel:
-        model = self._models[b]
-        mistakes, updates, _ = self._tally[b].tolist()
-        own = self._weights.lane(b, self._narrow.layout(model.layout), model.initial_variance)
-        return replace(
-            model,
-            classes=self._classes,
-            weights=self._narrow.widened(own, model.layout),
-            counts=np.bincount(self._targets.y, minlength=2).astype(np.int64),
-            mistakes=[mistakes],
-            updates=updates,
-        )
 
 
 class _Sweep:
     """Threads that take one group after the other.
 
-    A thread allocates the weights of its group and releases those that can no longer win, so that
-    few are in memory at a time.
+    A thread allocates the weights of its group and releases them at the end, so that few are in
+    memory at a time.
     """
 
     def __init__(
         self, entries: Sequence[Candidate], data: OrderedRows, report: Callable[[int], None]
     ) -> None:
-        self._entries = entries
         self._data = data
         self._report = report
         self._waiting = _groups(entries, data)[::-1]
         self._narrow = Narrow.of(data) if len(self._waiting[-1]) > 1 else None
         self._lock = Lock()
         self._broken = False
-        self._ended: list[int] = []
+        self._ended = 0
 
     def run(self, threads: int) -> None:
         threads = min(threads, len(self._waiting))
@@ -273,7 +234,8 @@ class _Sweep:
             with self._lock:
                 alone = heat.tell(group)
                 self._waiting += [[entry] for entry in alone]
-                self._settle([entry for entry in group if entry not in alone])
+                self._ended += len(group) - len(alone)
+                self._report(self._ended)
 
     def _heat(self, group: Sequence[Candidate]) -> _Alone | _Together:
         if len(group) == 1 or self._narrow is None:
@@ -285,16 +247,8 @@ class _Sweep:
             if self._broken or not heat.learn(span):
                 return
 
-    def _settle(self, group: Sequence[Candidate]) -> None:
-        """Mark a group as done; all but the best so far release their weights."""
-        places = {id(entry): i for i, entry in enumerate(self._entries)}
-        self._ended += [places[id(entry)] for entry in group]
-        for i in ranked(self._entries, self._ended)[1:]:
-            self._entries[i].finish = None
-        self._report(len(self._ended))
 
-
-def ranked(entries: Sequence[Candidate], among: Iterable[int]) -> list[int]:
+def ranked(entries: Sequence[Candidate]) -> list[int]:
     """Positions of entries, best first: failed ones last, ties in their order."""
-    key = {i: (bool(entries[i].failure), entries[i].mistakes, i) for i in among}
-    return sorted(key, key=key.__getitem__)
+    key = [(bool(entry.failure), entry.mistakes) for entry in entries]
+    return sorted(range(len(entries)), key=key.__getitem__)

@@ -47,10 +47,10 @@ SENTENCES: dict[str, Any] = {
 
 def tagger_in(path: Path) -> Tagger:
     """Load a tagger; refuse other kinds of models."""
-    import surelearn
-    from surelearn.estimators import Tagger
+    from surelearn.estimators.file import load
+    from surelearn.estimators.tagger_answers import Tagger
 
-    model = surelearn.load(path)
+    model = load(path)
     if not isinstance(model, Tagger):
         raise ValueError(f"{path} must be a tagger, got a {type(model).__name__}.")
     return model

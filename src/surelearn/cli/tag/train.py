@@ -125,8 +125,8 @@ def _prepared(
     output: Path, asked: dict[str, Any], *, kind: str | None, resume: bool, seed: int
 ) -> tuple[Any, bool]:
     """The tagger, and whether training continues from an earlier run."""
-    import surelearn
     from surelearn import _check
+    from surelearn.estimators.file import class_named
 
     if resume and output.exists():
         tagger: Any = tagger_in(output)
@@ -138,7 +138,7 @@ def _prepared(
         going_on = True
     else:
         made = _KINDS[_check.choice("--model", kind or "sure", _KINDS)]
-        tagger, going_on = getattr(surelearn, made)(random_state=seed), False
+        tagger, going_on = class_named(made)(random_state=seed), False
     for name, value in asked.items():
         _check_option(name, value, _kind(tagger))
     return tagger.set_params(**asked), going_on

@@ -1,33 +1,23 @@
-r"""Room 1, text: a fast `HashingVectorizer`, equal to scikit-learn's; must not know labels."""
+"""Hashed n-grams made by the core; asks scikit-learn only for what the core cannot do."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from numbers import Integral
 from threading import RLock
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_extraction.text import HashingVectorizer as _ScikitLearns
-from sklearn.preprocessing import normalize
 
 from surelearn import _check, _core
 from surelearn.merging import Words
-
-try:
-    from sklearn.utils import _align_api_if_sparse
-except ImportError:  # scikit-learn 1.8 has one kind of sparse matrix
-
-    def _align_api_if_sparse(X: Any) -> Any:
-        return X
-
-
-__all__ = ["HashingVectorizer"]
+from surelearn.parameters import Parametrized
+from surelearn.text._rarity import DocumentCounter, SparseRow
+from surelearn.text._sources import ArrowTexts, all_str, narrow, sources_of
 
 #: Held while a vectorizer creates its native hasher: threads may share one from the first text on.
 _MAKING = RLock()
@@ -43,55 +33,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 _UNITS = {"word": 0, "char": 1, "char_wb": 2}
-_NORMS = {None: 0, "l1": 1, "l2": 2}
 #: The only native pattern: runs of two or more word characters.
 _PATTERN = r"(?u)\b\w\w+\b"
 #: Longer texts go to scikit-learn: offsets have 32 bits, and a character takes up to six bytes.
 _LONGEST = 2**28
 
 
-class HashingVectorizer(_ScikitLearns, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
-    r"""Hashed n-gram counts of texts, as in scikit-learn but about twenty times as fast.
+class NativeVectorizer(DocumentCounter, Parametrized):
+    """Hashed n-grams of texts; see `surelearn.text.HashingVectorizer`, the same with scikit-learn's
+    methods.
 
-    .. math:: x_j = \sum_{\text{n-grams } g:\; |h(g)| \bmod d \,=\, j} \operatorname{sign} h(g)
-
-    where h is MurmurHash3. The output equals that of scikit-learn's class of the same name, bit for
-    bit, on the same interpreter. Words, characters and characters within words are native. With a
-    callable `analyzer`, `preprocessor` or `tokenizer`, another `token_pattern`, or a `dtype` other
-    than float32 and float64, scikit-learn's code runs, at its speed.
-
-    Parameters
-    ----------
-    log_counts : bool, default False
-        Whether a count c becomes ``sign(c) (1 + log |c|)`` before it is normalised.
-    keep_names : bool, default False
-        Whether to store the first n-gram of each feature, see `names`. Native settings only.
-    n_jobs : int or None, default None
-        Number of threads: None means one, -1 one for each core. Does not change the result.
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
-token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype
-        As in scikit-learn.
-
-    References
-    ----------
-    Weinberger, Dasgupta, Langford, Smola & Attenberg 2009, Feature Hashing for Large Scale
-    Multitask Learning.
-
-    Examples
-    --------
-    >>> vectorizer = HashingVectorizer(n_features=16, norm=None, keep_names=True)
-    >>> vectorizer.transform(["to be or not to be"]).toarray()[0].nonzero()[0]
-    array([ 4,  7, 11, 14])
-    >>> vectorizer.names([4, 5])
-    ['not', None]
+    It is what the command has, since importing scikit-learn takes a second.
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_ScikitLearns._parameter_constraints,
-        "log_counts": ["boolean"],
-        "keep_names": ["boolean"],
-        "n_jobs": [None, Integral],
-    }
 
     def __init__(
         self,
@@ -113,49 +66,44 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         alternate_sign: bool = True,
         dtype: Any = np.float64,
         log_counts: bool = False,
+        idf: bool = False,
         keep_names: bool = False,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            input=input,
-            encoding=encoding,
-            decode_error=decode_error,
-            strip_accents=strip_accents,
-            lowercase=lowercase,
-            preprocessor=preprocessor,
-            tokenizer=tokenizer,
-            stop_words=stop_words,
-            token_pattern=token_pattern,
-            ngram_range=ngram_range,
-            analyzer=analyzer,
-            n_features=n_features,
-            binary=binary,
-            norm=norm,
-            alternate_sign=alternate_sign,
-            dtype=dtype,
-        )
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.n_features = n_features
+        self.binary = binary
+        self.norm = norm
+        self.alternate_sign = alternate_sign
+        self.dtype = dtype
         self.log_counts = log_counts
+        self.idf = idf
         self.keep_names = keep_names
         self.n_jobs = n_jobs
 
     def transform(self, X: Any) -> Any:
-        """Turn texts into rows of hashed n-grams.
+        """The rows of texts; see `HashingVectorizer.transform`."""
+        if not self.idf:
+            return self.unweighed(X)
+        self.check_counted()
+        return self.weigh_in_place(self.unweighed(X))
 
-        Parameters
-        ----------
-        X : iterable of str or bytes, column of pandas or polars, Arrow array of strings
-            Arrow buffers are read without a copy. With ``input="file"`` or ``"filename"``, open
-            files or paths.
-
-        Returns
-        -------
-        sparse matrix of shape (n_samples, n_features)
-        """
+    def unweighed(self, X: Any) -> Any:
+        """The rows of texts before they are weighed by `idf`, if they are."""
         self.check_settings(X)
-        texts = _sources(X) if self.input == "content" else list(X)
+        texts = sources_of(X) if self.input == "content" else list(X)
         if len(texts) == 0:
-            none = sparse.csr_matrix((0, self.n_features), dtype=self.dtype)
-            return _align_api_if_sparse(none)
+            return sparse.csr_matrix((0, self.n_features), dtype=self.dtype)
         hasher = self._hasher()
         made = None if hasher is None else self._texts(texts)
         if hasher is None or made is None:
@@ -163,33 +111,38 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         threads = 1 if self.n_jobs is None else _check.threads("n_jobs", self.n_jobs)
         starts, features, values = self._hashed(hasher, made, texts, threads=threads)
         shape = (len(texts), self.n_features)
-        return _align_api_if_sparse(sparse.csr_matrix((values, features, starts), shape=shape))
+        return sparse.csr_matrix((values, features, starts), shape=shape)
 
     def transform_apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
-        """Rows in float32 as (starts, features, values), and the names in them.
+        """Rows in float32 as (starts, features, values), and the names in them; not weighed.
 
         Pass the names to `meet_names` in the order of the texts: threads may run ahead in any
         order. The settings must have been checked.
         """
-        texts = _sources(X)
+        texts = sources_of(X)
         hasher = self._hasher()
         made = None if hasher is None or len(texts) == 0 else self._texts(texts)
         if hasher is None or made is None:
-            rows = self._by_scikit_learn(texts) if len(texts) else self.transform(texts)
+            rows = self._by_scikit_learn(texts) if len(texts) else self.unweighed(texts)
             return (rows.indptr, rows.indices, rows.data.astype(np.float32)), None
         starts, features, values, failed, names = hasher.transform_apart(made)
         self._refuse_surrogates(texts, failed)
-        return (_narrow(starts), features, values), names
+        return (narrow(starts), features, values), names
 
     def meet_names(self, names: _core.Names) -> None:
         """Store names of `transform_apart`, for features that have none yet."""
         self._naming().meet(names)
 
-    def transform_one(self, text: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def transform_one(self, text: str) -> SparseRow:
         """The row of one text, quickly, as (start and end, features, values).
 
         The settings must have been used before, and must not change any more.
         """
+        row = self.unweighed_one(text)
+        return self.weighed_one(row) if self.idf else row
+
+    def unweighed_one(self, text: str) -> SparseRow:
+        """The same before it is weighed by `idf`, if it is."""
         hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
         plain = text.isascii() and len(text) <= _LONGEST and not callable(self.strip_accents)
         made = _core.texts_of([text], bool(self.lowercase)) if plain else self._texts([text])
@@ -200,11 +153,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _hashed(
         self, hasher: _core.Hasher, made: _core.Texts, sources: Any, *, threads: int = 1
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    ) -> SparseRow:
         run = hasher.transform32 if np.dtype(self.dtype) == np.float32 else hasher.transform64
         starts, features, values, failed = run(made, threads)
         self._refuse_surrogates(sources, failed)
-        return _narrow(starts), features, values
+        return narrow(starts), features, values
 
     def _refuse_surrogates(self, sources: Any, failed: int) -> None:
         if failed >= 0:  # scikit-learn raises its usual error
@@ -213,8 +166,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def features_of(self, ngrams: Sequence[str]) -> list[int]:
         """The features that these n-grams are hashed to."""
-        hashed = self._get_hasher().transform([ngram] for ngram in ngrams) if ngrams else None
-        return [] if hashed is None else list(map(int, hashed.indices))
+        return [_core.feature_of(ngram.encode(), int(self.n_features)) for ngram in ngrams]
 
     def names(self, features: Iterable[int]) -> list[str | None]:
         """The first n-gram of each of these features; None if there was none.
@@ -224,32 +176,6 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         hasher = self._naming()
         found: list[Any] = hasher.find_names([int(feature) for feature in features])
         return found
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """For pipelines that set the output of all steps; the output is always sparse.
-
-        Parameters
-        ----------
-        transform : {"default"} or None
-            ``"pandas"`` and ``"polars"`` raise a ValueError: their frames hold no sparse rows.
-        """
-        _check.sparse_output(transform)
-        return self
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns: with ``keep_names=True`` the first n-gram of each column, and
-        ``hashingvectorizer0``, ``hashingvectorizer1``, ... for those without one.
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        prefix = type(self).__name__.lower()
-        names = np.array([f"{prefix}{j}" for j in range(self.n_features)], dtype=object)
-        if self.keep_names:
-            places = self.names_met()[0]
-            names[places] = self.names(places)
-        return names
 
     def names_met(self) -> tuple[NDArray[np.int64], NDArray[np.int64], bytes, NDArray[np.uint8]]:
         """All names: features in order of appearance, the ends of their n-grams, the n-grams in
@@ -287,14 +213,55 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
     def check_settings(self, X: Any) -> None:
         """Refuse parameters that do not fit together, and anything but an iterable of texts."""
         _check.texts(X)
-        self._validate_params()
-        _check.ngram_range(self.ngram_range)
-        self._validate_ngram_range()
+        if not self._is_plain():
+            self._scikit_learns().validate()
+        self.check_weighable()
         if self.keep_names and not self._is_native():
             raise ValueError(
                 "keep_names must be False if Python makes the n-grams, got True with a callable, a "
                 "token_pattern or a dtype that is not native."
             )
+
+    def _is_plain(self) -> bool:
+        """Whether the parameters are plainly sound, so that scikit-learn need not check them."""
+        flags = (self.lowercase, self.binary, self.alternate_sign, self.log_counts, self.idf)
+        span = self.ngram_range
+        return (
+            all(isinstance(flag, bool) for flag in (*flags, self.keep_names))
+            and isinstance(self.analyzer, str)
+            and self.analyzer in _UNITS
+            and type(span) is tuple
+            and list(map(type, span)) == [int, int]
+            and 1 <= span[0] <= span[1] < 2**31
+            and type(self.n_features) is int
+            and 1 <= self.n_features < 2**31
+            and (self.norm is None or self.norm in ("l1", "l2"))
+            and (self.n_jobs is None or type(self.n_jobs) is int)
+            and (self.input, self.encoding, self.decode_error) == ("content", "utf-8", "strict")
+            and self.strip_accents is None
+            and self.stop_words is None
+            and self._is_native()
+        )
+
+    def _scikit_learns(self) -> Any:
+        """A vectorizer with these parameters that has scikit-learn's methods."""
+        from surelearn.text._vectorizer import HashingVectorizer
+
+        return HashingVectorizer(**self.get_params())
+
+    def cleaner(self) -> Callable[[str], str]:
+        """What is done to a text before it is cut: lower-casing, and stripping accents."""
+        if self.preprocessor is None and not self.strip_accents:
+            return str.lower if self.lowercase else str
+        clean: Callable[[str], str] = self._scikit_learns().build_preprocessor()
+        return clean
+
+    def stop_list(self) -> frozenset[Any] | None:
+        """The words to leave out, if any."""
+        stop: frozenset[Any] | None = None
+        if self.stop_words is not None:
+            stop = self._scikit_learns().get_stop_words()
+        return stop
 
     def _is_native(self) -> bool:
         """Whether the core makes the n-grams."""
@@ -312,7 +279,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         """The native hasher for these settings, created again when they change."""
         if not self._is_native():
             return None
-        stop = self.get_stop_words() if self.analyzer == "word" else None
+        stop = self.stop_list() if self.analyzer == "word" else None
         # No text has a stop word with a lone surrogate: such texts are refused.
         met = (word for word in stop or () if isinstance(word, str) and _check.is_utf8(word))
         settings = (
@@ -323,7 +290,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
             bool(self.alternate_sign),
             bool(self.binary),
             bool(self.log_counts),
-            _NORMS[self.norm],
+            self.norm_of_counts(),
             bool(self.keep_names),
         )
         with _MAKING:
@@ -335,7 +302,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _new_hasher(self, settings: tuple[Any, ...], stop: Iterable[str] | None) -> _core.Hasher:
         if stop is not None:  # scikit-learn warns about stop words that the tokenizer changes
-            self.build_analyzer()
+            self._scikit_learns().build_analyzer()
         unit, least, most, words, *rest, keep_names = settings
         hasher = _core.Hasher(unit, least, most, list(words), *rest)
         if keep_names:
@@ -352,12 +319,11 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _texts(self, sources: Any) -> _core.Texts | None:
         """The texts as the core reads them; None if one is too long."""
-        clean = self.build_preprocessor()
-        by_hand = callable(self.strip_accents)
-        if isinstance(sources, _Arrow) and not by_hand:
+        clean, by_hand = self.cleaner(), callable(self.strip_accents)
+        if isinstance(sources, ArrowTexts) and not by_hand:
             made = sources.texts(lower=bool(self.lowercase))
         else:
-            if self.input != "content" or not _all_str(sources):
+            if self.input != "content" or not all_str(sources):
                 sources = [self._decoded(i, source) for i, source in enumerate(sources)]
             sources = [clean(text) for text in sources] if by_hand else sources
             made = _core.texts_of(sources, bool(self.lowercase) and not by_hand)
@@ -373,7 +339,7 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
         if self.input == "content" and not isinstance(source, bytes):
             return _check.text(source, i)
         try:
-            text = self.decode(source)
+            text = self._scikit_learns().decode(source)
         except UnicodeDecodeError as error:
             error.add_note(f"This is text {i}. Pass another encoding, or decode_error='replace'.")
             raise
@@ -381,21 +347,12 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
 
     def _by_scikit_learn(self, sources: Any) -> Any:
         """Use scikit-learn's code, for settings that are not native."""
-        if not callable(self.analyzer) and not isinstance(sources, _Arrow):
+        if not callable(self.analyzer) and not isinstance(sources, ArrowTexts):
             _check.no_missing_texts(sources)
-        analyze = self.build_analyzer()
-        X = self._get_hasher().transform(analyze(source) for source in sources)
-        if self.binary:
-            X.data.fill(1)
-        elif self.log_counts:
-            size = np.abs(X.data)
-            X.data = np.sign(X.data) * (1 + np.log(np.maximum(size, 1)))
-        if self.norm is not None:
-            X = normalize(X, norm=self.norm, copy=False)
-        return _align_api_if_sparse(X)
+        return self._scikit_learns().hashed_by_scikit_learn(sources)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without the native hasher, but with its names."""
+        """The state without native objects, but with the names and counts in them."""
         state: dict[str, Any] = dict(super().__getstate__())
         kept = state.pop("_kept", None)
         if kept is not None and self.keep_names:
@@ -409,66 +366,6 @@ token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, 
             hasher = self._hasher()
             if hasher is not None and self._kept[0] == names[0]:
                 hasher.restore_names(*names[1])
-
-
-class _Arrow:
-    """An Arrow array of strings, chunked or not."""
-
-    def __init__(self, array: Any) -> None:
-        import pyarrow
-
-        chunks = array.chunks if isinstance(array, pyarrow.ChunkedArray) else [array]
-        self._array = pyarrow.concat_arrays(chunks) if len(chunks) != 1 else chunks[0]
-        _check.no_nulls(self._array)
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __getitem__(self, i: int) -> str:
-        text: str = self._array[i].as_py()
-        return text
-
-    def texts(self, *, lower: bool) -> _core.Texts:
-        """The texts for the core, without a copy."""
-        _, offsets, data = self._array.buffers()
-        wide = str(self._array.type) == "large_string"
-        starts: Any = np.frombuffer(offsets, dtype=np.int64 if wide else np.int32)
-        first = self._array.offset
-        letters = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
-        return _core.texts_in(starts[first : first + len(self) + 1], letters, lower)
-
-
-def _sources(X: Any) -> Any:
-    """The texts as a list or an Arrow array."""
-    if isinstance(X, list):
-        return list(X)  # another thread may change it
-    if isinstance(X, np.ndarray):
-        return X.tolist()
-    if hasattr(X, "__len__") and len(X) == 0:
-        return []
-    module = type(X).__module__.partition(".")[0]
-    if module == "polars":
-        X = X.to_arrow()
-    elif module == "pandas":
-        own = X.array
-        if not hasattr(own, "__arrow_array__") or X.dtype.kind != "O" or X.hasnans:
-            return X.tolist()
-        X = own.__arrow_array__()
-    if type(X).__module__.startswith("pyarrow"):
-        kind = str(X.type)
-        if kind.startswith("dictionary<values=string") or kind == "string_view":
-            X = X.cast("large_string")
-        return _Arrow(X) if str(X.type) in ("string", "large_string") else X.to_pylist()
-    return list(X)
-
-
-def _narrow(starts: NDArray[np.int64]) -> NDArray[Any]:
-    """The starts as int32 if they fit, the type of the features."""
-    return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts
-
-
-def _all_str(sources: Any) -> bool:
-    return isinstance(sources, list) and set(map(type, sources)) <= {str}
 
 
 def _use_alphabets(hasher: _core.Hasher | None) -> None:

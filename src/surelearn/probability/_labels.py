@@ -1,16 +1,8 @@
-r"""Room 7, probability: means and variances of scores in, label probabilities out.
-
-Must not know weights, rules or estimators.
-
->>> from surelearn.probability import label_probabilities
->>> label_probabilities([[1.0, 0.0, 0.0]], [[1.0, 1.0, 1.0]]).round(3)
-array([[0.634, 0.183, 0.183]])
-"""
+"""Probabilities of labels from means and variances of scores, and the temperature of both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,15 +11,6 @@ from surelearn import _check, _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = [
-    "Reliability",
-    "entropy",
-    "fit_temperature",
-    "label_probabilities",
-    "reliability",
-    "sample_probabilities",
-]
 
 Array = NDArray[np.float64]
 
@@ -203,178 +186,9 @@ def entropy(p: ArrayLike) -> Array:
     return np.clip(0.0 - share, 0.0, 1.0)  # 0.0 - x, unlike -x, is never -0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Reliability:
-    """How well probabilities match errors, as returned by `reliability`.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (bins + 1,)
-        Bin b holds predictions of probability in ``[edges[b], edges[b + 1])``; the last bin
-        includes 1.
-    count : ndarray of shape (bins,)
-        Number of predictions in each bin.
-    mean_probability : ndarray of shape (bins,)
-        Their mean probability; NaN in an empty bin.
-    error_share : ndarray of shape (bins,)
-        Wrong predictions in the bin / all rows. Sums to the error.
-    conditional_error : ndarray of shape (bins,)
-        Wrong predictions in the bin / predictions in the bin; NaN in an empty bin. It falls from
-        bin to bin if probabilities are informative, and equals one minus `mean_probability` if they
-        are calibrated.
-    right_probability, wrong_probability : float
-        Mean probability of right and of wrong predictions; NaN if there are none.
-    entropy : float
-        Mean of the normalised entropy.
-    error : float
-        Wrong predictions / all rows.
-    calibration_error : float
-        Mean distance between the probability of predictions and the share of right ones, weighted
-        by the counts of the bins; 0 for calibrated probabilities.
-
-    References
-    ----------
-    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7. The
-    calibration error: Guo, Pleiss, Sun & Weinberger 2017, On Calibration of Modern Neural Networks,
-    eq. 3.
-    """
-
-    edges: Array
-    count: NDArray[np.int64]
-    mean_probability: Array
-    error_share: Array
-    conditional_error: Array
-    right_probability: float
-    wrong_probability: float
-    entropy: float
-
-    @property
-    def error(self) -> float:
-        return float(self.error_share.sum())
-
-    @property
-    def calibration_error(self) -> float:
-        share = self.count / max(1, self.count.sum())
-        apart = np.abs(1.0 - self.conditional_error - self.mean_probability)
-        return float(np.nansum(share * apart))
-
-    def __str__(self) -> str:
-        lines = ["   bin         count  mean prob  error share  error in bin"]
-        for b, count in enumerate(self.count):
-            low, high = self.edges[b], self.edges[b + 1]
-            end = "]" if b == len(self.count) - 1 else ")"
-            numbers = (self.mean_probability[b], self.error_share[b], self.conditional_error[b])
-            mean, share, inside = ("-" if np.isnan(x) else f"{x:.4f}" for x in numbers)
-            lines.append(
-                f"[{low:.3f}, {high:.3f}{end} {count:7d} {mean:>10} {share:>12} {inside:>13}"
-            )
-        lines.append(
-            f"mean probability: right {self.right_probability:.4f}, "
-            f"wrong {self.wrong_probability:.4f}; mean entropy {self.entropy:.4f}"
-        )
-        return "\n".join(lines)
-
-
-def reliability(
-    y: ArrayLike,
-    p: ArrayLike,
-    classes: ArrayLike,
-    *,
-    bins: int = 10,
-    y_pred: ArrayLike | None = None,
-) -> Reliability:
-    """Compare the probabilities of predictions with the share of right ones.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        True labels.
-    p : array-like of shape (n, K)
-        Label probabilities.
-    classes : array-like of shape (K,)
-        The label of each column, sorted, as in ``classes_`` of an estimator.
-    bins : int, default 10
-        Number of equal parts of [0, 1].
-    y_pred : array-like of shape (n,), optional
-        Predicted labels. The default is the most probable ones.
-
-    Returns
-    -------
-    result : Reliability
-
-    References
-    ----------
-    Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7.
-
-    Examples
-    --------
-    >>> r = reliability(["a", "b", "b"], [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["a", "b"], bins=2)
-    >>> r.count, r.conditional_error.round(3)
-    (array([0, 3]), array([  nan, 0.333]))
-    """
-    rows = _check.probabilities(p)
-    bins = _check.count("bins", bins)
-    labels = _check.sorted_classes(classes, rows.shape[1])
-    truth = _check.known_labels(y, labels, len(rows), "y")
-    if y_pred is None:
-        predicted: NDArray[np.intp] = rows.argmax(axis=1)
-    else:
-        predicted = _check.known_labels(y_pred, labels, len(rows), "y_pred")
-    confidence = rows[np.arange(len(rows)), predicted]
-    table = Bins(bins)
-    table.add(confidence, predicted != truth, entropy(rows))
-    return table.reliability()
-
-
-class Bins:
-    """The sums behind a `Reliability`, over batches of predictions.
-
-    >>> bins = Bins(2)
-    >>> bins.add(np.array([0.9, 0.8]), np.array([False, True]), np.array([0.5, 0.7]))
-    >>> bins.reliability().error
-    0.5
-    """
-
-    def __init__(self, bins: int) -> None:
-        self._edges = np.arange(bins + 1) / bins
-        # First row: right predictions; second row: wrong ones.
-        self._count = np.zeros((2, bins), dtype=np.int64)
-        self._probability = np.zeros((2, bins))
-        self._entropy = 0.0
-
-    def add(self, confidence: Array, wrong: NDArray[np.bool_], entropy: Array) -> None:
-        """Add a batch: the probability of each prediction, whether it is wrong, its entropy."""
-        bins = len(self._edges) - 1
-        bin_of = np.minimum(np.searchsorted(self._edges, confidence, side="right") - 1, bins - 1)
-        for side, rows in enumerate((~wrong, wrong)):
-            self._count[side] += np.bincount(bin_of[rows], minlength=bins)
-            self._probability[side] += np.bincount(bin_of[rows], confidence[rows], bins)
-        self._entropy += float(entropy.sum())
-
-    def reliability(self) -> Reliability:
-        count, errors = self._count.sum(axis=0), self._count[1]
-        some, n = np.where(count > 0, count, np.nan), count.sum()
-        right, wrong = (
-            _ratio(total, number)
-            for total, number in zip(self._probability.sum(1), self._count.sum(1), strict=True)
-        )
-        return Reliability(
-            edges=self._edges,
-            count=count,
-            mean_probability=self._probability.sum(axis=0) / some,
-            error_share=errors / max(1, n),
-            conditional_error=errors / some,
-            right_probability=right,
-            wrong_probability=wrong,
-            entropy=_ratio(self._entropy, n),
-        )
-
-
-def _ratio(total: float, number: int) -> float:
-    return float(total / number) if number else float("nan")
-
-
-def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float:
+def fit_temperature(
+    mean: ArrayLike, variance: ArrayLike, y: ArrayLike, *, shrink: bool = False
+) -> float:
     r"""The factor of the standard deviations that maximises the likelihood of held-out labels.
 
     .. math:: \tau = \arg\min_\tau -\frac1n \sum_i \log \Pr[y_i; s_i, \tau^2 v_i],
@@ -387,12 +201,14 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
         `sample_probabilities`, probabilities are estimated from 500 draws.
     y : array-like of shape (n,)
         The column of the true label of each row; 0 or 1 for the margins of two classes.
+    shrink : bool, default False
+        Whether :math:`\log \tau` has a standard normal prior, which counts as one more row.
 
     Returns
     -------
     tau : float
-        Multiply variances by ``tau ** 2``. It is near a bound if every label is predicted right,
-        or if the scores are uninformative.
+        Multiply variances by ``tau ** 2``. Without `shrink` it is near a bound if every label is
+        predicted right, or if the scores are uninformative.
 
     Notes
     -----
@@ -406,47 +222,51 @@ def fit_temperature(mean: ArrayLike, variance: ArrayLike, y: ArrayLike) -> float
     1.4826
     """
     if np.ndim(variance) == 3:
-        return _fit_sampled(_check.numbers("mean", mean), variance, y)
+        return _fit_sampled(_check.numbers("mean", mean), variance, y, shrink=shrink)
     m, v = _columns(*_check.score_moments(mean, variance))
     places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
-    possible = np.isfinite(_log_probability(m, v, places, _LARGEST))
+    possible = np.isfinite(_log_probability(m, v, places, np.exp(_LARGEST)))
     m, v, places = m[possible], v[possible], places[possible]
-    if not len(m):
-        return 1.0
-    return float(np.exp(_minimum(lambda log_tau: -_log_probability(m, v, places, log_tau).mean())))
+    return best_temperature(lambda tau: _log_probability(m, v, places, tau), shrink=shrink)
 
 
-def best_temperature(log_probabilities: Callable[[float], Array]) -> float:
+def best_temperature(
+    log_probabilities: Callable[[float], Array], *, shrink: bool = False, near: float = 1e-6
+) -> float:
     """As `fit_temperature`, for any model of the labels.
 
     Parameters
     ----------
     log_probabilities : callable
         A function of tau that returns the log-probability of each true label.
+    shrink : bool, default False
+    near : float, default 1e-6
+        The accuracy of ``log(tau)``.
 
     Returns
     -------
     tau : float
         Within the bounds of `fit_temperature`.
     """
-    if not len(log_probabilities(1.0)):
-        return 1.0
-    return float(
-        np.exp(_minimum(lambda log_tau: -log_probabilities(float(np.exp(log_tau))).mean()))
-    )
+
+    def loss(log_tau: float) -> float:
+        found = -log_probabilities(float(np.exp(log_tau)))
+        return float((found.sum() + shrink * 0.5 * log_tau**2) / (len(found) + shrink))
+
+    return float(np.exp(_minimum(loss, near))) if len(log_probabilities(1.0)) else 1.0
 
 
-def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike) -> float:
+def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike, *, shrink: bool) -> float:
     """The same for dependent scores, with the same draws for every tau."""
     roots = _roots(_check.covariance(covariance, (m.shape[0], m.shape[1])))
     places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
 
-    def loss(log_tau: float) -> float:
-        p = _own_share(m, roots * np.exp(log_tau), places)
-        return float(-np.log(np.maximum(p, 0.5 / _DRAWS)).mean())
+    def log_probabilities(tau: float) -> Array:
+        p = _own_share(m, roots * tau, places)
+        return np.asarray(np.log(np.maximum(p, 0.5 / _DRAWS)))
 
     # More digits would only fit the noise of the draws.
-    return float(np.exp(_minimum(loss, near=1e-3))) if len(m) else 1.0
+    return best_temperature(log_probabilities, shrink=shrink, near=1e-3)
 
 
 def _own_share(m: Array, roots: Array, places: NDArray[np.int64]) -> Array:
@@ -471,14 +291,14 @@ _LARGEST = float(np.log(1e4))
 _STEP = _LARGEST / 8
 
 
-def _log_probability(m: Array, v: Array, places: NDArray[np.int64], log_tau: float) -> Array:
+def _log_probability(m: Array, v: Array, places: NDArray[np.int64], tau: float) -> Array:
     limits = np.finfo(np.float64)
     with np.errstate(over="ignore", under="ignore"):
-        scaled = np.clip(v * np.exp(2.0 * log_tau), limits.tiny, 1e300)
+        scaled = np.clip(v * tau**2, limits.tiny, 1e300)
     return _core.log_probability_of(m, np.where(v > 0, scaled, 0.0), places)
 
 
-def _minimum(loss: Callable[[float], Any], near: float = 1e-6) -> float:
+def _minimum(loss: Callable[[float], float], near: float) -> float:
     """The log tau with the smallest loss, by golden section; ties go to the one nearest to 0."""
     grid = _STEP * np.arange(-8, 9)
     losses = [loss(x) for x in grid]

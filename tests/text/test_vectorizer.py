@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import HashingVectorizer as ScikitLearns
 from sklearn.utils import estimator_checks, murmurhash3_32
 
+from surelearn import _core
 from surelearn.text import HashingVectorizer
 
 #: What has gone wrong in tokenizers: capitals whose small form depends on the neighbours or is two
@@ -292,6 +293,22 @@ def test_the_first_word_of_a_feature_names_it(batches, n_features, analyzer, n_j
     assert twin.n_clashes_ == ours.n_clashes_
 
 
+@pytest.mark.parametrize("analyzer", ["word", "char_wb"])
+def test_threads_share_the_arrays_of_many_texts(analyzer):
+    """Enough texts for many turns of each thread; they have more n-grams than is expected."""
+    random = np.random.default_rng(0)
+    texts = [" ".join(map(str, random.integers(10, 9000, n))) for n in range(800)]
+    made = {}
+    for n_jobs in (1, 2, 5):
+        ours = HashingVectorizer(analyzer=analyzer, keep_names=True, n_jobs=n_jobs)
+        made[n_jobs] = ours.transform(texts), ours.names_met()
+    assert_same(made[1][0], ScikitLearns(analyzer=analyzer).transform(texts))
+    for n_jobs in (2, 5):
+        assert_same(made[n_jobs][0], made[1][0])
+        for ours, of_one in zip(made[n_jobs][1], made[1][1], strict=True):
+            assert bytes(ours) == bytes(of_one)
+
+
 def test_names_are_asked_for_in_advance():
     with pytest.raises(ValueError, match="keep_names must be True for this, got False"):
         HashingVectorizer().names([1])
@@ -439,6 +456,23 @@ def test_names_of_refused_texts_are_not_kept():
     with pytest.raises(UnicodeEncodeError, match="surrogates"):
         vectorizer.transform(["xyz", "\ud800"])
     assert vectorizer.n_names_ == 2
+
+
+@pytest.mark.parametrize("unit", [0, 1, 2])
+@pytest.mark.parametrize("run", ["transform32", "transform64", "transform_apart"])
+def test_a_hasher_without_alphabets_refuses_what_needs_them(unit, run):
+    """It read them through a null pointer, which ended the interpreter."""
+    hasher = _core.Hasher(unit, 1, 1, [], 16, True, False, False, 0)
+    threads = () if run == "transform_apart" else (2,)
+    beyond = _core.texts_of(["plain", "caf\u00e9"], False)
+    with pytest.raises(ValueError, match="use_alphabets must be called before"):
+        getattr(hasher, run)(beyond, *threads)
+    plain = _core.texts_of(["plain"], False)
+    if unit == 0:
+        assert getattr(hasher, run)(plain, *threads)[0].tolist() == [0, 1]
+    else:
+        with pytest.raises(ValueError, match="use_alphabets must be called before"):
+            getattr(hasher, run)(plain, *threads)
 
 
 def test_paths_in_a_column_are_paths(tmp_path):

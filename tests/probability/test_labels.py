@@ -14,6 +14,7 @@ from scipy.integrate import IntegrationWarning, quad
 from scipy.special import log_ndtr, ndtr
 
 from surelearn.probability import (
+    best_temperature,
     entropy,
     fit_temperature,
     label_probabilities,
@@ -238,7 +239,7 @@ def test_draws_in_blocks_are_all_counted(monkeypatch):
     alone = sample_probabilities(mean[4:5], np.ones((1, 3)), 50, np.random.default_rng(0))
     np.testing.assert_array_equal(whole[4:5], alone)
     for block in (60, 1):
-        monkeypatch.setattr("surelearn.probability._BLOCK", block)
+        monkeypatch.setattr("surelearn.probability._labels._BLOCK", block)
         drawn = sample_probabilities(mean, np.ones((7, 3)), 50, np.random.default_rng(0))
         np.testing.assert_array_equal(drawn, whole)
     np.testing.assert_allclose(whole.sum(axis=1), 1)
@@ -252,26 +253,6 @@ def test_entropy_is_between_zero_and_one(problem):
     assert entropy(p)[0] == pytest.approx(want, abs=1e-12)
     assert 0 <= entropy(p)[0] <= 1
     assert entropy([[1 / 3] * 3, [0.0, 1.0, 0.0]]).tolist() == pytest.approx([1.0, 0.0])
-
-
-def test_reliability_of_numbers_made_by_hand():
-    p = np.array([[0.9, 0.1], [0.7, 0.3], [0.25, 0.75], [1.0, 0.0], [0.4, 0.6]])
-    r = reliability(["a", "b", "b", "a", "a"], p, ["a", "b"])
-    assert r.count.tolist() == [0, 0, 0, 0, 0, 0, 1, 2, 0, 2]
-    assert r.error_share.tolist() == [0, 0, 0, 0, 0, 0, 0.2, 0.2, 0, 0]
-    assert r.conditional_error[[6, 7, 9]].tolist() == [1.0, 0.5, 0.0]
-    assert np.isnan(r.conditional_error[[0, 8]]).all()
-    assert r.mean_probability[[7, 9]].tolist() == pytest.approx([0.725, 0.95])
-    assert r.right_probability == pytest.approx((0.9 + 0.75 + 1.0) / 3)
-    assert r.wrong_probability == pytest.approx((0.7 + 0.6) / 2)
-    assert r.entropy == pytest.approx(entropy(p).mean())
-    table = str(r).splitlines()
-    assert len(table) == 12
-    assert table[8].split() == ["[0.700,", "0.800)", "2", "0.7250", "0.2000", "0.5000"]
-    other = reliability(["a"] * 5, p, ["a", "b"], y_pred=["b"] * 5)
-    assert other.count[:2].tolist() == [1, 1]
-    assert other.error_share.sum() == pytest.approx(1)
-    assert np.isnan(other.right_probability)
 
 
 @pytest.mark.parametrize("tau", [0.05, 1.0, 30.0])
@@ -322,3 +303,18 @@ def test_bad_input_is_refused(call, error, match):
 def test_random_must_be_a_generator():
     with pytest.raises(TypeError, match="random must be"):
         sample_probabilities([[0.0, 1.0]], [[1.0, 1.0]], 10, 0)
+
+
+@pytest.mark.parametrize("shrunk", [False, True])
+def test_a_shrunk_temperature_stays_near_one_if_all_labels_are_right(shrunk):
+    tau = fit_temperature([1.0, 2.0, -1.0], [1.0, 1.0, 1.0], [1, 1, 0], shrink=shrunk)
+    log_loss = -np.log(ndtr(np.array([1.0, 2.0, 1.0]) / tau)).sum()
+    other = best_temperature(lambda t: np.log(ndtr(np.array([1.0, 2.0, 1.0]) / t)), shrink=shrunk)
+    if not shrunk:
+        assert tau < 0.2
+        return
+    assert 0.3 < tau < 1.0
+    assert other == pytest.approx(tau, rel=1e-4)
+    for near in (0.9 * tau, 1.1 * tau):  # the posterior's mode
+        worse = -np.log(ndtr(np.array([1.0, 2.0, 1.0]) / near)).sum()
+        assert log_loss + 0.5 * np.log(tau) ** 2 < worse + 0.5 * np.log(near) ** 2

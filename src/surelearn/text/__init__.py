@@ -1,0 +1,14 @@
+"""Room 1, text: hashed n-grams, and how rare they are; must not know labels."""
+
+from typing import TYPE_CHECKING
+
+from surelearn._lazy import lazily
+from surelearn.text._native import NativeVectorizer
+
+if TYPE_CHECKING:
+    from surelearn.text._vectorizer import HashingVectorizer
+
+__all__ = ["HashingVectorizer", "NativeVectorizer"]
+
+#: `HashingVectorizer` is a class of scikit-learn, which takes a second to import.
+__getattr__ = lazily(__name__, {"HashingVectorizer": "surelearn.text._vectorizer"})
