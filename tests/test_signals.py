@@ -26,6 +26,7 @@ import pytest
 import surelearn
 from surelearn import graph, read
 from surelearn.read import _lines
+from surelearn.training.prefetch import prefetch
 
 #: The command, which tells when it first waits for something to be read.
 NOTED = """
@@ -415,5 +416,40 @@ except typer.Exit as ended:
 """
 
 
-def test_a_signal_that_a_destructor_swallows_is_raised_again() -> None:
-    assert subprocess.run([sys.executable, "-c", SWALLOWED], timeout=25).returncode == 130
+#: The same while training waits for the next block: a checkpoint defers signals by its own handler.
+SWALLOWED_IN_TRAINING = SWALLOWED.replace(
+    "with stoppable():",
+    "from surelearn.training.checkpoint import Checkpoint\n"
+    "    checkpoint = Checkpoint(None, 'new.sure', '1h')\n"
+    "    with stoppable(), checkpoint.watching(), checkpoint.waiting():",
+)
+
+
+@pytest.mark.parametrize("code", [SWALLOWED, SWALLOWED_IN_TRAINING])
+def test_a_signal_that_a_destructor_swallows_is_raised_again(tmp_path: Path, code: str) -> None:
+    assert "watching" in SWALLOWED_IN_TRAINING
+    done = subprocess.run([sys.executable, "-c", code], timeout=25, cwd=tmp_path)
+    assert done.returncode == 130
+
+
+def test_a_signal_that_another_thread_receives_ends_a_wait_for_blocks() -> None:
+    """The system may give a signal to any thread, and only the main one runs handlers."""
+    waits, ends = threading.Event(), threading.Event()
+
+    def items() -> Any:
+        waits.set()
+        ends.wait(30)
+        yield 1
+
+    def send() -> None:
+        waits.wait(30)
+        time.sleep(0.1)  # so that the main thread waits
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(prefetch(items(), str, 1, ends.set))
+    assert time.monotonic() - begin < 10
+    sender.join()

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 
-# The solver's gap is in the objective: its solution is right to about the root of it.
-TIGHT = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+# The solver's gap is in the objective: its solution is right to about the root of it. On some
+# processors it stalls before the first of these, and its answer is then worse than at the second.
+GAPS = (1e-10, 1e-9)
 
 
 def minimised(objective, constraints):
-    cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL, **TIGHT)
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    for gap in GAPS:
+        tight = {"tol_gap_abs": gap, "tol_gap_rel": gap, "tol_feas": gap}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")
+            problem.solve(solver=cp.CLARABEL, **tight)
+        if problem.status == cp.OPTIMAL:
+            return
+    raise AssertionError(f"the solver must end optimal, got {problem.status}")
 
 
 def by_solver_diagonal(name, weights, G, phi):
