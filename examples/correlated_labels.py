@@ -24,10 +24,10 @@ from matplotlib.figure import Figure
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from experiments import sets
 from surelearn import SureGraphClassifier, SureTextClassifier, rules
 from surelearn.graph import Graph
 from surelearn.plot.style import COLOURS, GREY, head, quiet
+from surelearn.reproduce import sets
 
 PICTURE = Path(__file__).parents[1] / "docs" / "gallery" / "correlated_labels.png"
 #: Stories in which two topics must come together to be joined.

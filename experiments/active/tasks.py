@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments import sets
+from surelearn.reproduce import sets
 
 #: Rows of a task in the paper; larger pairs are cut down to as many, half of each class.
 MOST = 2000

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from experiments import sets
+from surelearn.reproduce import sets
 
 
 class Split(NamedTuple):

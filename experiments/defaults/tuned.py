@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments import sets, tables
+from experiments import tables
 from surelearn import SureClassifier, SureTextClassifier, tune
+from surelearn.reproduce import sets
 
 SETS = (*(name for name in sets.TEXTS if name not in sets.TOKENISED), *sets.DENSE)
 RESULT = Path(__file__).with_suffix(".csv")

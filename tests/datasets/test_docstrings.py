@@ -70,8 +70,8 @@ def _write(root: Path, path: str, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def test_only_the_loader_is_public() -> None:
-    assert datasets.__all__ == ["load_docstrings"]
+def test_what_is_public() -> None:
+    assert datasets.__all__ == ["find", "load_docstrings"]
 
 
 def test_size_is_within_bounds(corpus: Any) -> None:

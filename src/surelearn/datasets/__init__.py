@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from surelearn.datasets.docstrings import load_docstrings
+from surelearn.datasets.files import find
 
-__all__ = ["load_docstrings"]
+__all__ = ["find", "load_docstrings"]

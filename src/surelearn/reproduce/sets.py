@@ -1,6 +1,6 @@
-"""The data sets of all experiments, each as raw texts or as a matrix, with labels and folds.
+"""The data sets of all experiments, as raw texts or as a matrix; must not know what is learnt.
 
-Files are found through SURELEARN_DATA; docstrings, digits, wine and breast cancer need none.
+Files are found by `surelearn.datasets.find`; docstrings, digits, wine and breast cancer need none.
 Equal texts have one group number, and `folds` and `cut` keep a group on one side.
 """
 
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from surelearn.datasets import load_docstrings
+from surelearn.datasets import find, load_docstrings
 
 AMAZON_7 = ("apparel", "books", "dvd", "electronics", "kitchen_housewares", "music", "video")
 AMAZON_3 = ("books", "dvd", "music")
@@ -31,16 +30,16 @@ class Corpus(NamedTuple):
     """Texts, their labels, and which of them its publishers test on, where they say so."""
 
     texts: list[str]
-    y: np.ndarray
-    test: np.ndarray | None = None
+    y: NDArray[Any]
+    test: NDArray[Any] | None = None
 
 
 class Rows(NamedTuple):
     """A matrix, its labels, and a number for each row that equal texts share."""
 
     X: Any
-    y: np.ndarray
-    groups: np.ndarray
+    y: NDArray[Any]
+    groups: NDArray[Any]
 
 
 # ------------------------------------------------------------------------ texts
@@ -131,9 +130,10 @@ def texts(name: str) -> Corpus:
     return TEXTS[name]()
 
 
-def dense(name: str) -> tuple[np.ndarray, np.ndarray]:
+def dense(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Features as they are measured, and labels."""
-    return DENSE[name](return_X_y=True)
+    X, y = DENSE[name](return_X_y=True)
+    return X, y
 
 
 def hashed(
@@ -143,8 +143,8 @@ def hashed(
 
     With `pairs` those of neighbouring words are counted too; tokenised sets have them already.
     """
-    kept = {"token_pattern": r"\w+", "ngram_range": (1, 1 + pairs)}
-    words = {"analyzer": str.split} if name in TOKENISED else kept
+    kept: dict[str, Any] = {"token_pattern": r"\w+", "ngram_range": (1, 1 + pairs)}
+    words: dict[str, Any] = {"analyzer": str.split} if name in TOKENISED else kept
     vectorizer = HashingVectorizer(norm=norm, alternate_sign=False, dtype=np.float32, **words)
     return vectorizer.transform(found).sorted_indices()
 
@@ -158,7 +158,7 @@ def rows(name: str, *, norm: str | None = "l2") -> Rows:
     return Rows(hashed(corpus.texts, name, norm=norm), corpus.y, numbered(corpus.texts))
 
 
-def standardised(learnt: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
+def standardised(learnt: NDArray[Any], *others: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """Every feature with mean 0 and variance 1 on the rows that are learnt."""
     scaler = StandardScaler().fit(learnt)
     return tuple(scaler.transform(X) for X in (learnt, *others))
@@ -174,15 +174,15 @@ def sentences(name: str) -> list[list[tuple[str, ...]]]:
 # ------------------------------------------------------------------------ folds
 
 
-def numbered(found: list[Any]) -> np.ndarray:
+def numbered(found: list[Any]) -> NDArray[Any]:
     """The same number for equal texts."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(found))}
     return np.array([numbers[text] for text in found])
 
 
 def folds(
-    groups: np.ndarray, n_folds: int, seed: int = 0
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    groups: NDArray[Any], n_folds: int, seed: int = 0
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Places of rows to learn and to judge, shuffled, `n_folds` times; a group is never cut."""
     cut = GroupKFold(n_folds, shuffle=True, random_state=seed)
     random = np.random.default_rng(seed)
@@ -190,7 +190,9 @@ def folds(
         yield random.permutation(learn), judge
 
 
-def cut(places: np.ndarray, groups: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+def cut(
+    places: NDArray[Any], groups: NDArray[Any], share: float
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """The places in two parts, the second with `share` of the groups."""
     splitter = GroupShuffleSplit(1, test_size=share, random_state=0)
     first, second = next(splitter.split(places, groups=groups))
@@ -200,15 +202,8 @@ def cut(places: np.ndarray, groups: np.ndarray, share: float) -> tuple[np.ndarra
 # ------------------------------------------------------------------------ files
 
 
-def _path(name: str) -> Path:
-    folder = os.environ.get("SURELEARN_DATA")
-    if folder is None:
-        raise SystemExit(f"SURELEARN_DATA must name the folder with {name}, got nothing.")
-    return Path(folder) / name
-
-
 def _lines(name: str) -> list[str]:
-    with lzma.open(_path(name), "rt", encoding="utf-8", newline="\n") as lines:
+    with lzma.open(find(name), "rt", encoding="utf-8", newline="\n") as lines:
         return list(lines)
 
 

@@ -1,0 +1,87 @@
+"""Charts that several entries draw: curves and bars; must not know what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from surelearn.plot.style import DPI, FONT, blank, look, plain, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Curve(NamedTuple):
+    """Points of a line, with one standard error each where there is one."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float] | None = None
+    style: str = "-"
+
+
+class Panel(NamedTuple):
+    """One chart of a picture: curves by name, and the words at its axes."""
+
+    title: str
+    x: str
+    y: str
+    curves: Mapping[str, Curve]
+    log_x: bool = False
+
+
+def axes(n: int, *, size: tuple[float, float] = (5.0, 4.0)) -> tuple[Any, list[Axes]]:
+    """A figure, and its panels side by side, at most three in a row."""
+    columns = min(n, 3)
+    rows = -(-n // columns)
+    figure = blank("surelearn reproduce", (columns * size[0], rows * size[1]))
+    found = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for spare in found[n:]:
+        spare.set_visible(False)
+    for ax in found[:n]:
+        quiet(ax)
+    return figure, found[:n]
+
+
+def label(ax: Axes, title: str, x: str, y: str) -> None:
+    """Write title and names of the axes."""
+    ax.set_title(plain(title), loc="left", fontsize=FONT, fontweight="bold")
+    ax.set_xlabel(plain(x), fontsize=FONT)
+    ax.set_ylabel(plain(y), fontsize=FONT)
+
+
+def draw_curves(panels: Sequence[Panel], path: Path) -> None:
+    """Panels of curves side by side; a name has one colour in all of them."""
+    figure, found = axes(len(panels))
+    names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
+    for ax, panel in zip(found, panels, strict=True):
+        for name, curve in panel.curves.items():
+            marks = {**look(names.index(name)), "markersize": 4, "linestyle": curve.style}
+            ax.plot(curve.x, curve.y, label=plain(name), **marks)
+            if curve.error is not None:
+                low, high = zip(
+                    *((y - e, y + e) for y, e in zip(curve.y, curve.error, strict=True)),
+                    strict=True,
+                )
+                ax.fill_between(curve.x, low, high, color=marks["color"], alpha=0.15, linewidth=0)
+        if panel.log_x:
+            ax.set_xscale("log")
+        label(ax, panel.title, panel.x, panel.y)
+    found[0].legend(frameon=False, fontsize=FONT - 2)
+    figure.savefig(path, dpi=DPI)
+
+
+def draw_bars(
+    groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Path, *, title: str, y: str
+) -> None:
+    """Groups of bars side by side: one bar of a group for each name."""
+    figure, (ax,) = axes(1, size=(max(5.0, 0.35 * len(groups) * len(bars) + 2), 4.0))
+    width = 0.8 / len(bars)
+    for place, (name, values) in enumerate(bars.items()):
+        x = [group + (place - (len(bars) - 1) / 2) * width for group in range(len(groups))]
+        ax.bar(x, values, width, label=plain(name), color=look(place)["color"])
+    ax.set_xticks(range(len(groups)), [plain(group) for group in groups], rotation=20, ha="right")
+    label(ax, title, "", y)
+    ax.legend(frameon=False, fontsize=FONT - 2)
+    figure.savefig(path, dpi=DPI)

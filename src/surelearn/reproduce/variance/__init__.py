@@ -1,0 +1,7 @@
+"""Entries of the 2008 Variance paper; must not know how entries are run."""
+
+from __future__ import annotations
+
+from surelearn.reproduce.entry import Entry
+
+ENTRIES: tuple[Entry, ...] = ()

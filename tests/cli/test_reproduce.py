@@ -1,0 +1,33 @@
+"""`surelearn reproduce`: lists entries, runs them, and says what held."""
+
+from __future__ import annotations
+
+import json
+
+from command import run
+
+
+def test_entries_are_listed():
+    done = run("reproduce", "--list")
+    assert "lecture-ecoc " in done.stdout
+    assert "Error-correcting codes" in done.stdout
+
+
+def test_an_entry_is_run_and_its_claims_are_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("reproduce", "lecture-ecoc", "--quick", "--jobs", "1")
+    assert "held: The word 011011 decodes to class 3." in done.stdout
+    assert "designed for 8 classes  30        16" in done.stdout
+    assert "start with reproduced-quick/README.md" in done.stdout
+    assert (tmp_path / "reproduced-quick" / "lecture-ecoc" / "table1.csv").exists()
+
+
+def test_claims_as_json(tmp_path):
+    done = run("reproduce", "lecture-ecoc", "--quick", "-o", str(tmp_path), "--json")
+    assert [claim["verdict"] for claim in json.loads(done.stdout)["lecture-ecoc"]] == 2 * ["held"]
+
+
+def test_other_names_are_refused(tmp_path):
+    done = run("reproduce", "table9")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("surelearn: name must be one of")

@@ -1,0 +1,27 @@
+"""Charts are drawn to files with all their names."""
+
+from __future__ import annotations
+
+from surelearn.reproduce import charts
+
+
+def test_curves_are_drawn_in_panels(tmp_path):
+    curve = charts.Curve([1, 2, 3], [0.5, 0.6, 0.7], [0.1, 0.1, 0.1])
+    panels = [
+        charts.Panel(f"panel {n}", "rows", "accuracy", {"a": curve, "b": curve}, log_x=n == 1)
+        for n in range(4)
+    ]
+    charts.draw_curves(panels, tmp_path / "c.png")
+    assert (tmp_path / "c.png").stat().st_size > 10_000
+
+
+def test_a_figure_has_as_many_axes_as_asked_for():
+    figure, found = charts.axes(4)
+    assert len(found) == 4
+    assert [ax.get_visible() for ax in figure.axes] == [True] * 4 + [False] * 2
+
+
+def test_bars_are_drawn_in_groups(tmp_path):
+    bars = {"ours": [1.0, 2.0], "theirs": [2.0, 1.0]}
+    charts.draw_bars(["x", "y"], bars, tmp_path / "b.png", title="t", y="errors")
+    assert (tmp_path / "b.png").stat().st_size > 5_000
