@@ -116,6 +116,19 @@ def test_fit_without_calibration_learns_all_rows_in_each_pass(clouds):
     assert not hasattr(clf, "temperature_")
 
 
+def test_small_classes_are_calibrated_if_they_are_many():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(3000) % 20
+    X = rng.normal(size=(3000, 60)) + 2.0 * np.eye(20, 60)[y]
+    few, labels = X[:300], y[:300]
+    losses = []
+    for calibrate in (True, False):
+        clf = SureClassifier(random_state=0).fit(few, labels, calibrate=calibrate)
+        p = clf.predict_log_proba(X[300:])
+        losses.append(-p[np.arange(2700), y[300:]].mean())
+    assert losses[0] < losses[1] - 0.02
+
+
 def test_calibration_lowers_the_log_loss_of_new_rows(clouds):
     X, y = clouds
     log_loss = {}

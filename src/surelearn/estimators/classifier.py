@@ -206,7 +206,7 @@ class SureClassifier(RowEstimator):
 
         One row in twenty, at most 2,000, is kept back until the last pass has ended. `temperature_`
         is fitted to these rows, as by the method `calibrate`, before they are learnt, once. Rows of
-        classes with fewer than 20 rows are never kept back. With shards the temperature is fitted
+        classes with fewer than 5 rows are never kept back. With shards the temperature is fitted
         to rows that no shard has learnt; with ``shuffle=False``, or with a first-order rule, there
         is none.
 
