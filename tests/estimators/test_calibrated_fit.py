@@ -4,6 +4,7 @@ import io
 import json
 
 import numpy as np
+import pandas
 import pytest
 from scipy.special import softmax
 from sklearn.utils import check_random_state
@@ -255,6 +256,17 @@ def test_several_passes_keep_rows_back_until_the_last(source):
     assert on.model_.counts.sum() == off.model_.counts.sum() == 2000
     assert not np.array_equal(on.coef_, off.coef_)
     assert log_loss(on, source) < log_loss(off, source)
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_a_class_of_one_row_is_learnt_in_each_pass(passes):
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(100, 3)), columns=["a", "b", "c"])
+    frame["label"] = ["often"] * 100
+    frame.loc[55, ["a", "label"]] = [9.0, "once"]  # a row that the block would keep back
+    clf = SureClassifier(random_state=0).fit_stream(frame, passes=passes)
+    assert clf.model_.counts.tolist() == [99, 1]
+    assert clf.score(frame[["a", "b", "c"]], frame.label) > 0.95
 
 
 def test_the_temperature_of_a_stream_is_saved_with_its_precision(source):

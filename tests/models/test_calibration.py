@@ -38,10 +38,19 @@ def test_rows_of_rare_classes_are_never_kept_back():
 
 @given(st.integers(0, 10_000))
 def test_a_block_keeps_back_a_twentieth_of_its_second_half(n):
-    rows = kept_in_block(n)
+    rows = kept_in_block(labels(np.arange(n) % 2))
     assert (rows >= n // 2).all()
     assert (rows < n).all()
     assert abs(len(rows) - n / 20) <= 1
+
+
+def test_a_block_never_keeps_back_all_rows_of_a_class():
+    codes = np.zeros(100, np.int32)
+    every = kept_in_block(labels(codes)).tolist()
+    codes[every[1]] = 1
+    assert kept_in_block(labels(codes)).tolist() == [every[0], *every[2:]]
+    codes[0] = 1
+    assert kept_in_block(labels(codes)).tolist() == every
 
 
 def test_places_are_those_of_the_model_and_minus_one_for_an_unknown_class():

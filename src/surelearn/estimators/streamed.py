@@ -83,10 +83,10 @@ class Streamed(Sharded[M]):
             Called with a `StreamProgress` after each block.
         **reading
             For classifiers also ``calibrate=True``: whether to fit `temperature_` on the way. Each
-            block keeps back every tenth row of its second half, predicts these rows in the last
-            pass before it learns them, and moves the temperature a little; passes that are asked
-            for later leave it. Without shards, with one label per row and
-            ``probability="softmax"`` only.
+            block keeps back every tenth row of its second half, but never all rows of a class,
+            predicts these rows in the last pass before it learns them, and moves the temperature a
+            little; passes that are asked for later leave it. Without shards, with one label per row
+            and ``probability="softmax"`` only.
             Keywords of `read.batches`: text, label, weight, features, format, skip_bad, ..., or of
             `read.sentences`: columns, label, ... With `resume`, the default columns are those that
             were read before.

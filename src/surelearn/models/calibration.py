@@ -39,13 +39,15 @@ def kept_back(labels: Labels) -> NDArray[np.int64]:
     return rows[counts[labels.codes[rows]] >= _SMALLEST_CLASS]
 
 
-def kept_in_block(n: int) -> NDArray[np.int64]:
-    """The rows that a block of n rows keeps back: every tenth of its second half.
+def kept_in_block(labels: Labels) -> NDArray[np.int64]:
+    """The rows that a block keeps back: every tenth of its second half.
 
-    In a single pass they are predicted when the first half has been learnt, so that a source of one
-    block has some as well.
+    A class keeps at least one row that is learnt in each pass. In a single pass the rows are
+    predicted when the first half has been learnt, so that a source of one block has some as well.
     """
-    return np.arange(n // 2 + _SHARE // 4, n, _SHARE // 2, dtype=np.int64)
+    n = labels.n_rows
+    rows = np.arange(n // 2 + _SHARE // 4, n, _SHARE // 2, dtype=np.int64)
+    return rows[np.isin(labels.codes[rows], np.delete(labels.codes, rows))]
 
 
 def places_of(asked: Scorer, labels: Labels) -> NDArray[np.int64]:

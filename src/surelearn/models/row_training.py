@@ -261,14 +261,14 @@ class RowTrainable:
         """Learn a block of a single pass, and predict some rows of its second half on the way."""
         first, second = np.arange(block.size // 2), np.arange(block.size // 2, block.size)
         self._learn_part(block, first, number=1, starts_pass=starts_pass)
-        self._follow(block, kept_in_block(block.size))
+        self._follow(block, kept_in_block(block.labels))
         self._learn_part(block, second, number=1, starts_pass=starts_pass and not len(first))
 
     def _learn_without(
         self, block: RowBlock, order: Order, *, number: int, starts_pass: bool
     ) -> None:
         """Learn a block without the rows that it keeps back until a later pass, or until now."""
-        kept = kept_in_block(block.size)
+        kept = kept_in_block(block.labels)
         every = np.arange(block.size) if order is None else order
         rows = every[~np.isin(every, kept)]
         self._learn_part(block, rows, number=number, starts_pass=starts_pass)
