@@ -88,6 +88,20 @@ def test_a_peer_that_leads_is_listed(module):
     assert not list(page.faster({"a set": dict.fromkeys(lines, ours)}, page.CHOSEN))
 
 
+def test_a_peer_that_is_as_accurate_and_nearly_as_fast_is_listed(module):
+    page = module("as_it_comes.page")
+    behind = {"difference": "-0.02", "deviation": "0.01", "seconds": "0.1"}
+    for difference, seconds, listed in (
+        ("-0.009", "4.9", True),
+        ("-0.011", "4.9", False),
+        ("0.02", "5.1", False),
+    ):
+        level = {"difference": difference, "deviation": "0.01", "seconds": seconds}
+        lines = {page.OURS: {"seconds": "1.0"}, **dict.fromkeys(page.PEERS, behind)}
+        found = list(page.slow({"a set": {**lines, page.PEERS[0]: level}}))
+        assert len(found) == listed
+
+
 def test_a_lead_is_that_of_the_same_rows(module):
     ours, theirs = [np.array([1.0, 1.0, 0.0]), np.ones(3)], [np.array([1.0, 0.0, 0.0]), np.ones(3)]
     found = module("peers.paired").lead(ours, theirs)

@@ -23,6 +23,8 @@ PEERS = (
     "fastText",
 )
 JUDGED = ("tf-idf, LogisticRegression", "Vowpal Wabbit, logistic, ten passes", "fastText")
+#: `fit` should be so many times as fast as every peer that is as accurate.
+FASTER = 5
 
 Line = dict[str, str]
 Found = dict[str, dict[str, Line]]
@@ -49,6 +51,20 @@ def behind(found: Found) -> Iterator[str]:
                     yield f"- {name}: {what} {float(ours):.3f}, *{who}* {float(theirs):.3f}."
 
 
+def slow(found: Found) -> Iterator[str]:
+    """Where the fastest peer that is as accurate takes less than `FASTER` times as long."""
+    for name, lines in found.items():
+        level = [who for who in PEERS if sum(_lead(lines[who])) >= 0]
+        times = {who: _seconds(lines[who]) / _seconds(lines[OURS]) for who in level}
+        who = min(times, key=times.__getitem__, default="")
+        if who and times[who] < FASTER:
+            yield f"- {name}: *{who}* takes {times[who]:.1f} times as long."
+
+
+def _seconds(line: Line) -> float:
+    return float(line["seconds"])
+
+
 def _lead(line: Line) -> tuple[float, float]:
     """Points by which a peer leads, and the standard error of the paired difference."""
     return 100 * float(line["difference"]), 100 * float(line["deviation"])
@@ -70,8 +86,8 @@ def _probabilities(found: Found) -> Iterator[list[str]]:
 
 def _times(found: Found) -> Iterator[list[str]]:
     for name, lines in found.items():
-        ours = float(lines[OURS]["seconds"])
-        ratios = (f"{float(lines[who]['seconds']) / ours:.1f}" for who in PEERS)
+        ours = _seconds(lines[OURS])
+        ratios = (f"{_seconds(lines[who]) / ours:.1f}" for who in PEERS)
         yield [name, lines[OURS]["rows"], f"{ours:.2f} s", *ratios]
 
 
@@ -92,6 +108,11 @@ def page() -> list[str]:
         "Where a peer is better by more than one standard error, or has better probabilities:",
         "",
         *lost,
+        "",
+        f"Where the fastest peer that is not worse by more than one standard error takes less than "
+        f"{FASTER} times as long to fit:",
+        "",
+        *(list(slow(found)) or ["- nowhere."]),
         "",
     ]
 
