@@ -19,8 +19,8 @@ from surelearn.read import Labels
 
 #: One row in so many is kept back, and so many at most.
 _SHARE, _MOST = 20, 2000
-#: Rows of smaller classes are not kept back. Many small classes are common where there are few rows,
-#: and a temperature from the large classes alone would not fit the others.
+#: Rows of smaller classes are not kept back. With few rows many classes are small, and a
+#: temperature from the large ones alone would not fit them.
 _SMALLEST_CLASS = 5
 #: What earlier blocks of a stream count for after each block, and the step of a second difference.
 _MEMORY, _STEP = 0.5, 0.1
