@@ -23,7 +23,8 @@ def bound(host: str, port: int) -> socket.socket:
     """A listening socket at this port, or at the next one that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in range(port, min(port + _TRIES, 65536)):
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # Named as TCP, or asyncio lets small packets wait, 40 ms for each answer.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
