@@ -5,6 +5,7 @@ import json
 import pytest
 
 from surelearn.label import Items, read_sentences, read_texts
+from surelearn.label.texts import TextFile
 from surelearn.read import BadInput
 
 
@@ -76,3 +77,22 @@ def test_a_cell_may_have_several_labels(tmp_path):
     path.write_text("text,label\na b,y; x\nc d,x\ne f,\n")
     found = read_texts(path, label="label", label_separator=";")
     assert found.start == {0: ["x", "y"], 1: ["x"]}
+
+
+def test_texts_are_in_a_file_and_not_in_memory(tmp_path):
+    texts = [f"text {i}" for i in range(5)]
+    found = read_texts(written(tmp_path / "pool.jsonl", *({"text": text} for text in texts)))
+    assert isinstance(found.X, TextFile)
+    assert [found.text(i) for i in range(5)] == texts
+
+
+def test_labels_that_are_numbers_are_the_same_in_every_block(tmp_path):
+    numbers = [1] * 30_000 + [1.0, 2.5]
+    records = [{"text": f"{'x' * 80} {i}", "label": n} for i, n in enumerate(numbers)]
+    found = read_texts(written(tmp_path / "pool.jsonl", *records), label="label")
+    assert set(found.start.values()) == {"1", "2.5"}
+
+
+def test_an_empty_file_is_named(tmp_path):
+    with pytest.raises(BadInput, match=r"pool\.jsonl must have at least one record"):
+        read_texts(written(tmp_path / "pool.jsonl"))

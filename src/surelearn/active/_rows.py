@@ -83,7 +83,7 @@ class PoolRows:
         while found < n and len(parts) < len(self._parts):
             parts.append((turn + len(parts)) % len(self._parts))
             found += int(is_open[self._parts[parts[-1]]].sum())
-        return parts, np.concatenate([self._parts[part] for part in parts])
+        return parts, self._numbers(parts)
 
     def view(self, model: Any, parts: list[int]) -> Own | Foreign:
         """Parts as the model sees them now."""
@@ -95,7 +95,11 @@ class PoolRows:
     def _rows(self, parts: list[int]) -> ReadRows:
         if len(self._parts) == 1:
             return ReadRows(self._X)
-        return ReadRows(self._X, np.concatenate([self._parts[part] for part in parts]))
+        return ReadRows(self._X, self._numbers(parts))
+
+    def _numbers(self, parts: list[int]) -> Rows:
+        found = [self._parts[part] for part in parts]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _weighs(model: Any) -> bool:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from surelearn import _check, read
+from surelearn.label.texts import TextFile
 
 #: A label that is no label: a missing value, or an empty cell of csv.
 _NONE = (None, "")
+#: The item of a record that is empty.
+_EMPTY = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Items:
 
     Parameters
     ----------
-    X : pyarrow.StringArray or list of lists of tokens
+    X : pyarrow.StringArray, TextFile or list of lists of tokens
         Whatever a model takes.
     start : dict of {int: label}
         Labels that the files had: a text, a list of texts, or the tags of a sentence.
@@ -54,7 +55,10 @@ class Items:
 
     def text(self, item: int) -> str:
         """An item as one text, to show and to search."""
-        return self.X[item].as_py() if hasattr(self.X, "to_pylist") else " ".join(self.words(item))
+        found = self.X[item]
+        if isinstance(found, list):
+            return " ".join(self.words(item))
+        return found if isinstance(found, str) else str(found.as_py())
 
     def words(self, item: int) -> list[str]:
         """The words of a sentence."""
@@ -67,6 +71,15 @@ class Items:
             content = self.text(item) if hasattr(self.X, "to_pylist") else repr(self.X[item])
             found.update(content.encode("utf-8", "surrogatepass") + b"\0")
         return found.hexdigest()
+
+    def give_back(self) -> None:
+        """Give memory that is not in use back to the system: a page may be open for days."""
+        import pyarrow as pa
+
+        gc.collect()
+        pa.default_memory_pool().release_unused()
+        with suppress(AttributeError, OSError):  # the C library of Linux keeps it otherwise
+            ctypes.CDLL(None).malloc_trim(0)
 
     def told(self) -> list[str]:
         """What was left out of the pool, one sentence each."""
@@ -110,37 +123,13 @@ def read_texts(
     >>> pool.X.to_pylist(), pool.start, pool.n_duplicates, pool.n_clashes
     (['fine', 'dull'], {0: 'good'}, 1, 1)
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     keep = [] if label is None else [label]
-    found = read.batches(source, label=False, keep=keep, **reading).first(sys.maxsize)
-    if not hasattr(found.X, "to_pylist"):
-        raise _check.FormatError("a pool must have a column of texts, got numbers. Name it: text=")
-    texts = pa.array(found.X) if not isinstance(found.X, pa.ChunkedArray) else found.X
-    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    filled = pc.not_equal(pc.utf8_trim_whitespace(texts), "").to_numpy(zero_copy_only=False)
-    coded = texts.dictionary_encode()
-    places = _places(coded.indices.to_numpy(), filled)
-    kept = np.flatnonzero(_first_time(places))
-    labels = found.kept[label] if label is not None else ()
-    start, n_clashes = _known(places, labels, partial(_one_or_more, separator=label_separator))
-    # Apart from the rest of what was read, which can be given back then: it is as much again.
-    texts = pc.take(texts, pa.array(kept), memory_pool=pa.system_memory_pool())
-    n_bad = found.n_bad
-    del found, coded
-    give_back()
-    return Items(
-        texts,
-        start,
-        _names(source),
-        n_duplicates=int(filled.sum()) - len(kept),
-        n_empty=int((~filled).sum()),
-        n_bad=n_bad,
-        n_clashes=n_clashes,
-        text_column=reading.get("text") or "text",
-        label_column=label or "label",
-    )
+    plain = partial(_one_or_more, separator=label_separator)
+    names = {"text_column": reading.get("text") or "text", "label_column": label or "label"}
+    found = read.batches(source, label=False, keep=keep, **reading)
+    items = _items(_texts(found, label), plain, source, **names)
+    items.give_back()  # what was read but is not kept
+    return items
 
 
 def read_sentences(
@@ -160,55 +149,78 @@ def read_sentences(
     if not tagged:
         reading["label"] = False
     found = read.sentences(source, **reading).first(sys.maxsize)
-    numbers: dict[tuple[Any, ...], int] = {}
-    codes = np.array([numbers.setdefault(tuple(x), len(numbers)) for x in found.X], dtype=np.int64)
-    filled = np.array([bool(x) for x in found.X], dtype=bool)
-    places = _places(codes, filled)
-    kept = np.flatnonzero(_first_time(places)).tolist()
-    start, n_clashes = _known(places, found.y or (), list)
+    places, kept = _placed(map(tuple, found.X), {})
+    once = [found.X[i] for i in kept]
+    return _items(_Found(once, places, found.y or (), found.n_bad), list, source)
+
+
+class _Found(NamedTuple):
+    """Items, each once; the item and the label of each record; records that were skipped."""
+
+    X: Any
+    places: list[int]
+    labels: Iterable[Any]
+    n_bad: int
+
+
+def _texts(source: read.Source, label: str | None) -> _Found:
+    """The texts of a source, batch by batch, so that few are in memory at a time."""
+    numbers: dict[Hashable, int] = {}
+    file = TextFile()
+    places, labels, n_bad = [], [], 0
+    for batch in source:
+        if not hasattr(batch.X, "to_pylist"):
+            raise _check.FormatError(
+                "a pool must have a column of texts, got numbers. Name it: text="
+            )
+        texts = batch.X.to_pylist()
+        found, new = _placed(map(_key, texts), numbers)
+        file.extend(texts[i] for i in new)
+        places += found
+        labels += batch.kept[label].tolist() if label is not None else []
+        n_bad += batch.n_bad
+    if not places and not n_bad:
+        raise _check.NoRecords(source.name)
+    return _Found(file, places, labels, n_bad)
+
+
+def _items(found: _Found, plain: Any, source: Any, **names: str) -> Items:
+    start, n_clashes = _known(found.places, found.labels, plain)
+    n_empty = found.places.count(_EMPTY)
     return Items(
-        [found.X[i] for i in kept],
+        found.X,
         start,
         _names(source),
-        n_duplicates=int(filled.sum()) - len(kept),
-        n_empty=int((~filled).sum()),
+        n_duplicates=len(found.places) - n_empty - len(found.X),
+        n_empty=n_empty,
         n_bad=found.n_bad,
         n_clashes=n_clashes,
+        **names,
     )
 
 
-def give_back() -> None:
-    """Give memory that is free back to the system: a page may be open for days."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError):  # the C library of Linux keeps it otherwise
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-def _places(codes: NDArray[Any], filled: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The item of each record, numbered in order of appearance; -1 for empty ones."""
-    _, first, inverse = np.unique(codes[filled], return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    places = np.full(len(codes), -1, dtype=np.int64)
-    places[filled] = rank[inverse]
-    return places
+def _placed(keys: Iterable[Hashable], numbers: dict[Hashable, int]) -> tuple[list[int], list[int]]:
+    """The item of each record, numbered in order of appearance, and the records of new items."""
+    places, new = [], []
+    for i, key in enumerate(keys):
+        before = len(numbers)
+        places.append(numbers.setdefault(key, before) if key else _EMPTY)
+        if len(numbers) > before:
+            new.append(i)
+    return places, new
 
 
-def _first_time(places: NDArray[np.int64]) -> NDArray[np.bool_]:
-    seen = np.maximum.accumulate(np.append(-1, places))[:-1]
-    return np.asarray(places > seen)
+def _key(text: str) -> bytes:
+    """What equal texts have in common, in less memory; nothing for empty ones."""
+    return hashlib.blake2b(text.encode(), digest_size=16).digest() if text.strip() else b""
 
 
-def _known(
-    places: NDArray[np.int64], labels: Iterable[Any], plain: Any
-) -> tuple[dict[int, Any], int]:
+def _known(places: list[int], labels: Iterable[Any], plain: Any) -> tuple[dict[int, Any], int]:
     """The first label of each item, and how many labels contradict it."""
     start: dict[int, Any] = {}
     n_clashes = 0
-    for place, label in zip(places.tolist(), labels, strict=False):
-        if place >= 0 and not (isinstance(label, str | None) and label in _NONE):
+    for place, label in zip(places, labels, strict=False):
+        if place != _EMPTY and not (isinstance(label, str | None) and label in _NONE):
             n_clashes += start.setdefault(place, plain(label)) != plain(label)
     return start, n_clashes
 
@@ -218,7 +230,8 @@ def _one_or_more(label: Any, separator: str | None) -> Any:
     if separator is not None and isinstance(label, str):
         label = [name.strip() for name in label.split(separator) if name.strip()]
     if isinstance(label, str) or not hasattr(label, "__len__"):
-        return str(label)
+        # A column of whole numbers has fractions where values are missing.
+        return str(int(label) if isinstance(label, float) and label.is_integer() else label)
     return sorted(map(str, set(label)))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.label.items import Items, give_back
+from surelearn.label.items import Items
 from surelearn.label.ledger import Step
 
 #: Texts with more letters are not explained word by word.
@@ -177,7 +177,7 @@ class TextLearner(Learner):
         found = [int(item) for item in self._pool.ask(n)] if len(self._pool) else []
         if self.decides and not self._is_read:
             self._is_read = True
-            give_back()  # the texts that were copied to be hashed
+            self.items.give_back()  # the texts that were copied to be hashed
         return found
 
     def why(self, item: int) -> Why | None:
