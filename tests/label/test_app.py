@@ -158,7 +158,7 @@ def test_the_panel_comes_alone(tmp_path):
     answer(found, "ann", 5)
     browser = client(found, goal=Goal(budget=5))
     assert browser.get("/panel").text.startswith('<aside id="panel"')
-    assert "5 labels of 5" in browser.get("/").text
+    assert "5 labels reach the budget of 5" in browser.get("/").text
 
 
 @pytest.mark.parametrize("name", ["page.js", "tags.js", "style.css", "icon.svg"])

@@ -27,4 +27,7 @@ def test_what_cannot_be_seen_is_shown():
         assert f'<span class="unseen">{code}</span>' in found
     assert "\u202e" not in found
     assert found.endswith("&lt;\n")
+    assert "U+200B" in shown("zero\u200bwidth")
+    assert "U+000D" in shown("a\rb")
+    assert shown("lines\r\nof Windows") == "lines\r\nof Windows"
     assert shown("שלום, naïve 🙂") == "שלום, naïve 🙂"

@@ -53,7 +53,13 @@ def test_long_texts_are_cut_and_linked(tmp_path):
 def test_the_end_says_so(tmp_path):
     found = session(tmp_path, Items(pa.array(["x"])))
     answer(found)
-    assert "All texts are labelled" in question_part(found, "ann")
+    page = question_part(found, "ann")
+    assert "<h1>All texts are labelled</h1>" in page
+    assert 'href="/export"' in page
+    assert "New label" not in page
+    found.undo("ann")
+    found.skip("ann", 0)
+    assert "<h1>All texts are labelled or skipped</h1>" in question_part(found, "ann")
 
 
 def second(found, person="bob"):

@@ -26,6 +26,17 @@ def test_a_report_counts_labels_and_errors(tmp_path):
     assert seen.lowest == 0.5
 
 
+def test_the_histogram_is_of_the_texts_that_are_left(tmp_path):
+    found = session(tmp_path, explore=0.0)
+    answer(found, n=30)
+    is_open = [item not in found.ledger.given for item in found.learner.sample.tolist()]
+    assert sum(is_open) == 30
+    sure = found.learner.sureness()[is_open]
+    assert report(found).histogram[-1] == pytest.approx((sure >= 0.95).mean())
+    answer(found, n=30)
+    assert (report(found).histogram, report(found).is_done) == ([], True)
+
+
 def test_an_empty_report_has_no_errors(tmp_path):
     seen = report(session(tmp_path))
     assert (seen.error, seen.at_random, seen.curve, seen.histogram) == (None, None, [], [])
@@ -49,13 +60,13 @@ def test_a_sentence_is_as_wrong_as_its_tags():
 def test_reasons_to_stop(tmp_path):
     found = session(tmp_path, pool(400), explore=0.5)
     answer(found, n=120)
-    assert report(found, Goal(budget=120)).stop == "120 labels of 120 are there"
+    assert report(found, Goal(budget=120)).stop == "120 labels reach the budget of 120"
     assert "drawn at random" in report(found, Goal(error=0.2)).stop
     assert "changed almost no prediction" in report(found).stop
     (tmp_path / "b").mkdir()
     small = session(tmp_path / "b", pool(2))
     answer(small, n=2)
-    assert report(small).stop == "no texts are left"
+    assert report(small).stop == "nothing is left to label"
 
 
 def test_agreement_of_every_two_people():

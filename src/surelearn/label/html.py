@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-#: Characters that a reader cannot see but that change what they see: controls, and the marks and
-#: overrides of right-to-left text.
+#: Characters that a reader cannot see but that change what they see: controls, spaces without
+#: width, and the marks and overrides of right-to-left text. Lines may end as on Windows.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u2069\ufeff]|\r(?!\n)"
 )
 _SPECIAL = {"class_": "class", "for_": "for"}
 _VOID = {"input", "link", "meta", "br"}

@@ -24,15 +24,18 @@ def _stop(found: Report) -> Html | None:
     if not found.stop:
         return None
     said = f"You could stop: {found.stop}."
-    return tag("p", tag("strong", said), " Export labels and model, or go on.", class_="stop",
-               role="status")  # fmt: skip
+    more = " Export labels and model." if found.is_done else " Export labels and model, or go on."
+    return tag("p", tag("strong", said), more, class_="stop", role="status")
 
 
 def _labels(found: Report, what: str) -> Html:
     most = max([n for _, n in found.counts], default=0) or 1
     rows = [
         tag(
-            "li", tag("span", shown(name), class_="name"), _meter(name, n, most), tag("b", f"{n:,}")
+            "li",
+            tag("span", shown(name), class_="name", title=name),
+            _meter(name, n, most),
+            tag("b", f"{n:,}"),
         )
         for name, n in found.counts[:12]
     ]
@@ -79,7 +82,10 @@ def _sure(found: Report, what: str) -> Html:
     chart = charts.bars(
         found.histogram, lowest=found.lowest, title="Probability of the best label in the pool"
     )
-    empty = tag("p", "Two labels are needed first.", class_="hint")
-    hint = tag("p", f"Share of the {what} by the probability of their best label.", class_="hint")
+    none = "Nothing is left to predict." if found.is_done else "Two labels are needed first."
+    empty = tag("p", none, class_="hint")
+    hint = f"Share of the {what} that are left, by the probability of their best label."
     title = tag("h2", "How sure the model is of the pool")
-    return tag("section", title, *([chart, hint] if found.histogram else [empty]))
+    return tag(
+        "section", title, *([chart, tag("p", hint, class_="hint")] if found.histogram else [empty])
+    )

@@ -35,12 +35,13 @@ def question_part(session: Session, person: str) -> Html:
         what = "sentences" if session.kind == "tags" else "texts"
         return tag(
             "div",
-            tag("h1", f"All {what} are labelled"),
-            tag("p", "There is nothing left to ask. You can still review and export the labels."),
+            tag("h1", f"All {what} are labelled{' or skipped' if session.ledger.skipped else ''}"),
+            tag("p", "There is nothing left to ask. ", tag("a", "Review", href="/review"), " or ",
+                tag("a", "export", href="/export"), " the labels."),
             _tools(session, person, None),
             id="work",
             data_item="",
-        )
+        )  # fmt: skip
     body = _text(session, question, why, blind=blind)
     note = _BLIND if blind else _TOO_EARLY
     return tag("div", *body, _tools(session, person, question), _why(why, note), id="work",
@@ -155,7 +156,7 @@ def _tools(session: Session, person: str, question: Question | None) -> Html:
         action="/undo",
     )
     new = "New tag" if session.kind == "tags" else "New label"
-    add = tag(
+    add = question is not None and tag(
         "form",
         tag("input", name="label", id="new-label", placeholder=f"{new} ( N )", aria_label=new,
             autocomplete="off", required=True, maxlength=60),

@@ -33,8 +33,8 @@ class Report(NamedTuple):
 
     `counts`: texts of each label. `error`: progressive validation error of all questions, and
     `at_random` of those drawn at random, None without any. `curve`, `random_curve`: pairs of the
-    number of labels and the error of the last answers up to it. `histogram`: shares of the pool's
-    sample by the probability of its best label. `stop`: why to stop, or "".
+    number of labels and the error of the last answers up to it. `histogram`: shares of what is left
+    of the pool's sample by the probability of its best label. `stop`: why to stop, or "".
     """
 
     n_labels: int
@@ -48,6 +48,11 @@ class Report(NamedTuple):
     histogram: list[float]
     lowest: float
     stop: str
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every item is labelled or skipped."""
+        return self.n_labels + self.n_skipped >= self.n_items
 
 
 class Goal(NamedTuple):
@@ -72,7 +77,10 @@ def report(session: Session, goal: Goal = Goal()) -> Report:  # noqa: B008  (a t
     with session.lock:
         ledger, learner = session.ledger, session.learner
         lessons = list(session.lessons())
+        # Of those it has learnt it is sure, which says nothing of the others.
+        is_open = ~np.isin(learner.sample, list(ledger.closed))
         sure = learner.sureness()
+        sure = sure[is_open[: len(sure)]]
         stable = learner.stable()
     judged = [(i + 1, step) for i, step in enumerate(lessons) if step.predicted is not None]
     drawn = [(i, step) for i, step in judged if step.at_random]
@@ -156,10 +164,10 @@ def _histogram(sure: np.ndarray[Any, Any], lowest: float) -> list[float]:
 
 
 def _stop(found: Report, goal: Goal, stable: str) -> str:
-    if found.n_labels + found.n_skipped >= found.n_items:
-        return "no texts are left"
+    if found.is_done:
+        return "nothing is left to label"
     if goal.budget is not None and found.n_labels >= goal.budget:
-        return f"{found.n_labels:,} labels of {goal.budget:,} are there"
+        return f"{found.n_labels:,} labels reach the budget of {goal.budget:,}"
     drawn = found.at_random
     if goal.error is not None and drawn and drawn.n >= _FEWEST and drawn.high <= goal.error:
         return f"the error is at most {drawn.high:.1%} on texts drawn at random"
