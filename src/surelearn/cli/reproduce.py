@@ -45,7 +45,8 @@ def reproduce(
     Each entry is one table or figure. The command writes its tables, its pictures and a page, and
     one page of all claims with what held. Stopped runs continue where they were.
 
-    Data sets are looked for in the folder that SURELEARN_DATA names.
+    Data sets are looked for in the folder that SURELEARN_DATA names, then in scikit-learn's data
+    folder; those that their publishers offer are fetched.
 
     \b
     Examples:
