@@ -61,6 +61,9 @@ def test_messages_have_our_fields(fetched, tmp_path):
     ]
     assert "Fran\xe7ais" in lines[0]
     assert find("20news-18828.jsonl.xz") == path
+    by_hand = path.with_name("20news-18828.jsonl.xz")
+    by_hand.write_bytes(b"")
+    assert find("20news-18828.jsonl.xz") == by_hand
     asked, cached = fetched
     assert asked[0] is None
     assert len(asked) == 1 if cached else not Path(asked[1]).exists()

@@ -52,6 +52,8 @@ def find(name: str) -> Path:
             f"{VARIABLE} must name a folder with {name}, got {given or 'nothing'}."
         )
     cache = _cache()
+    if (cache / name).exists():
+        return cache / name
     path = cache / (source.stand_in or name)
     if not path.exists():
         _fetch(name, source, cache)
