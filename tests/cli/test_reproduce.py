@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+
+import pytest
 
 from command import run
 
@@ -31,3 +34,15 @@ def test_other_names_are_refused(tmp_path):
     done = run("reproduce", "table9")
     assert done.exit_code == 1
     assert done.stderr.startswith("surelearn: name must be one of")
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "pycrfsuite"])
+def test_a_package_that_is_missing_is_named_before_anything_is_run(package, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    done = run("reproduce", "lecture-ecoc", "--quick", "-o", str(tmp_path / "out"))
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f"surelearn: surelearn reproduce needs {package}, got none. "
+        "Run: pip install 'surelearn[reproduce]'\n"
+    )
+    assert not (tmp_path / "out").exists()

@@ -47,5 +47,6 @@ def test_dense_sets_need_no_files():
 
 def test_a_missing_file_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("SURELEARN_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"20news-18828\.jsonl\.xz"):
-        sets.texts("20 Newsgroups")
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
+    with pytest.raises(FileNotFoundError, match=r"sentiment140-100k\.jsonl\.xz"):
+        sets.texts("Sentiment140")

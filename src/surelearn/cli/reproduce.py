@@ -55,14 +55,15 @@ def reproduce(
       surelearn reproduce stdev
       surelearn reproduce variance-table2 multiclass-table3 -o results
     """
+    from surelearn import _check
     from surelearn import reproduce as room
-    from surelearn.plot.style import need_matplotlib
 
     entries = room.chosen(names or ())
     if names_only:
         _list(entries)
         return
-    need_matplotlib("surelearn reproduce")
+    for package in ("matplotlib", "pycrfsuite"):  # now, not after an hour
+        _check.need("surelearn reproduce", package, "reproduce")
     folder = output or Path("reproduced-quick" if quick else "reproduced")
     with warnings_shown(), count_bar("Cases", quiet=quiet) as progress:
         found = room.reproduce(
