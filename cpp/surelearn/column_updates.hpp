@@ -17,14 +17,15 @@ namespace surelearn {
 /// The steps of all columns in a round; a column whose alpha and gain are zero does not change.
 struct ColumnSteps {
     std::vector<double> s;      ///< mean score of each label or problem
-    std::vector<double> v;      ///< its variance, in the order of the quads
-    std::vector<double> alpha;  ///< with the sign of g in that column; as all that follow
+    std::vector<double> own;    ///< the same, in the order of the quads; as all that follow
+    std::vector<double> v;      ///< its variance
+    std::vector<double> alpha;  ///< with the sign of g in that column
     std::vector<double> gain;
     std::vector<Quad> moving;
 
     void resize(std::size_t n_columns, std::size_t n_quads) {
         s.resize(n_columns);
-        for (auto* part : {&v, &alpha, &gain}) part->resize(4 * n_quads);
+        for (auto* part : {&own, &v, &alpha, &gain}) part->resize(4 * n_quads);
     }
 };
 

@@ -86,6 +86,7 @@ public:
             }
         }
         kind_ = alone ? Kind::rest : pairs ? Kind::pairs : Kind::code;
+        all_pairs_ = pairs && each_pair_once() && std::ranges::find(known, 0) == known.end();
         for (std::size_t k = 0; k < K; ++k) lay_out(k, columns[k], order);
         if (kind_ == Kind::code) keep_signs(code, columns, B);
     }
@@ -108,6 +109,23 @@ public:
     /// The problem at each position of these quads.
     [[nodiscard]] std::span<const std::uint32_t> in_place(std::size_t y) const noexcept {
         return in_place_[y];
+    }
+
+    /// Whether every two classes have exactly one problem, and all are known. Then a class that
+    /// wins its K - 1 problems leads: a rival wins K - 2 at most, and a tie adds less than a vote.
+    [[nodiscard]] bool all_pairs() const noexcept { return all_pairs_; }
+
+    /// Copies the scores of y's problems, `own` in the order of its quads, to their positions in
+    /// `s`. Tells whether y wins them all.
+    [[nodiscard]] bool wins(std::size_t y, std::span<const double> own,
+                            std::span<double> s) const noexcept {
+        bool won = true;
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            const std::uint32_t b = in_place_[y][i];
+            s[b] = own[i];
+            won = won && (sides_[b][2] == y ? own[i] > 0.0 : own[i] < 0.0);
+        }
+        return won;
     }
 
     /// The lead of label y over all other known labels. One-vs-rest compares scores; pairs compare
@@ -133,6 +151,18 @@ public:
 
 private:
     enum class Kind : std::uint8_t { rest, pairs, code };
+
+    /// For problems between two classes each: whether every two classes have exactly one.
+    [[nodiscard]] bool each_pair_once() const {
+        const std::size_t K = scores_.size();
+        std::vector<bool> seen(K * K);
+        for (const auto& [loser, none, winner] : sides_) {
+            const std::size_t pair = std::min(loser, winner) * K + std::max(loser, winner);
+            if (seen[pair]) return false;
+            seen[pair] = true;
+        }
+        return sides_.size() == K * (K - 1) / 2;
+    }
 
     void vote(std::span<const double> s) {
         sums_.assign(scores_.size(), 0.0);
@@ -234,6 +264,7 @@ private:
     }
 
     Kind kind_ = Kind::code;
+    bool all_pairs_ = false;
     std::vector<std::array<std::uint32_t, 3>> sides_;  ///< the last class on each side
     std::vector<double> signs_;  ///< [problem, class]; 0 in a problem that cannot be learnt yet
     bool has_zeros_ = false;

@@ -114,8 +114,16 @@ public:
     template <class R>
     void moments(const R& row, std::span<double> s, std::span<double> v,
                  std::span<const Quad> quads, const R& ahead) const noexcept {
-        with_values(row, [&](const auto& x) { sum_moments(x, s, v, quads, ahead.features()); });
+        with_values(row,
+                    [&](const auto& x) { sum_moments<false>(x, s, v, quads, ahead.features()); });
         order().sort(s);
+    }
+    /// Only the columns in the quads: means and variances in their order.
+    template <class R>
+    void moments_of(std::span<const Quad> quads, const R& row, std::span<double> s,
+                    std::span<double> v, const R& ahead) const noexcept {
+        with_values(row,
+                    [&](const auto& x) { sum_moments<true>(x, s, v, quads, ahead.features()); });
     }
 
     /// The mean score of every column with the averaged means.
@@ -272,39 +280,35 @@ private:
         return sum;
     }
 
-    /// The moments of all columns in the order of the table.
-    template <class R, class A>
+    /// The moments of all columns in the order of the table, or only of those in the quads.
+    template <bool some, class R, class A>
     SURELEARN_WIDEN void sum_moments(const R& row, std::span<double> s, std::span<double> v,
                                      std::span<const Quad> quads, const A& ahead) const noexcept {
         const bool alike = !shape_.second_order && !v.empty();
-        const Quads some(alike ? std::span<const Quad>{} : quads);
+        const Quads means(some ? quads : std::span<const Quad>{});
+        const Quads variances(alike ? std::span<const Quad>{} : quads);
         std::ranges::fill(s, 0.0);
         std::ranges::fill(v, alike ? length(row) : 0.0);
+        // Adds the contributions of a few features.
+        const auto add = [&]<std::size_t N>(std::array<const T*, N> at, std::array<double, N> x)
+                             __attribute__((always_inline)) {
+                                 if constexpr (!some) add_products(at, x, s.data(), s.size());
+                                 add_quads(means, at, x, s.data());
+                                 for (std::size_t i = 0; i < N; ++i) at[i] += capacity();
+                                 for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
+                                 add_quads(variances, at, x, v.data());
+                             };
         const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
         const std::size_t n = row.size();
         std::size_t p = 0;
         for (; p + 4 <= n; p += 4) {
             prefetch(ahead, p, p + 4);
-            const std::array x{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)};
-            add<4>({at(p), at(p + 1), at(p + 2), at(p + 3)}, x, s, v, some);
+            add(std::array{at(p), at(p + 1), at(p + 2), at(p + 3)},
+                std::array{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)});
         }
         prefetch(ahead, p, ahead.size());
-        for (; p < n; ++p) add<1>({at(p)}, {row.x(p)}, s, v, some);
-        if (shape_.intercept) add<1>({cell(shape_.n_features)}, {1.0}, s, v, some);
-    }
-
-    /// Adds the contributions of N features to all means, and to the variances of the quads.
-    template <std::size_t N>
-    [[gnu::always_inline]] void add(std::array<const T*, N> at, std::array<double, N> x,
-                                    std::span<double> s, std::span<double> v,
-                                    const Quads& quads) const noexcept {
-        add_products(at, x, s.data(), s.size());
-        if (quads.empty()) return;
-        for (std::size_t i = 0; i < N; ++i) at[i] += capacity();
-        for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
-        quads.visit([&](const auto& from, const Run& to) __attribute__((always_inline)) {
-            add_products(at, x, from, to, v.data());
-        });
+        for (; p < n; ++p) add(std::array{at(p)}, std::array{row.x(p)});
+        if (shape_.intercept) add(std::array{cell(shape_.n_features)}, std::array{1.0});
     }
 
     /// Sums even and odd features separately: additions to one sum do not wait for the other.

@@ -93,14 +93,21 @@ public:
             if (arrived || problems.empty()) find_problems();
             if (arrived) weights_.look_again();
             steps.resize(weights_.shape().n_columns, problems.of(y).size());
-            weights_.moments(row, steps.s, steps.v, problems.of(y), ahead);
+            bool won = false;
+            if (problems.all_pairs()) {
+                weights_.moments_of(problems.of(y), row, steps.own, steps.v, ahead);
+                won = problems.wins(y, steps.own, steps.s);
+                if (!won) weights_.scores(row, steps.s);  // only the count of mistakes needs them
+            } else {
+                weights_.moments(row, steps.s, steps.v, problems.of(y), ahead);
+            }
             const std::size_t B = steps.s.size();
             const Outcome outcome = take_steps(row, y, targets_.code.subspan(y * B, B), weight);
             if (outcome == Outcome::refused && arrived) {
                 targets_.known[y] = 0;
                 find_problems();
             }
-            return close(outcome, problems.lead(y, steps.s, targets_.known), tally);
+            return close(outcome, won ? 1.0 : problems.lead(y, steps.s, targets_.known), tally);
         }
     }
 

@@ -184,4 +184,13 @@ template <class T, std::size_t N>
     }
 }
 
+/// The same for the columns in quads; each column's sum is at the position of its numbers.
+template <class T, std::size_t N>
+[[gnu::always_inline]] inline void add_quads(const Quads& quads, const std::array<const T*, N>& at,
+                                             const std::array<double, N>& x,
+                                             double* sums) noexcept {
+    quads.visit([&](const auto& from, const Run& to)
+                    __attribute__((always_inline)) { add_products(at, x, from, to, sums); });
+}
+
 }  // namespace surelearn

@@ -13,6 +13,7 @@
 #include "test_candidates.hpp"
 #include "test_chain.hpp"
 #include "test_custom.hpp"
+#include "test_decode.hpp"
 #include "test_diagonal.hpp"
 #include "test_document_counts.hpp"
 #include "test_dual.hpp"
@@ -93,6 +94,7 @@ int main() {
     run(hashing_tests, count);
     run(gaussian_tests, count);
     run(diagonal_tests, count);
+    run(decode_tests, count);
     run(bounds_tests, count);
     run(forms_tests, count);
     run(growth_tests, count);
