@@ -189,7 +189,7 @@ def test_few_rows_get_more_passes():
 
 
 def test_passes_must_be_a_number_or_auto():
-    with pytest.raises(TypeError, match="passes must be a whole number, got 'many'"):
+    with pytest.raises(ValueError, match="passes must be a whole number or 'auto', got 'many'"):
         SureClassifier(passes="many").fit([[0.0], [1.0]], [0, 1])
 
 

@@ -168,6 +168,14 @@ def test_later_passes_use_the_counts_of_the_first():
     assert weights(streamed) == weights(plain)
 
 
+def test_texts_that_are_kept_back_are_counted_in_the_first_pass():
+    texts, y = corpus()
+    clf, seen = text_classifier(), []
+    frame = labelled(texts, y)
+    clf.fit_stream(frame, passes=3, progress=lambda now: seen.append(documents(clf)))
+    assert seen == 3 * [counted(texts)]
+
+
 def test_going_on_counts_on():
     texts, y = corpus(90)
     frame = labelled(texts[30:60], y[30:60])

@@ -15,7 +15,11 @@ from surelearn import SureClassifier, constraints, rules
     [
         ({"rule": "cw"}, ValueError, "rule must be one of 'variance', 'variance-exact'.*got 'cw'"),
         ({"projection": "both"}, ValueError, "projection must be one of 'auto', 'precision', 'cov"),
-        ({"constraints": "double"}, ValueError, "constraints must be one of 'single', 'sequ"),
+        (
+            {"constraints": "double"},
+            ValueError,
+            "constraints must be one of 'auto', 'single', 'sequ",
+        ),
         ({"multiclass": "all"}, ValueError, "multiclass must be one of 'joint', 'ovr'"),
         ({"combine": "sum"}, ValueError, "combine must be one of 'evidence', 'bayes'"),
         ({"passes": 0}, ValueError, "passes must be at least 1, got 0"),

@@ -52,8 +52,9 @@ def test_the_default_wins_unless_another_is_clearly_better():
 
 
 def test_few_rows_tell_nothing():
-    assert best_of({0: verdict(12, n=29), 1: verdict(0, loss=0.1, n=29)}, 0) == 0
-    assert best_of({0: verdict(12, n=30), 1: verdict(0, loss=0.1, n=30)}, 0) == 1
+    """Of 21 draws of 100 rows, two of the five changes that 30 rows allowed cost accuracy."""
+    assert best_of({0: verdict(50, n=199), 1: verdict(0, loss=0.1, n=199)}, 0) == 0
+    assert best_of({0: verdict(50, n=200), 1: verdict(0, loss=0.1, n=200)}, 0) == 1
 
 
 def test_a_lower_log_loss_is_enough_if_there_are_no_more_errors():

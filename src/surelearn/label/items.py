@@ -167,7 +167,9 @@ def _texts(source: read.Source, label: str | None) -> _Found:
     """The texts of a source, batch by batch, so that few are in memory at a time."""
     numbers: dict[Hashable, int] = {}
     file = TextFile()
-    places, labels, n_bad = [], [], 0
+    places: list[int] = []
+    labels: list[Any] = []
+    n_bad = 0
     for batch in source:
         if not hasattr(batch.X, "to_pylist"):
             raise _check.FormatError(

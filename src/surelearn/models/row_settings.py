@@ -96,7 +96,7 @@ class RowSettings(ClassifierSettings):
         multiclass = reductions.multiclass(params["multiclass"])
         several = multiclass == "joint" and covariance == "diagonal" and not core.first_order
         chooses = _check.is_auto(params["constraints"])
-        scheme = _chosen(several) if chooses else constraints.get(params["constraints"])
+        scheme = _chosen(several) if chooses else _named(params["constraints"])
         cost = _check.cost(params["cost"])
         _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
         decoding = reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
@@ -239,8 +239,17 @@ def _chosen(several: bool) -> constraints.Constraints:
     return constraints.Sequential(3) if several else constraints.Single()
 
 
+def _named(value: Any) -> constraints.Constraints:
+    """The constraints of a value or a name other than "auto"."""
+    if isinstance(value, str):
+        _check.choice("constraints", value, ["auto", *constraints.SCHEMES])
+    return constraints.get(value)
+
+
 def _passes(value: Any, n_shards: Any) -> dict[str, Any]:
     """The number of passes; "auto" without a number of rows: of a stream, or of shards."""
+    if isinstance(value, str) and not _check.is_auto(value):
+        raise ValueError(_check.must("passes", "be a whole number or 'auto'", value))
     if not _check.is_auto(value):
         return {"passes": _check.count("passes", value), "chooses_passes": False}
     return {"passes": _FEWEST_PASSES if n_shards == 1 else _MOST_PASSES, "chooses_passes": True}

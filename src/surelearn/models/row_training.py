@@ -250,7 +250,8 @@ class RowTrainable:
         if number == 1:
             self.reader.meet(block.features)
         if number > self.kept_until or block.labels.starts is not None:
-            self._learn_read(block, order, number=number, starts_pass=starts_pass)
+            new = number == 1
+            self._learn_read(block, order, number=number, starts_pass=starts_pass, counting=new)
         elif self.kept_until == 1:
             self._learn_halves(block, starts_pass=starts_pass)
         else:
@@ -260,9 +261,10 @@ class RowTrainable:
     def _learn_halves(self, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block of a single pass, and predict some rows of its second half on the way."""
         first, second = np.arange(block.size // 2), np.arange(block.size // 2, block.size)
-        self._learn_part(block, first, number=1, starts_pass=starts_pass)
+        self._learn_part(block, first, number=1, starts_pass=starts_pass, counting=True)
         self._follow(block, kept_in_block(block.labels))
-        self._learn_part(block, second, number=1, starts_pass=starts_pass and not len(first))
+        starts_pass = starts_pass and not len(first)
+        self._learn_part(block, second, number=1, starts_pass=starts_pass, counting=True)
 
     def _learn_without(
         self, block: RowBlock, order: Order, *, number: int, starts_pass: bool
@@ -271,24 +273,33 @@ class RowTrainable:
         kept = kept_in_block(block.labels)
         every = np.arange(block.size) if order is None else order
         rows = every[~np.isin(every, kept)]
-        self._learn_part(block, rows, number=number, starts_pass=starts_pass)
+        new = number == 1
+        self._learn_part(block, rows, number=number, starts_pass=starts_pass, counting=new)
         if number == self.kept_until:
             self._follow(block, kept)
-            self._learn_part(block, kept, number=1, starts_pass=False)
-        elif len(kept) and self.model is not None and self.model.weights is not None:
+            self._learn_part(block, kept, number=1, starts_pass=False, counting=False)
+        elif len(kept):
             some = block.take(kept)
-            asked = scorer_of(self.model, self.settings.rule)
-            right = asked.right(self.reader.weighed(some.rows, counting=False), some.labels)
-            self.model.mistakes[-1] += int(np.count_nonzero(~right))
+            rows_kept = self.reader.weighed(some.rows, counting=new)
+            if self.model is not None and self.model.weights is not None:
+                right = scorer_of(self.model, self.settings.rule).right(rows_kept, some.labels)
+                self.model.mistakes[-1] += int(np.count_nonzero(~right))
 
     def _learn_part(
-        self, block: RowBlock, rows: NDArray[np.int64], *, number: int, starts_pass: bool
+        self,
+        block: RowBlock,
+        rows: NDArray[np.int64],
+        *,
+        number: int,
+        starts_pass: bool,
+        counting: bool,
     ) -> None:
         """Learn some rows of a block, in this order."""
         if not len(rows):
             return
+        part = block.take(rows)
         try:
-            self._learn_read(block.take(rows), None, number=number, starts_pass=starts_pass)
+            self._learn_read(part, None, number=number, starts_pass=starts_pass, counting=counting)
         except Refused as error:
             error.place = int(rows[error.place])
             raise
@@ -306,9 +317,11 @@ class RowTrainable:
             self.follower = self.follower.after(asked, rows, places[places >= 0])
             self._publish(model)
 
-    def _learn_read(self, block: RowBlock, order: Order, *, number: int, starts_pass: bool) -> None:
-        """Learn a block of a stream."""
-        with self._weighed(block.rows, self.model, counting=number == 1) as rows:
+    def _learn_read(
+        self, block: RowBlock, order: Order, *, number: int, starts_pass: bool, counting: bool
+    ) -> None:
+        """Learn a block of a stream, and count its documents."""
+        with self._weighed(block.rows, self.model, counting=counting) as rows:
             weighed = block._replace(rows=rows)
             self._learn(weighed, order, number=number, starts_pass=starts_pass, report=None)
 

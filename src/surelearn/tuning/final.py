@@ -31,7 +31,7 @@ _ENOUGH = 2000
 _WORST = 20.0
 #: How many standard errors of the paired difference a candidate must be better by, and on how many
 #: rows at least: a standard error of fewer means little.
-_CLEARLY, _FEWEST = 2.0, 30
+_CLEARLY, _FEWEST = 2.0, 200
 
 
 class Verdict(NamedTuple):

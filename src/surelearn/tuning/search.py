@@ -62,11 +62,11 @@ def tune(
     probabilities. If they are fewer than 2,000, other tenths are kept back in turn until that many
     rows, or all, have been judged.
 
-    *Choice.* The estimator as it is wins unless others are better by more than two standard errors
-    of the paired difference: they have fewer errors and a log loss that is not higher by one, or no
-    more errors and a lower log loss. Among those, or where it is not among the candidates, the
-    least error wins; within one standard error of it the least log loss. The winner is then fitted
-    to all rows by `fit`.
+    *Choice.* The estimator as it is wins unless 200 rows or more have been judged and others are
+    better by more than two standard errors of the paired difference: they have fewer errors and a
+    log loss that is not higher by one, or no more errors and a lower log loss. Among those, or
+    where it is not among the candidates, the least error wins; within one standard error of it the
+    least log loss. The winner is then fitted to all rows by `fit`.
 
     *First round.* Of more than 13 candidates, those with the fewest mistakes in one pass over all
     rows are judged: each predicts a row before it learns it (progressive validation). The estimator
@@ -253,7 +253,10 @@ class _Search:
 def _conclusion(table: Standings) -> str:
     """One sentence on the winner."""
     if not table.parameters[0]:
-        return "The settings as they are did best: none is better by two standard errors."
+        return (
+            "The settings as they are did best: none is better by two standard errors, judged by "
+            "200 rows or more."
+        )
     default = [i for i, one in enumerate(table.parameters) if not one]
     beside = f" (as it is: {_figures(table, default[0])})" if default else ""
     return f"{described(table.parameters[0])} did best: {_figures(table, 0)}{beside}."
