@@ -1,17 +1,17 @@
 """One update of a full covariance against reading and writing the matrix once.
 
-An update reads the matrix for sigma g, then reads and writes it to take away the rank-one part. It
-stands beside numpy's ``multiply(A, c, out=A)`` on a matrix of the same size and type, which reads
-and writes it once and does nothing else; of two threads each takes half of the lines, and they do
-not wait for each other. Ours is
-`partial_fit` on many rows in one call, two classes, no intercept, with `Probit`, which moves the
-weights on every row: seconds of the call / rows. Contestants take turns.
+One sweep through the lower half takes away the rank-one part of a row and computes sigma g of the
+next. It stands beside numpy's ``multiply(A, c, out=A)`` on a whole matrix of the same size and
+type, which reads and writes it once and does nothing else; of two threads each takes half of the
+lines, and they do not wait for each other. Ours is `partial_fit` on many rows in one call, two
+classes, no intercept, with `Probit`, which moves the weights on every row: seconds of the call /
+rows. Contestants take turns.
 
 The second table has rows with 20 non-zeros of 2,000. A line of the covariance must be written only
 if its feature covaries with one of the row. In "own words" the features are 100 groups of 20 and a
 row has all of one group: 400 numbers change. In "any words" the 20 features are drawn at random and
 1,000 such rows were learnt before: every feature covaries with every other, so that all numbers
-change, but only 20 lines are read for sigma g. The share of the covariance that is not zero is in
+change. The share of the covariance that is not zero is in
 the results.
 
 At d = 500 all fits into the cache of most machines, so that arithmetic counts, not memory.

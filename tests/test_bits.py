@@ -104,6 +104,31 @@ def test_bits_of_many_constraints(scheme, covariance):
             assert digest(rule, 5, dtype, **options) == known[key], key
 
 
+def learnt_covariance(name, n_classes, dtype, dense, n_jobs):
+    n, d = 40, 1100 if n_classes == 2 else 270  # two classes: large enough for two threads
+    X = (numbers(n * d, 7) % 1000 - 500).reshape(n, d) / 256 + 1 / 1024
+    X[:, ::2] *= dense
+    X[numbers(n * d, 8).reshape(n, d) % 16 > 16 * dense] = 0.0
+    y = np.append(np.arange(n_classes), numbers(n - n_classes, 9) % n_classes)
+    clf = SureClassifier(PINNED.get(name, name), covariance="full", dtype=dtype, passes=1,
+                         constraints="single", shuffle=False, n_jobs=n_jobs)  # fmt: skip
+    return clf.fit(X, y, calibrate=False)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors agree to 1e-6 only")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["arow", "probit"])
+def test_bits_of_a_covariance(name, n_classes):
+    """Dense rows and sparse ones, with one thread and with two."""
+    known = json.loads(SUMS.read_text())
+    for dtype in ("float32", "float64"):
+        for dense in (1, 0.25):
+            key = f"{name}, {n_classes} classes, covariance, {dense}, {dtype}"
+            for n_jobs in (1, 2):
+                clf = learnt_covariance(name, n_classes, dtype, dense, n_jobs)
+                assert digest_of(clf) == known[key], (key, n_jobs)
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors agree to 1e-6 only")
 @pytest.mark.parametrize("name", ["arow", "variance", "pa1"])
 def test_bits_and_mistakes_of_all_pairs(name):

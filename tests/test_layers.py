@@ -47,6 +47,7 @@ LAYERS = [
         "gaussian_pairs.hpp",
         "column_sums.hpp",
         "weights.hpp",
+        "covariance.hpp",
         "rules.hpp",
         "exact.hpp",
         "probability.hpp",

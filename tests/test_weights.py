@@ -1,4 +1,4 @@
-"""The core's diagonal weights against the plain reference, and the laws they obey."""
+"""The core's weights against the plain reference, and the laws they obey."""
 
 from __future__ import annotations
 
@@ -197,6 +197,55 @@ def test_views_are_read_only_and_outlive_the_model():
     kept = np.array(means)
     del weights
     np.testing.assert_array_equal(means, kept)
+
+
+def dense_and_sparse_rows(n, d, n_classes):
+    """Every third row has few features: then an update waits for a row that may not need it."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(n, d))
+    X[2::3] *= rng.random((len(X[2::3]), d)) < 0.1
+    return X, rng.integers(0, n_classes, n).astype(np.int32)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_features", [3, 4, 63, 66, 130, 270])
+def test_a_covariance_of_any_size_agrees_with_the_reference(n_features, n_classes):
+    """The core goes through it in panels, blocks and tiles, some of them cut short."""
+    X, y = dense_and_sparse_rows(12, n_features, n_classes)
+    rule, options = ("probit", {"noise": 1.0}), {"covariance": "full", "dtype": np.float64}
+    want = Learner(n_features, n_classes, *rule, projection="precision", **options)
+    weights = make(n_features, n_classes, rule[0], **options)
+    for i, (x, label) in enumerate(zip(X, y, strict=True)):
+        want.learn(x, label)
+        if i % 4 == 3:
+            part = slice(i - 3, i + 1)
+            assert not learn(weights, rule, X[part], y[part], n_classes=n_classes).refused
+            np.testing.assert_allclose(weights.variances, want.sigma, rtol=1e-8, atol=1e-10)
+    assert want.updates == len(y)
+    np.testing.assert_allclose(weights.means, want.mu, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_readers_of_a_covariance_see_all_that_was_learnt(n_classes, dtype):
+    """An update is finished when the next row needs it, or a reader; neither changes a bit."""
+    X, y = dense_and_sparse_rows(30, 90, n_classes)
+    rule, options = ("arow", {"r": 1.0}), {"covariance": "full", "dtype": dtype}
+    whole, watched = (make(90, n_classes, "arow", **options) for _ in range(2))
+    learn(whole, rule, X, y, n_classes=n_classes)
+    for i in range(len(y)):
+        learn(watched, rule, X[i : i + 1], y[i : i + 1], n_classes=n_classes)
+        if i % 2 == 0:
+            continue
+        state = watched.state()["sigma"]
+        sigma = watched.variances
+        assert sigma.tobytes() == state.tobytes() == np.ascontiguousarray(sigma.T).tobytes()
+        assert pickle.loads(pickle.dumps(watched)).variances.tobytes() == state.tobytes()
+        spread = np.kron(np.eye(watched.n_columns), np.append(X[0], 1.0)[:, np.newaxis])
+        want = np.diag(spread.T @ sigma.astype(np.float64) @ spread)
+        np.testing.assert_allclose(watched.margin(rows_of(X[:1]))[1][0], want, rtol=1e-5)
+    for array in whole.arrays:
+        assert whole.state()[array].tobytes() == watched.state()[array].tobytes()
 
 
 def test_too_large_a_covariance_is_refused_with_its_size(monkeypatch):

@@ -18,12 +18,19 @@ nb::ndarray<nb::numpy, const T> means(nb::handle self) {
     return nb::ndarray<nb::numpy, const T>(model.weights.means(), 2, sizes, self);
 }
 
-/// Read-only view of the covariance.
+/// Read-only view of the covariance. Learning goes on in its lower half, so this call brings the
+/// upper half up to date.
 template <class T>
 nb::ndarray<nb::numpy, const T> sigma(nb::handle self) {
     auto& model = nb::cast<M<T>&>(self);
+    const T* square = nullptr;
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.write();
+        square = model.weights.square();
+    }
     const std::size_t sizes[2] = {model.weights.size(), model.weights.size()};
-    return nb::ndarray<nb::numpy, const T>(model.weights.line(0), 2, sizes, self);
+    return nb::ndarray<nb::numpy, const T>(square, 2, sizes, self);
 }
 
 /// Mean and covariance of every row's scores, both of one moment.
@@ -55,7 +62,7 @@ std::tuple<nb::ndarray<nb::numpy, T>, nb::ndarray<nb::numpy, T>, double, std::ui
         const nb::gil_scoped_release release;
         const auto lock = model.guard.read();
         std::copy_n(model.weights.means(), parts * n, mu.data.get());
-        std::copy_n(model.weights.line(0), n * n, square.data.get());
+        model.weights.copy_square(square.data.get());
         prior = model.weights.prior();
         rounds = model.weights.rounds();
     }
@@ -75,8 +82,7 @@ void restore(M<T>& model, const Square<T>& mu, const Square<T>& square, std::uin
     const nb::gil_scoped_release release;
     const auto lock = model.guard.write();
     std::copy_n(mu.data(), parts * n, model.weights.means());
-    std::copy_n(square.data(), n * n, model.weights.line(0));
-    model.weights.look_up_variances();
+    model.weights.set_square(square.data());
     model.weights.set_rounds(rounds);
 }
 
@@ -84,7 +90,7 @@ template <class T>
 void bind_kind(nb::module_& m, const char* name) {
     auto model = bind_model<Full<T>>(m, name, "Gaussian weights with a whole covariance matrix.");
     model.def("means", &means<T>, "View of the means.");
-    model.def("sigma", &sigma<T>, "View of the covariance.");
+    model.def("sigma", &sigma<T>, "View of the covariance, up to date until more is learnt.");
     model.def("joint_moments", &joint_moments<T>, nb::arg("rows"),
               "Means of the columns' scores and the covariance of every two.");
     model.def(

@@ -294,6 +294,7 @@ private:
                              __attribute__((always_inline)) {
                                  if constexpr (!some) add_products(at, x, s.data(), s.size());
                                  add_quads(means, at, x, s.data());
+                                 if (variances.empty()) return;
                                  for (std::size_t i = 0; i < N; ++i) at[i] += capacity();
                                  for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
                                  add_quads(variances, at, x, v.data());

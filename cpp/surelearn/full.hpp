@@ -2,8 +2,7 @@
 // Knows rows and steps; knows neither rules nor right labels.
 //
 // The weights of all classes are one vector, one block per class, with the intercept last in each
-// block. Both halves of the covariance are stored, so that a sparse row reads whole lines. All
-// arithmetic is in double; T is the storage type.
+// block. All arithmetic is in double; T is the storage type.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "surelearn/covariance.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/lines.hpp"
-#include "surelearn/parallel_for.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
@@ -33,11 +31,7 @@ struct Change {
 
 /// A sparse vector g over all weights, and sigma g.
 struct Direction {
-    struct Entry {
-        std::size_t weight;
-        double value;
-    };
-    std::vector<Entry> g;
+    std::vector<detail::VectorEntry> g;
     std::vector<double> sigma_g;  ///< empty until needed
 };
 
@@ -62,10 +56,9 @@ public:
         : shape_(shape),
           size_(product(shape.n_rows(), shape.n_columns)),
           means_(product(size_, shape.averaged ? 2 : 1)),
-          sigma_(product(size_, size_)) {
+          sigma_(size_) {
         std::fill_n(means_.data(), means_.size(), T{0});
-        std::fill_n(sigma_.data(), sigma_.size(), T{0});
-        for (std::size_t i = 0; i < size_; ++i) line(i)[i] = static_cast<T>(shape.prior);
+        for (std::size_t i = 0; i < size_; ++i) sigma_.set(i, i, static_cast<T>(shape.prior));
         look_up_variances();
     }
 
@@ -74,24 +67,29 @@ public:
     [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
     void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
     /// How many threads a large update may use; the result does not depend on it.
-    void set_threads(std::size_t threads) noexcept { threads_ = threads; }
-    [[nodiscard]] std::size_t bytes() const noexcept { return sigma_.size() * sizeof(T); }
+    void set_threads(std::size_t threads) noexcept { sigma_.set_threads(threads); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return sigma_.bytes(); }
 
     /// Number of weights: features with intercept, times columns.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] T* means() noexcept { return means_.data(); }
     [[nodiscard]] const T* means() const noexcept { return means_.data(); }
-    [[nodiscard]] T* line(std::size_t i) noexcept { return sigma_.data() + i * size_; }
-    [[nodiscard]] const T* line(std::size_t i) const noexcept { return sigma_.data() + i * size_; }
     [[nodiscard]] std::size_t weight(std::size_t j, std::size_t k) const noexcept {
         return k * shape_.n_rows() + j;
     }
 
-    /// Call it after writing lines from outside.
-    void look_up_variances() {
-        variances_.resize(size_);
-        for (std::size_t i = 0; i < size_; ++i) variances_[i] = line(i)[i];
+    /// The covariance of weights i and j.
+    [[nodiscard]] T sigma(std::size_t i, std::size_t j) const noexcept { return sigma_(i, j); }
+    /// The whole covariance, row after row; valid until the next update.
+    [[nodiscard]] const T* square() { return sigma_.square(); }
+    /// The same as a copy, for readers that share the weights.
+    void copy_square(T* to) const { sigma_.copy_square(to); }
+    void set_square(const T* from) {
+        sigma_.assign_square(from);
+        look_up_variances();
     }
+    /// Does what updates have put off. Call it before others may read the weights.
+    void settle() { sigma_.settle(); }
 
     /// Mean and variance of the margin of g = sign x.
     template <class R>
@@ -191,23 +189,14 @@ public:
             move_mean(i, change.move[i]);
             variances_[i] = static_cast<T>(variances_[i] - lost(change, i));
         }
-        std::vector<std::size_t> touched;
-        for (std::size_t i = 0; i < size_; ++i) {
-            const auto moved = [i](const auto& factor) { return factor[i] != 0.0; };
-            if (std::ranges::any_of(change.factors, moved)) touched.push_back(i);
-        }
-        parallel_for(touched.size(), threads_for(touched.size()),
-                     [&](std::size_t at, std::size_t end) {
-                         std::vector<double> sum;
-                         for (; at < end; ++at) shrink(touched[at], touched, change.factors, sum);
-                     });
+        sigma_.subtract(change.factors);
         return true;
     }
 
     void end_round() noexcept { ++rounds_; }
 
     /// For scale-free rules: as for diagonal weights.
-    void keep_in_range(std::span<const std::uint8_t> known = {}) noexcept {
+    void keep_in_range(std::span<const std::uint8_t> known = {}) {
         constexpr double least = sizeof(T) == 4 ? 1e-15 : 1e-100;
         for (; witness_ < size_; ++witness_) {
             const bool counts = known.empty() || known[witness_ / shape_.n_rows()] != 0;
@@ -233,7 +222,7 @@ public:
         shape.n_columns = from.size();
         Full result(shape);
         result.rounds_ = rounds_;
-        result.threads_ = threads_;
+        result.set_threads(sigma_.threads());
         for (std::size_t a = 0; a < from.size(); ++a) {
             for (std::size_t b = 0; b < from.size(); ++b) {
                 if (from[a] < 0 || from[b] < 0) continue;
@@ -253,7 +242,7 @@ public:
         shape.prior *= 0.5;
         Full result(shape);
         result.rounds_ = rounds_;
-        result.threads_ = threads_;
+        result.set_threads(sigma_.threads());
         copy_block(0, 0, result, 0, 0, T{-0.5});
         copy_block(0, 0, result, 1, 1, T{0.5});
         result.look_up_variances();
@@ -263,12 +252,8 @@ public:
     /// sigma g; each number is summed in the order of g's entries.
     void transform(Direction& direction) const {
         if (!direction.sigma_g.empty()) return;
-        direction.sigma_g.assign(size_, 0.0);
-        double* const out = direction.sigma_g.data();
-        const std::size_t threads = threads_for(direction.g.size());
-        parallel_for(size_, threads, [&](std::size_t begin, std::size_t end) {
-            transform(direction.g, out, begin, end);
-        });
+        direction.sigma_g.resize(size_);
+        sigma_.multiply(direction.g, direction.sigma_g.data());
     }
 
     /// The entries of g: sign x in the column of each side.
@@ -294,9 +279,9 @@ public:
             const auto& [i, x] = direction.g[p];
             double half = 0.0;
             for (std::size_t q = 0; q < p; ++q) {
-                half += line(i)[direction.g[q].weight] * direction.g[q].value;
+                half += sigma(i, direction.g[q].index) * direction.g[q].value;
             }
-            v += x * (line(i)[i] * x + 2.0 * half);
+            v += x * (sigma(i, i) * x + 2.0 * half);
         }
         return v;
     }
@@ -313,48 +298,18 @@ private:
         double sum = 0.0;
         for (const auto& [i, x] : f.g) {
             double part = 0.0;
-            for (const auto& [j, y] : g.g) part += line(i)[j] * y;
+            for (const auto& [j, y] : g.g) part += sigma(i, j) * y;
             sum += x * part;
         }
         return sum;
     }
 
-    /// The number of threads worth starting for so many lines.
-    [[nodiscard]] std::size_t threads_for(std::size_t lines) const noexcept {
-        constexpr std::size_t worth_a_thread = std::size_t{1} << 20;
-        return std::clamp<std::size_t>(lines * size_ * sizeof(T) / worth_a_thread, 1, threads_);
+    void look_up_variances() {
+        variances_.resize(size_);
+        for (std::size_t i = 0; i < size_; ++i) variances_[i] = sigma(i, i);
     }
 
-    /// Numbers [begin, end) of sigma g.
-    void transform(std::span<const Direction::Entry> g, double* out, std::size_t begin,
-                   std::size_t end) const noexcept {
-        const auto line_of = [&](std::size_t p) { return line(g[p].weight) + begin; };
-        const auto factor_of = [&](std::size_t p) { return g[p].value; };
-        add_lines(g.size(), line_of, factor_of, std::span(out + begin, end - begin));
-    }
-
-    /// Subtracts sum_f f_i f from line i, rounding once; if few positions are `touched`, only
-    /// there.
-    void shrink(std::size_t i, std::span<const std::size_t> touched,
-                const std::vector<std::vector<double>>& factors, std::vector<double>& sum) {
-        if (touched.size() * 4 < size_) {
-            for (const std::size_t j : touched) {
-                double s = 0.0;
-                for (const auto& factor : factors) s += factor[j] * factor[i];
-                line(i)[j] = static_cast<T>(line(i)[j] - s);
-            }
-        } else if (factors.size() == 1) {
-            subtract_line(factors[0].data(), factors[0][i], line(i), size_);
-        } else {
-            sum.assign(size_, 0.0);
-            for (const auto& factor : factors) {
-                add_line(factor.data(), factor[i], sum.data(), size_);
-            }
-            subtract_line(sum.data(), 1.0, line(i), size_);
-        }
-    }
-
-    /// The decrease of the variance of weight i, with the same bits as in `shrink`.
+    /// The decrease of the variance of weight i, with the same bits as in the covariance.
     [[nodiscard]] static double lost(const Change& change, std::size_t i) noexcept {
         double sum = 0.0;
         for (const auto& factor : change.factors) sum += factor[i] * factor[i];
@@ -390,12 +345,13 @@ private:
                     T half = T{1}) const {
         const std::size_t n = shape_.n_rows();
         for (std::size_t i = 0; i < n; ++i) {
-            const T* const from = line(a * n + i) + b * n;
-            T* const out = to.line(to_a * n + i) + to_b * n;
-            for (std::size_t j = 0; j < n; ++j) out[j] = from[j] * std::fabs(half);
+            const std::size_t at = to_a * n + i;
+            for (std::size_t j = 0; j < n; ++j) {
+                to.sigma_.set(at, to_b * n + j, sigma(a * n + i, b * n + j) * std::fabs(half));
+            }
             if (a != b) continue;
             // Half of the smallest number rounds to zero, which a variance must not be.
-            out[i] = std::max(out[i], std::numeric_limits<T>::denorm_min());
+            to.sigma_.set(at, at, std::max(to.sigma(at, at), std::numeric_limits<T>::denorm_min()));
             for (std::size_t part = 0; part < (shape_.averaged ? 2 : 1); ++part) {
                 const T mu = means()[part * size_ + a * n + i] * half;
                 to.means()[part * to.size_ + to_a * n + i] = mu + T{0};  // no zero with a sign
@@ -403,7 +359,7 @@ private:
         }
     }
 
-    void rescale(std::span<const std::uint8_t> known) noexcept {
+    void rescale(std::span<const std::uint8_t> known) {
         const auto counts = [&](std::size_t i) {
             return known.empty() || known[i / shape_.n_rows()] != 0;
         };
@@ -423,21 +379,20 @@ private:
         for (std::size_t at = 0; at < means_.size(); ++at) {
             means()[at] = std::ldexp(means()[at], power);
         }
+        sigma_.replace([power](T a) { return std::ldexp(a, 2 * power); });
         for (std::size_t i = 0; i < size_; ++i) {
-            for (std::size_t j = 0; j < size_; ++j) line(i)[j] = std::ldexp(line(i)[j], 2 * power);
-            if (!counts(i)) line(i)[i] = static_cast<T>(shape_.prior);
-            variances_[i] = line(i)[i];
+            if (!counts(i)) sigma_.set(i, i, static_cast<T>(shape_.prior));
         }
+        look_up_variances();
     }
 
     Shape shape_;
     std::size_t size_;
     Table<T> means_;  ///< means, then the sums for averaging
-    Table<T> sigma_;
+    Covariance<T> sigma_;
     std::vector<T> variances_;  ///< a contiguous copy of the diagonal of sigma
     std::uint64_t rounds_ = 0;
     std::size_t witness_ = 0;
-    std::size_t threads_ = 1;
 };
 
 static_assert(Weights<Full<float>> && Weights<Full<double>>);

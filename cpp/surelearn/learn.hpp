@@ -446,6 +446,7 @@ public:
                 tally.refused = true;
             }
         }
+        if constexpr (requires { weights_.settle(); }) weights_.settle();
         return tally;
     }
 

@@ -70,6 +70,26 @@ template <class T, class Positions>
     for (std::size_t i = 0; i < 4; ++i) at[positions[i]] = static_cast<T>(x[i]);
 }
 
+/// Consecutive positions.
+struct Run {
+    std::size_t first;
+    [[gnu::always_inline]] std::size_t operator[](std::size_t i) const noexcept {
+        return first + i;
+    }
+};
+
+/// Rounds four numbers to T and stores them. Of floats all are converted at once.
+template <class T>
+[[gnu::always_inline]] inline void store_rounded(Four& x, T* at) noexcept {
+    if constexpr (sizeof(T) == 4) {
+        const auto all = __builtin_convertvector(x, FourFloats);
+        std::memcpy(at, &all, sizeof all);
+        x = Four{all[0], all[1], all[2], all[3]};
+    } else {
+        store(x, Run{0}, at);
+    }
+}
+
 /// Two neighbouring numbers at each of two addresses, as double. Of floats both are moved at once.
 template <class T>
 [[gnu::always_inline]] inline void load_pairs(const T* a, const T* b, Four& x) noexcept {
@@ -108,20 +128,25 @@ template <class T>
     a = first;
 }
 
+/// Number c of row r becomes number r of row c.
+[[gnu::always_inline]] inline void transpose(Four (&rows)[4]) noexcept {
+    const auto swap_halves = [](Four& a, Four& b) __attribute__((always_inline)) {
+        const Four first = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        b = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        a = first;
+    };
+    transpose_pairs(rows[0], rows[1]);
+    transpose_pairs(rows[2], rows[3]);
+    swap_halves(rows[0], rows[2]);
+    swap_halves(rows[1], rows[3]);
+}
+
 /// `a` if all bits of the mask are set, `b` if none is. By bit operations, since compilers do not
 /// vectorise a loop with a choice between doubles.
 [[nodiscard]] inline double chosen(std::uint64_t mask, double a, double b) noexcept {
     const auto bits = std::bit_cast<std::uint64_t>(a) & mask;
     return std::bit_cast<double>(bits | (std::bit_cast<std::uint64_t>(b) & ~mask));
 }
-
-/// Consecutive positions.
-struct Run {
-    std::size_t first;
-    [[gnu::always_inline]] std::size_t operator[](std::size_t i) const noexcept {
-        return first + i;
-    }
-};
 
 /// Up to four columns that are computed together. If there are fewer, the last one is repeated: its
 /// numbers are computed and written again.

@@ -117,7 +117,9 @@ template <std::size_t N, class T, class R>
     typename Full<T>::Work work;
     const double v = weights.variance(row, g, work);
     const double gain = gain_on_border(rule, v, std::span(&v, 1));
-    return weights.update(row, g, {0.0, gain}, v, projection, work);
+    const bool done = weights.update(row, g, {0.0, gain}, v, projection, work);
+    weights.settle();
+    return done;
 }
 
 }  // namespace surelearn

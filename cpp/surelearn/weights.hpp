@@ -48,7 +48,8 @@ concept JudgesMargins =
         { weights.shares(row, g, 1.0, shares) } -> std::same_as<std::span<const double>>;
     };
 
-/// A step on g is made completely or not at all; then the round ends.
+/// A step on g is made completely or not at all; then the round ends. Weights that put off a part
+/// of an update until the next round have `settle`, which a pass calls before others may read them.
 template <class W>
 concept TakesSteps =
     requires(W& weights, const typename W::SomeRow& row, std::array<Side, 1> g, Step step,
@@ -92,6 +93,7 @@ template <class W>
 concept HoldsCodedProblems = requires(const W& weights, const typename W::SomeRow& row,
                                       std::span<double> out, std::span<const Quad> quads) {
     weights.moments(row, out, out, quads, row);
+    weights.moments_of(quads, row, out, out, row);
     { weights.order() } -> std::same_as<const ColumnOrder&>;
 };
 

@@ -12,6 +12,7 @@
 #include "test_bounds.hpp"
 #include "test_candidates.hpp"
 #include "test_chain.hpp"
+#include "test_covariance.hpp"
 #include "test_custom.hpp"
 #include "test_decode.hpp"
 #include "test_diagonal.hpp"
@@ -98,6 +99,7 @@ int main() {
     run(bounds_tests, count);
     run(forms_tests, count);
     run(growth_tests, count);
+    run(covariance_tests, count);
     run(full_tests, count);
     run(dual_tests, count);
     run(learn_tests, count);

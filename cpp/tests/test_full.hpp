@@ -2,17 +2,20 @@
 // solver ends where its conditions hold.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "check.hpp"
 #include "surelearn/exact.hpp"
 #include "surelearn/full.hpp"
+#include "surelearn/learn.hpp"
 #include "surelearn/parallel_for.hpp"
 #include "test_diagonal.hpp"
 
@@ -24,7 +27,9 @@ template <class T>
 [[nodiscard]] std::vector<unsigned char> bits(const Full<T>& weights) {
     std::vector<unsigned char> all;
     append_bytes(all, weights.means(), weights.size() * (weights.shape().averaged ? 2 : 1));
-    append_bytes(all, weights.line(0), weights.size() * weights.size());
+    std::vector<T> square(weights.size() * weights.size());
+    weights.copy_square(square.data());
+    append_bytes(all, square.data(), square.size());
     return all;
 }
 
@@ -42,14 +47,16 @@ template <class T>
     typename Full<T>::Work work;
     const std::array g{Side{0, 1.0}};
     const double v = weights.variance(x.row(), g, work);
-    return weights.update(x.row(), g, step, v, Projection::precision, work);
+    const bool done = weights.update(x.row(), g, step, v, Projection::precision, work);
+    weights.settle();
+    return done;
 }
 
 template <class T>
 [[nodiscard]] std::vector<unsigned char> taught(std::size_t threads) {
-    Full<T> weights(Shape{.n_features = 700});
+    Full<T> weights(Shape{.n_features = 1100});  // large enough for two threads
     weights.set_threads(threads);
-    for (int i = 0; i < 4; ++i) CHECK(update(weights, dense_row(700, i), {0.5, 0.25}));
+    for (int i = 0; i < 4; ++i) CHECK(update(weights, dense_row(1100, i), {0.5, 0.25}));
     return bits(weights);
 }
 
@@ -84,6 +91,65 @@ inline void a_refused_full_update_leaves_no_trace() {
     CHECK(full::bits(weights) == before);
 }
 
+namespace full {
+
+/// The weights after a pass over dense and sparse rows, in pieces that end at `ends`. Row `bad`
+/// cannot be learnt.
+template <class T>
+[[nodiscard]] std::vector<unsigned char> after_pass(std::size_t n_classes, std::size_t bad,
+                                                    std::span<const std::size_t> ends) {
+    constexpr std::size_t n = 40, d = 70;
+    std::vector<double> x(n * d);
+    std::vector<std::int32_t> y(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < d; ++j) {
+            const double value = std::sin(0.4 * static_cast<double>(i * d + j + i * j));
+            x[i * d + j] = i % 3 == 2 && j % 11 != 0 ? 0.0 : value;
+        }
+        y[i] = static_cast<std::int32_t>((i * i / 3) % n_classes);
+    }
+    if (bad < n) x[bad * d] = 1e200;  // its square is no double
+    Matrix<std::int64_t, double> rows(x, d, n);
+    CHECK(!rows.inspect());
+    const std::size_t n_columns = n_classes == 2 ? 1 : n_classes;
+    Full<T> weights(Shape{.n_features = d, .n_columns = n_columns, .averaged = true});
+    std::vector<std::uint8_t> known(n_classes, 1);
+    const Targets targets{.y = y, .rows = {}, .known = known};
+    const Method method{rules::AROW{1.0}, Projection::precision, {}};
+    using P = Pass<Full<T>, Matrix<std::int64_t, double>>;
+    P pass(weights, method, rows, targets, 0, n);
+    for (const std::size_t end : ends) {
+        const Tally tally = pass.run(end);
+        CHECK(tally.end == std::min(end, bad) && tally.refused == (end > bad));
+        const auto shared = bits(weights);  // what others may read between two pieces
+        weights.settle();
+        CHECK(bits(weights) == shared);
+    }
+    return bits(weights);
+}
+
+template <class T>
+void check_pass(std::size_t n_classes) {
+    std::vector<std::size_t> each(40);
+    std::iota(each.begin(), each.end(), std::size_t{1});
+    const std::array<std::size_t, 1> whole{40}, half{20};
+    const std::array<std::size_t, 4> some{0, 7, 8, 40};
+    const auto want = after_pass<T>(n_classes, 99, whole);
+    CHECK(after_pass<T>(n_classes, 99, some) == want);
+    CHECK(after_pass<T>(n_classes, 99, each) == want);
+    CHECK(after_pass<T>(n_classes, 20, whole) == after_pass<T>(n_classes, 99, half));
+}
+
+}  // namespace full
+
+/// A pass puts off updates to the next row, but never beyond its end, nor past a refused row.
+inline void a_pass_leaves_nothing_put_off() {
+    for (const std::size_t n_classes : {2U, 3U}) {
+        full::check_pass<float>(n_classes);
+        full::check_pass<double>(n_classes);
+    }
+}
+
 /// A row of few features reads and writes only where they and what covaries with them lie.
 inline void a_sparse_row_touches_only_what_it_must() {
     Full<double> weights(Shape{.n_features = 40, .intercept = false});
@@ -92,10 +158,10 @@ inline void a_sparse_row_touches_only_what_it_must() {
     for (std::size_t i = 0; i < 40; ++i) {
         for (std::size_t j = 0; j < 40; ++j) {
             const bool own = (i == 3 || i == 17) && (j == 3 || j == 17);
-            if (!own) CHECK(weights.line(i)[j] == (i == j ? 1.0 : 0.0));
+            if (!own) CHECK(weights.sigma(i, j) == (i == j ? 1.0 : 0.0));
         }
     }
-    CHECK(weights.line(3)[17] == weights.line(17)[3] && weights.line(3)[17] != 0.0);
+    CHECK(weights.sigma(3, 17) == weights.sigma(17, 3) && weights.sigma(3, 17) != 0.0);
 }
 
 /// Demands that pull against each other, over eight decades of variances.
@@ -150,6 +216,7 @@ inline constexpr std::array full_tests{
     Test{"threads change no bit of a covariance", threads_change_no_bit_of_a_covariance},
     Test{"every part of a range is done once", every_part_of_a_range_is_done_once},
     Test{"a refused full update leaves no trace", a_refused_full_update_leaves_no_trace},
+    Test{"a pass leaves nothing put off", a_pass_leaves_nothing_put_off},
     Test{"a sparse row touches only what it must", a_sparse_row_touches_only_what_it_must},
     Test{"the solver meets its conditions", the_solver_meets_its_conditions},
 };

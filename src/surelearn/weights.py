@@ -453,7 +453,7 @@ class Full(Weights):
 
     @property
     def variances(self) -> NDArray[Any]:
-        """The full covariance matrix: a read-only view."""
+        """The full covariance matrix: a read-only view, up to date until more is learnt."""
         sigma: NDArray[Any] = self._core.sigma()
         return sigma
 

@@ -83,7 +83,7 @@ def _watch_growth() -> int:
 
 def _watch_full() -> int:
     """A covariance large enough for several threads in one update."""
-    X = np.random.default_rng(0).normal(size=(20, 800))
+    X = np.random.default_rng(0).normal(size=(20, 1200))
     y = np.arange(20) % 2
     model = SureClassifier("stdev", covariance="full", n_jobs=2).partial_fit(X, y)
     return _run(

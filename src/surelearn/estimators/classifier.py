@@ -116,7 +116,8 @@ class SureClassifier(RowEstimator):
         order than that of `classes_`.
     sigma_ : ndarray of the shape of `coef_`
         Variances of the weights, a view or copy as `coef_`. Second-order rules only. With full
-        covariance the whole matrix over all weights, class after class, the intercept last in each.
+        covariance the whole matrix over all weights, class after class, the intercept last in each:
+        read it again after learning more, since a view of before may be of two moments.
     intercept_, intercept_sigma_ : ndarray of shape (1,) or (n_classes,)
         Mean and variance of the intercept.
     n_features_in_ : int
