@@ -96,6 +96,9 @@ def test_bad_input_is_one_line(pool, tmp_path):
     found = run("label", other, "--store", f"{pool}.answers")
     assert found.exit_code == 1
     assert "must be the store of this pool, got that of" in found.output
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("a,b\n1,2\n")
+    assert "got numbers. Name one by --text." in run("label", numbers).output
     both = run("label", pool, "--labels", "a", "--tags", "b")
     assert "labels must be given once, got --labels and --tags" in both.output
 
@@ -107,6 +110,9 @@ def test_labels_of_a_column_are_the_start(tmp_path):
     words = (path, "--text", "body", "--label", "kind", "--port", 18900)
     with served(*words) as (said, _, _):
         assert "4 are there already." in said
+    path.write_text(path.read_text().replace("good", "odd"))
+    with served(*words) as (said, _, _):
+        assert "Labels of the files that contradict an answer, which was kept: 2." in said
 
 
 def test_sentences_are_served(tmp_path):

@@ -96,3 +96,9 @@ def test_labels_that_are_numbers_are_the_same_in_every_block(tmp_path):
 def test_an_empty_file_is_named(tmp_path):
     with pytest.raises(BadInput, match=r"pool\.jsonl must have at least one record"):
         read_texts(written(tmp_path / "pool.jsonl"))
+
+
+def test_numbers_are_no_pool(tmp_path):
+    (tmp_path / "pool.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(BadInput, match=r"pool\.csv must have a column of texts, got numbers"):
+        read_texts(tmp_path / "pool.csv")

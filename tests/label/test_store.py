@@ -69,6 +69,15 @@ def test_a_full_disk_saves_nothing_of_a_call(tmp_path):
         assert [event.number for event in store.events()] == [1, 2]
 
 
+def test_a_store_that_cannot_be_made_is_no_wrong_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("surelearn.label.store._prepare", full)
+    with pytest.raises(NotSaved, match=r"a\.db must be a file that can be written, got: .* full"):
+        Store(tmp_path / "a.db")
+
+
 def test_a_file_that_is_no_store_is_refused(tmp_path):
     (tmp_path / "text.db").write_text("no database, but long enough to be read as one" * 50)
     with pytest.raises(FormatError, match="must be a store of answers"):

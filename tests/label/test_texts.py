@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import gettempdir
 
 import numpy as np
 import pyarrow as pa
@@ -40,3 +42,14 @@ def test_threads_read_at_the_same_time():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda part: [file[i] for i in part], [range(2000)] * 4))
     assert found == [texts] * 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_named():
+    file = TextFile(["a"])
+    with open("/dev/full", "wb", buffering=0) as full:
+        file._file = full
+        with pytest.raises(OSError, match="No space left") as found:
+            file.extend(["b"])
+    assert found.value.filename == gettempdir()
+    assert len(file) == 1

@@ -17,6 +17,7 @@ from surelearn._check._columns import (
     odd_label,
     reads_labels,
     text_and_features,
+    text_wanted,
     too_wide,
     width_unknown,
 )
@@ -471,6 +472,7 @@ __all__ = [
     "tau",
     "text",
     "text_and_features",
+    "text_wanted",
     "texts",
     "threads",
     "token_kind",

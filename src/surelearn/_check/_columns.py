@@ -89,6 +89,13 @@ def no_labels(where: str) -> BadInput:
 
 
 #: What the rows of a model have, by whether they have many labels.
+def text_wanted(where: str) -> BadInput:
+    """The error for a source of numbers where texts are needed."""
+    text = Keyword("text")
+    said = "{where} must have a column of texts, got numbers. Name one by {text}."
+    return BadInput(Said(said, where=where, text=text))
+
+
 _LABELS = {False: "one label for each row", True: "a list of labels for each row"}
 
 

@@ -145,7 +145,7 @@ def _items(
 def _say_pool(session: Session, path: Path) -> None:
     what = "sentences" if session.kind == "tags" else "texts"
     typer.echo(f"{len(session.items):,} {what} to choose from.")
-    for line in session.items.told():
+    for line in session.told():
         typer.echo(f"{line[0].upper()}{line[1:]}.")
     n_labels = sum(1 for _ in session.lessons())
     have = f" {n_labels:,} are there already." if n_labels else ""

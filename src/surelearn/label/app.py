@@ -180,10 +180,7 @@ class Page:
 
     def _told(self) -> list[str]:
         """What is in the pool, and what was left out."""
-        items = self._session.items
-        n_clashes = self._session.n_clashes - items.n_clashes
-        clash = [f"labels of the files that contradict an answer, which was kept: {n_clashes:,}"]
-        return [f"in the pool: {len(items):,}", *items.told(), *(clash if n_clashes else [])]
+        return [f"in the pool: {len(self._session.items):,}", *self._session.told()]
 
     # ------------------------------------------------------------------------ files
 

@@ -172,9 +172,7 @@ def _texts(source: read.Source, label: str | None) -> _Found:
     n_bad = 0
     for batch in source:
         if not hasattr(batch.X, "to_pylist"):
-            raise _check.FormatError(
-                "a pool must have a column of texts, got numbers. Name it: text="
-            )
+            raise _check.text_wanted(source.name)
         texts = batch.X.to_pylist()
         found, new = _placed(map(_key, texts), numbers)
         file.extend(texts[i] for i in new)

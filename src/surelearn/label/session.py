@@ -257,6 +257,12 @@ class Session:
         """The number of events in the log."""
         return len(self._events)
 
+    def told(self) -> list[str]:
+        """What was left out of the files, one sentence each."""
+        n_clashes = self.n_clashes - self.items.n_clashes
+        clash = f"labels of the files that contradict an answer, which was kept: {n_clashes:,}"
+        return [*self.items.told(), *([clash] if n_clashes else [])]
+
     def lessons(self) -> Iterator[Step]:
         """The labels so far, in the order in which the model learnt them."""
         return (step for step in self.ledger.steps() if step.kind == "tell")

@@ -169,6 +169,8 @@ def _connected(path: str) -> Iterator[sqlite3.Connection]:
     try:
         try:
             _prepare(db, path)
+        except sqlite3.OperationalError as error:
+            raise NotSaved(f"{path} must be a file that can be written, got: {error}.") from error
         except sqlite3.DatabaseError as error:
             raise _check.FormatError(
                 f"{path} must be a store of answers, got a file that SQLite cannot use: {error}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from threading import Lock
 from typing import Any
 from weakref import finalize
@@ -31,7 +31,7 @@ class TextFile:
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115  (open as long as this object lives)
+        self._file = TemporaryFile(buffering=0)  # noqa: SIM115  (open as long as this object lives)
         finalize(self, self._file.close)
         self._lock = Lock()
         self._ends = array("q", [0])
@@ -39,9 +39,15 @@ class TextFile:
 
     def extend(self, texts: Iterable[str]) -> None:
         """Add texts at the end."""
-        for text in texts:
-            self._ends.append(self._ends[-1] + self._file.write(text.encode()))
-        self._file.flush()  # a full disk is met here
+        encoded = [text.encode() for text in texts]
+        left = memoryview(b"".join(encoded))
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:  # a full disk, for one
+            raise OSError(error.errno, error.strerror, gettempdir()) from error
+        for text in encoded:
+            self._ends.append(self._ends[-1] + len(text))
 
     def __len__(self) -> int:
         return len(self._ends) - 1
