@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
     from surelearn.estimators import StreamProgress
@@ -24,10 +26,8 @@ def progress_bar(
     The bar shows `name`, or the number of the pass without one. With `judges` it also shows the
     error so far.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False)
-    if quiet or not console.is_terminal:
+    console = _terminal(quiet)
+    if console is None:
         yield None
         return
     with _bar(console) as progress:
@@ -37,14 +37,13 @@ def progress_bar(
 @contextmanager
 def count_bar(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A bar for work in many parts, as a callback of (done, total); None outside a terminal."""
-    from rich.console import Console
+    console = _terminal(quiet)
+    if console is None:
+        yield None
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
 
-    console = Console(stderr=True, highlight=False)
-    if quiet or not console.is_terminal:
-        yield None
-        return
     columns = (TextColumn(name), BarColumn(bar_width=20), MofNCompleteColumn(), TimeLeft())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(name, total=None)
@@ -54,13 +53,12 @@ def count_bar(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
 @contextmanager
 def solver_line(*, quiet: bool) -> Iterator[Callable[[object], None] | None]:
     """A line that shows how far a solver is, as a callback; None outside a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn
-
-    console = Console(stderr=True, highlight=False)
-    if quiet or not console.is_terminal:
+    console = _terminal(quiet)
+    if console is None:
         yield None
         return
+    from rich.progress import Progress, TextColumn
+
     with Progress(TextColumn("{task.description}"), console=console, transient=True) as progress:
         task = progress.add_task("Reading")
         yield lambda now: progress.update(task, description=str(now).capitalize())
@@ -76,6 +74,17 @@ def warnings_shown() -> Iterator[None]:
             f"surelearn: {message}", file=sys.stderr, flush=True
         )
         yield
+
+
+def _terminal(quiet: bool) -> Console | None:
+    """The terminal of standard error; None if it is none, or if nothing shall be shown."""
+    # FORCE_COLOR counts as a terminal, as rich has it; without either, rich is not imported.
+    if quiet or not (sys.stderr.isatty() or os.environ.get("FORCE_COLOR")):
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    return console if console.is_terminal else None
 
 
 def _bar(console: Any) -> Progress:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import log_ndtr
 
 from surelearn import _check
 from surelearn.decode._code import Code
@@ -185,6 +184,8 @@ def probability(code: Code, mean: ArrayLike, variance: ArrayLike) -> Array:
     >>> probability(minimal_bits(3), [[1.0, 2.0]], [[1.0, 100.0]]).round(3)
     array([[-2.707, -2.387, -1.038]])
     """
+    from scipy.special import log_ndtr  # slow to import
+
     m, v = _moments(code, mean, variance)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         z = np.where(m == 0, 0.0, m / np.sqrt(v))

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from surelearn import _check
 from surelearn.estimators import contributions
@@ -154,6 +153,8 @@ def _names(subject: Subject, features: NDArray[np.int64]) -> NDArray[Any]:
 def _beliefs(weights: contributions.SomeWeights) -> dict[str, NDArray[Any]]:
     if weights.variance is None:
         return {"mean": weights.mean}
+    from scipy.special import ndtr  # slow to import
+
     sure = contributions.sureness(weights.mean, weights.variance)
     return {
         "mean": weights.mean,

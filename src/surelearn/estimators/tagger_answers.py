@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from surelearn import _check
 from surelearn.decode import Chain
@@ -118,6 +117,8 @@ class Tagger(Explained):
         list of lists of float
             From 0.5 to 1.
         """
+        from scipy.special import ndtr  # slow to import
+
         model, sequences = self._read(X)
         _, m, v = model.leads(sequences, self._threads())
         tie = v <= 0  # only without any feature, or with one label

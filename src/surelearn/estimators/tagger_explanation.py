@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtr
 
 from surelearn import _check
 from surelearn.decode import Chain
@@ -181,6 +180,8 @@ def _largest(lines: _Lines, top: int | None) -> _Lines:
 
 
 def _table(lines: _Lines, model: SequenceModel, words: list[str] | None) -> Explanation:
+    from scipy.special import ndtr  # slow to import
+
     mean = lines.margin / lines.value  # the tag's weight minus the rival's, if both have one
     table: dict[str, Any] = {"position": lines.position}
     if words is not None:

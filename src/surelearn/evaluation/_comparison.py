@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import bdtr
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -79,6 +77,8 @@ class Comparison:
 
     @property
     def p_value(self) -> float:
+        from scipy.special import bdtr  # slow to import
+
         apart = self.model_only + self.rival_only
         return min(1.0, 2.0 * float(bdtr(min(self.model_only, self.rival_only), apart, 0.5)))
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
 
 from surelearn import _check, decode, probability, rules
 from surelearn.models import reductions
@@ -378,7 +377,8 @@ class SoftmaxScorer(Scorer):
         mean, spread = _of_each_class(*self.noisy_moments(rows))
         deviation, total = np.sqrt(spread), np.zeros_like(mean)
         for _ in range(_check.count("n_samples", n_samples)):
-            total += softmax(mean + deviation * random.standard_normal(mean.shape[1]), axis=1)
+            drawn = mean + deviation * random.standard_normal(mean.shape[1])
+            total += _softmax(drawn, log=False)
         return total / n_samples
 
     def _with_noise(
@@ -398,7 +398,10 @@ def _softmax(scores: Array, *, log: bool) -> Array:
     if log and scores.ndim == 1:  # where one class is sure, a sum over both would lose its digits
         return -np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)], 1)
     scores, _ = _of_each_class(scores, scores)
-    p: Array = log_softmax(scores, axis=1) if log else softmax(scores, axis=1)
+    shifted = scores - scores.max(axis=1, keepdims=True)  # scipy.special is slow to import
+    powers = np.exp(shifted)
+    total = powers.sum(axis=1, keepdims=True)
+    p: Array = shifted - np.log(total) if log else powers / total
     return p
 
 
