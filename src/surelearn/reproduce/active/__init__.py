@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from surelearn.reproduce.active import figure1
 from surelearn.reproduce.entry import Entry
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = (figure1.ENTRY,)

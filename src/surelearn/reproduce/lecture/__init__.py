@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 from surelearn.reproduce.entry import Entry
-from surelearn.reproduce.lecture import ecoc
+from surelearn.reproduce.lecture import (
+    conll2000,
+    ecoc,
+    four_classes,
+    gradients,
+    losses,
+    messages,
+    svm,
+    viterbi,
+)
 
-ENTRIES: tuple[Entry, ...] = (ecoc.ENTRY,)
+ENTRIES: tuple[Entry, ...] = (
+    four_classes.ENTRY,
+    ecoc.ENTRY,
+    losses.ENTRY,
+    gradients.ENTRY,
+    svm.ENTRY,
+    viterbi.ENTRY,
+    messages.ENTRY,
+    conll2000.ENTRY,
+)

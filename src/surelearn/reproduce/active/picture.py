@@ -1,0 +1,66 @@
+"""Figure 1 of Dredze & Crammer 2008: two panels of curves, one of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from surelearn.active import Simulation
+from surelearn.plot.style import COLOURS, DPI, FONT, GREY
+from surelearn.reproduce.active.savings import ACL, CW_MARGIN, EVERY, Needed, needed, of_tasks
+from surelearn.reproduce.active.simulations import ALL, SOME, unpacked
+from surelearn.reproduce.charts import axes, label
+from surelearn.reproduce.entry import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HUES = {"random": GREY, "margin": COLOURS[0], "acl": COLOURS[1]}
+_LINES = {"PA": "--", "CW": "-"}
+#: Points whose names stand to their left or below: others are near.
+_OFFSETS = {
+    "science": (-44, 5),
+    "talk": (-27, 5),
+    "electronics": (-66, -11),
+    "crude, trade": (4, -12),
+}
+
+
+def draw(rows: Rows, folder: Path) -> None:
+    """Write figure1.png."""
+    found = unpacked(rows)
+    figure, (left, middle, right) = axes(3, size=(5.2, 5.0))
+    _curves(left, found[SOME], "20 Newsgroups: mean of 3 tasks")
+    _curves(middle, found[ALL], f"Mean of all {len(of_tasks(found))} tasks")
+    _tasks(right, needed(found, 0.8))
+    figure.savefig(folder / "figure1.png", dpi=DPI)
+
+
+def _curves(ax: Axes, one: Simulation, title: str) -> None:
+    """A line for each curve, with one standard error; thin black lines for all labels."""
+    for (learner, strategy), name in EVERY.items():
+        mean, error = (100 * of[learner, strategy] for of in (one.mean, one.error))
+        hue = _HUES[strategy]
+        shown = f"{name}  {mean[-1]:.1f} %"
+        ax.plot(one.labels, mean, _LINES[learner], label=shown, color=hue, linewidth=1.4)
+        ax.fill_between(one.labels, mean - error, mean + error, color=hue, alpha=0.15, linewidth=0)
+    for learner, full in one.full.items():
+        ax.axhline(100 * full.mean(), color="black", linewidth=0.8, linestyle=_LINES[learner])
+    ax.set_ylim(bottom=60)
+    ax.legend(
+        loc="lower right", fontsize=FONT - 2, frameon=False, title=f"after {one.labels[-1]} labels"
+    )
+    label(ax, title, "Labels", "Accuracy on the fold held out (%)")
+
+
+def _tasks(ax: Axes, lines: Needed) -> None:
+    """A point for each task: labels relative to random order, for 80 % of the accuracy of all."""
+    for task, pairs in of_tasks(lines).items():
+        x, y = (100 * pairs[pair].ratio for pair in (ACL, CW_MARGIN))
+        dx, dy = (100 * pairs[pair].ratio_error for pair in (ACL, CW_MARGIN))
+        ax.errorbar(x, y, yerr=dy, xerr=dx, fmt="o", color=COLOURS[0], alpha=0.6, linewidth=0.8)
+        offset = _OFFSETS.get(task, (5, 4))
+        ax.annotate(task, (x, y), offset, textcoords="offset points", fontsize=FONT - 2)
+    ax.plot([20, 125], [20, 125], color="black", linewidth=0.8)
+    title = "Labels for 80 %: above the line ACL needs fewer"
+    label(ax, title, "ACL: labels in % of random order", "CW margin: labels in % of random order")
