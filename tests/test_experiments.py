@@ -52,7 +52,6 @@ def test_tuning_never_costs_more_than_a_standard_error(module, name):
         "peers",
         "multiclass",
         "shards",
-        "active",
         "label",
         "tagging",
         "ranking",
@@ -195,93 +194,13 @@ def test_the_projection_is_that_of_its_figures(module):
     assert found["no tree: one driver takes all"] == "432 s"  # 1000 x (0.032 + 0.4)
 
 
-# ------------------------------------------------------------------------ asking
-
-
-def beyond(line, to, below):
-    """By how many standard errors a ratio is below a number."""
-    return (below - float(line[f"to {to}"])) / float(line[f"to {to}, error"])
-
-
-@pytest.mark.parametrize("share", ["0.8", "0.9", "0.95"])
-def test_asking_takes_fewer_labels_than_random_order(module, share):
-    """The paper's claim, where ours is sure of it: on the mean curve, by two standard errors."""
-    page = module("active.page")
-    lines = page.results()[page.ALL]
-    for pair in page.ASKING:
-        assert beyond(lines[*pair, share], "random", 1.0) > 2, pair
-
-
-@pytest.mark.parametrize("share", ["0.8", "0.9"])
-def test_cw_saves_more_than_pa_by_asking(module, share):
-    page = module("active.page")
-    points, error = page.gap(page.results(), share, ("PA", "margin"), ("CW", "margin"))
-    assert points > 2 * error
-
-
-def test_asking_is_more_accurate_with_the_last_label(module):
-    page = module("active.page")
-    lines = page.results()[page.ALL]
-    for learner, strategy in page.ASKING:
-        asking, random = (lines[learner, how, "0.8"] for how in (strategy, "random"))
-        lead = float(asking["accuracy at the end"]) - float(random["accuracy at the end"])
-        error = np.hypot(float(asking["its error"]), float(random["its error"]))
-        assert lead > 2 * error, (learner, strategy)
-
-
-def test_tasks_are_won_and_lost_by_their_labels(module):
-    page = module("active.page")
-    found = {}
-    for task, (acl, margin, ratio) in {
-        "a": (10, 20, 0.5), "b": (20, 10, 2.0), "c": (5, 5, 1.0), "d, e": (8, 9, 0.9),
-    }.items():  # fmt: skip
-        line = {"labels": str(acl), "to margin": str(ratio), "to margin, error": "0.2"}
-        found[task] = {("CW", "acl", "0.8"): line, ("CW", "margin", "0.8"): {"labels": str(margin)}}
-    assert page.wins({**found, "x, mean curve": {}}, "0.8") == (["a", "d, e"], ["b"], ["c"])
-    assert page.beyond(found, "0.8") == ["a", "b"]
-
-
-def test_the_mean_of_tasks_is_run_by_run(module):
-    from surelearn.active import Simulation
-
-    run = module("active.run")
-    one = Simulation([2, 3, 4], {("CW", "acl"): [[0.5, 0.6, 0.7]]}, {"CW": [0.8]}, pool=[10])
-    other = Simulation([2, 3], {("CW", "acl"): [[0.7, 0.8]]}, {"CW": [0.9]}, pool=[20])
-    mean = run.averaged([one, other])
-    assert mean.labels.tolist() == [2, 3]
-    assert mean.curves["CW", "acl"] == pytest.approx(np.array([[0.6, 0.7]]))
-    assert mean.full["CW"] == pytest.approx([0.85])
-    assert mean.pool.tolist() == [15]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("data_folder")
-def test_a_task_gives_the_result_again(module):
-    """The smallest: its lines of result.csv, to the last digit."""
-    run, tables = module("active.run"), module("tables")
-    name = "money-fx, interest"
-    found = run.simulated(module("active.tasks").TASKS[name]())
-    kept = [line for line in tables.lines(run.HERE / "result.csv") if line["task"] == name]
-    made = [{key: str(x) for key, x in line.items()} for line in run.lines(name, found)]
-    assert made == kept
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("data_folder")
-def test_tasks_are_those_of_the_page(module):
-    tasks = module("active.tasks").TASKS
-    sizes = {name: make().X.shape[0] for name, make in tasks.items()}
-    assert sizes == {
-        "computers": 1943, "science": 1971, "talk": 1850, "acq, earn": 2000,
-        "money-fx, interest": 564, "crude, trade": 700, "books": 2000, "dvd": 2000,
-        "electronics": 2000, "kitchen": 2000,
-    }  # fmt: skip
-    science = tasks["science"]()
-    assert set(science.X.data.tolist()) == {1.0}
-    assert set(tasks["talk"]().y) == {"talk.politics.guns", "talk.politics.mideast"}
-
-
 # --------------------------------------------------------------- against LogisticRegression
+
+
+def test_the_page_of_the_refitted_model_shows_the_result(module):
+    page = module("active.refit_page")
+    text = page.PAGE.read_text()
+    assert page.renewed(text) == text, "run 'python -m experiments.active.refit_page'"
 
 
 def test_labels_needed_are_read_off_the_smoothed_curve(module):

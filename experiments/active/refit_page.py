@@ -1,6 +1,8 @@
 """The tables of README.md from refit.csv; must not know how it was made.
 
-`python -m experiments.active.page` puts them into the page.
+    python -m experiments.active.refit_page
+
+puts them between the marks of the page.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import numpy as np
 
 from experiments import tables
 
-RESULT = Path(__file__).parent / "refit.csv"
+HERE = Path(__file__).parent
+RESULT, PAGE = HERE / "refit.csv", HERE / "README.md"
 POOL, REFITTED = "Pool", "LogisticRegression"
 EVERY = 10
 SHARES = (0.9, 0.95)
@@ -137,3 +140,7 @@ def made(found: Found) -> list[str]:
 def renewed(page: str) -> str:
     """The page with its tables made anew."""
     return tables.placed(page, "experiments/active/refit_page.py", made(results()))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surelearn.evaluation import Comparison
+if TYPE_CHECKING:
+    from surelearn.evaluation import Comparison
 
 
 class Mean(NamedTuple):
@@ -41,6 +42,8 @@ def difference(first: ArrayLike, second: ArrayLike) -> Mean:
 
 def mcnemar(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> Comparison:
     """McNemar's test between two models, from which of the same rows each has right."""
+    from surelearn.evaluation import Comparison
+
     ours, theirs = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     return Comparison(
         int(np.sum(ours & theirs)),

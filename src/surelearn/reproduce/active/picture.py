@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surelearn.active import Simulation
 from surelearn.plot.style import COLOURS, DPI, FONT, GREY
 from surelearn.reproduce.active.savings import ACL, CW_MARGIN, EVERY, Needed, needed, of_tasks
-from surelearn.reproduce.active.simulations import ALL, SOME, unpacked
+from surelearn.reproduce.active.tasks import ALL, CORPORA, SOME
 from surelearn.reproduce.charts import axes, label
-from surelearn.reproduce.entry import Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from surelearn.active import Simulation
+
 _HUES = {"random": GREY, "margin": COLOURS[0], "acl": COLOURS[1]}
 _LINES = {"PA": "--", "CW": "-"}
-#: Points whose names stand to their left or below: others are near.
-_OFFSETS = {
-    "science": (-44, 5),
-    "talk": (-27, 5),
-    "electronics": (-66, -11),
-    "crude, trade": (4, -12),
-}
+_MARKERS = "os^D"
 
 
-def draw(rows: Rows, folder: Path) -> None:
+def draw(found: Mapping[str, Simulation], folder: Path) -> None:
     """Write figure1.png."""
-    found = unpacked(rows)
     figure, (left, middle, right) = axes(3, size=(5.2, 5.0))
     _curves(left, found[SOME], "20 Newsgroups: mean of 3 tasks")
     _curves(middle, found[ALL], f"Mean of all {len(of_tasks(found))} tasks")
@@ -55,12 +49,14 @@ def _curves(ax: Axes, one: Simulation, title: str) -> None:
 
 def _tasks(ax: Axes, lines: Needed) -> None:
     """A point for each task: labels relative to random order, for 80 % of the accuracy of all."""
-    for task, pairs in of_tasks(lines).items():
-        x, y = (100 * pairs[pair].ratio for pair in (ACL, CW_MARGIN))
-        dx, dy = (100 * pairs[pair].ratio_error for pair in (ACL, CW_MARGIN))
-        ax.errorbar(x, y, yerr=dy, xerr=dx, fmt="o", color=COLOURS[0], alpha=0.6, linewidth=0.8)
-        offset = _OFFSETS.get(task, (5, 4))
-        ax.annotate(task, (x, y), offset, textcoords="offset points", fontsize=FONT - 2)
+    for place, tasks in enumerate(CORPORA.values()):
+        for task, marker in zip(tasks, _MARKERS, strict=False):
+            x, y = (100 * lines[task][pair].ratio for pair in (ACL, CW_MARGIN))
+            dx, dy = (100 * lines[task][pair].ratio_error for pair in (ACL, CW_MARGIN))
+            ax.errorbar(
+                x, y, yerr=dy, xerr=dx, fmt=marker, label=task, color=COLOURS[place], linewidth=0.8
+            )
     ax.plot([20, 125], [20, 125], color="black", linewidth=0.8)
+    ax.legend(loc="lower right", fontsize=FONT - 3, frameon=False)
     title = "Labels for 80 %: above the line ACL needs fewer"
     label(ax, title, "ACL: labels in % of random order", "CW margin: labels in % of random order")

@@ -59,3 +59,6 @@ TASKS: dict[str, Callable[[], sets.Rows]] = {
 _NAMES = tuple(TASKS)
 #: What the paper calls a task: several problems of one corpus.
 CORPORA = {"20 Newsgroups": _NAMES[:3], "Reuters": _NAMES[3:6], "Amazon": _NAMES[6:]}
+#: Curves that are the mean of several tasks, and the case that compares two criteria.
+SOME, ALL = "20 Newsgroups, mean curve", "all tasks, mean curve"
+CRITERIA = "criteria"

@@ -10,6 +10,7 @@ from surelearn.reproduce.lecture import (
     gradients,
     losses,
     messages,
+    reductions,
     svm,
     viterbi,
 )
@@ -17,6 +18,7 @@ from surelearn.reproduce.lecture import (
 ENTRIES: tuple[Entry, ...] = (
     four_classes.ENTRY,
     ecoc.ENTRY,
+    reductions.ENTRY,
     losses.ENTRY,
     gradients.ENTRY,
     svm.ENTRY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from surelearn import CRFTagger, SureTagger, SVMTagger
 from surelearn.evaluation import chunk_scores
-from surelearn.reproduce import sets
 from surelearn.reproduce.entry import Case, Claim, Entry, Row, Rows
+from surelearn.reproduce.lecture.sentences import Part, Tags, part
 from surelearn.reproduce.statistics import Mean
 from surelearn.templates import TokenFeatures
 
-Tags = list[list[str]]
 #: Names of a token's features, by sentence and token.
 Named = list[list[list[str]]]
 
@@ -29,23 +28,6 @@ CRFSUITE, AVERAGED = "CRFsuite, CRF", "CRFsuite, averaged perceptron"
 #: Sentences that are learnt and judged in quick mode.
 FEW = 400
 DRAWS = 1000
-
-
-class Part(NamedTuple):
-    """Sentences of (word, part of speech), and their tags."""
-
-    X: list[list[tuple[str, ...]]]
-    y: Tags
-
-
-@cache
-def part(name: str, n: int | None = None) -> Part:
-    """The published training or test part, or its first sentences."""
-    found = sets.sentences(f"conll2000/{name}.txt.xz")[:n]
-    return Part(
-        [[token[:2] for token in tokens] for tokens in found],
-        [[token[2] for token in tokens] for tokens in found],
-    )
 
 
 def named(X: list[list[tuple[str, ...]]]) -> Named:

@@ -176,7 +176,7 @@ def _better(rows: Rows, way: str, text: str) -> Claim:
 
 def draw(rows: Rows, folder: Path) -> None:
     """Write four_classes.png: what the SVM predicts where, learnt in three ways."""
-    figure, found = axes(3, size=(4.2, 4.2))
+    figure, found = axes(3, size=(4.0, 4.6))
     X, y = _drawn(0)
     names = np.array([RED, *OTHERS])
     colours = [COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[4]]

@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 
 from surelearn import MulticlassSVM, SVMTagger
 from surelearn.reproduce.entry import Case, Claim, Entry, Row, Rows
-from surelearn.reproduce.lecture.conll2000 import part
 from surelearn.reproduce.lecture.four_classes import LEARNT, points
+from surelearn.reproduce.lecture.sentences import part
 
 #: Frank-Wolfe stops at this share of the objective; the others must come as near.
 GAP, NEAR = 1e-3, 1e-2
