@@ -201,8 +201,8 @@ joint forms are `MulticlassSVM` and `SoftmaxClassifier`. The others are `SureCla
 passes. Nothing is tuned. The lecture shows its points in a figure only.
 
 One-vs-all predicts the class of the largest score, so red can win where the scores of all others
-are lower still. With the log loss and SCW-I that is so nearly always, with the hinge of the SVM
-and with AROW by chance, and with the perceptron hardly ever.
+are lower still. With the log loss and SCW-I that is so for nearly all red points, with the hinge of
+the SVM and with AROW for somewhat more than half of them, with the perceptron for few.
 """
 
 ENTRY = Entry(

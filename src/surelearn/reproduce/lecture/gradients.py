@@ -206,9 +206,8 @@ def claims(rows: Rows) -> tuple[Claim, ...]:
     found = []
     for row in rows:
         _, text, within, note = TRIALS[row["name"]]
-        found.append(
-            identity(text, row["apart"], f"{row['draws']} draws", within=within, note=note)
-        )
+        where = f"{row['draws']} draws" if row["draws"] > 1 else "one fit"
+        found.append(identity(text, row["apart"], where, within=within, note=note))
     return tuple(found)
 
 

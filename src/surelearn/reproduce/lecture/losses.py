@@ -116,7 +116,7 @@ def claims(rows: Rows) -> tuple[Claim, ...]:
         Claim(
             text="The hinge is an upper bound of the 0-1 loss.",
             theirs="bound",
-            ours=f"above by {least:.2g} at least",
+            ours=f"{least:.2g} or more above it",
             lead=1.0 if least >= -ROUNDING else -1.0,
         ),
         Claim(
@@ -133,7 +133,7 @@ def _generalised(row: dict[str, Any]) -> Claim:
     return Claim(
         text=f"The generalised hinge of {row['kind']} is an upper bound of the cost.",
         theirs="bound",
-        ours=f"above by {row['least']:.2g} at least in {row['draws']:,} draws",
+        ours=f"{row['least']:.2g} or more above it in {row['draws']:,} draws",
         lead=1.0 if row["least"] >= -ROUNDING else -1.0,
         note=f"They are equal where all scores tie (to {row['tie']:.0e}).",
     )
