@@ -21,6 +21,14 @@ def test_a_figure_has_as_many_axes_as_asked_for():
     assert [ax.get_visible() for ax in figure.axes] == [True] * 4 + [False] * 2
 
 
+def test_few_points_have_a_tick_each():
+    _, (few, many) = charts.axes(2)
+    charts.tick(few, {10, 1, 2})
+    charts.tick(many, range(100))
+    assert [label.get_text() for label in few.get_xticklabels()] == ["1", "2", "10"]
+    assert len(many.get_xticks()) < 20
+
+
 def test_bars_are_drawn_in_groups(tmp_path):
     bars = {"ours": [1.0, 2.0], "theirs": [2.0, 1.0]}
     charts.draw_bars(["x", "y"], bars, tmp_path / "b.png", title="t", y="errors")

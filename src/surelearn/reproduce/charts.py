@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +10,10 @@ from surelearn.plot.style import DPI, FONT, blank, look, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+#: With so many points or fewer, each has a tick.
+FEW = 6
 
 
 class Curve(NamedTuple):
@@ -51,6 +55,14 @@ def label(ax: Axes, title: str, x: str, y: str) -> None:
     ax.set_ylabel(plain(y), fontsize=FONT)
 
 
+def tick(ax: Axes, points: Iterable[float]) -> None:
+    """Mark each point of the x axis, if they are few."""
+    marked = sorted(points)
+    if len(marked) <= FEW:
+        ax.set_xticks(marked, [f"{x:g}" for x in marked])
+        ax.set_xticks([], minor=True)
+
+
 def draw_curves(panels: Sequence[Panel], path: Path) -> None:
     """Panels of curves side by side; a name has one colour in all of them."""
     figure, found = axes(len(panels))
@@ -67,6 +79,7 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> None:
                 ax.fill_between(curve.x, low, high, color=marks["color"], alpha=0.15, linewidth=0)
         if panel.log_x:
             ax.set_xscale("log")
+        tick(ax, {x for curve in panel.curves.values() for x in curve.x})
         label(ax, panel.title, panel.x, panel.y)
     found[0].legend(frameon=False, fontsize=FONT - 2)
     figure.savefig(path, dpi=DPI)

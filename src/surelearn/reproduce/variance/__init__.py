@@ -3,5 +3,13 @@
 from __future__ import annotations
 
 from surelearn.reproduce.entry import Entry
+from surelearn.reproduce.variance import equation18, figure1, figure2, runtime, table2, variants
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = (
+    table2.ENTRY,
+    figure1.ENTRY,
+    variants.ENTRY,
+    equation18.ENTRY,
+    figure2.ENTRY,
+    runtime.ENTRY,
+)
