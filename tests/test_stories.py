@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from surelearn import SureClassifier, datasets, load, rules
+from surelearn.reproduce.stdev.clouds import LONG, model, points
 
 
 def test_docstrings_in_one_pass_and_back_from_a_file(tmp_path):
@@ -50,16 +51,6 @@ def test_twenty_newsgroups_reach_the_paper(data_folder):
     assert np.mean(accuracy[1]) >= 0.91
 
 
-def _thin_cloud(seed):
-    """1,000 points in 20 dimensions: a long, thin cloud turned by 45 degrees, and noise."""
-    random = np.random.default_rng(seed)
-    along, across = random.normal(0, 10, 1000), random.normal(size=1000)
-    X = random.normal(0, np.sqrt(2), (1000, 20))
-    X[:, 0] = (along + across) / np.sqrt(2)
-    X[:, 1] = (along - across) / np.sqrt(2)
-    return X, np.where(across > 0, 1, -1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "expected", "within"),
@@ -74,13 +65,10 @@ def _thin_cloud(seed):
 def test_full_covariance_makes_the_mistakes_it_should(how, expected, within):
     """Crammer, Dredze & Pereira 2008, figure 2(a), without their data.
 
-    Expected: the mean of 300 runs of an independent implementation. experiments/synthetic has the
-    other rules. The standard error of 60 runs is at most 1.7.
+    Expected: the mean of 300 runs of an independent implementation. `surelearn reproduce
+    stdev-figure2` has the other rules. The standard error of 60 runs is at most 1.7.
     """
     mistakes = []
     for seed in range(60):
-        clf = SureClassifier(
-            **how, passes=1, shuffle=False, fit_intercept=False, dtype="float64", n_jobs=1
-        )
-        mistakes.append(clf.fit(*_thin_cloud(seed)).mistakes_[0])
+        mistakes.append(model(**how).fit(*points(LONG, seed)).mistakes_[0])
     assert np.mean(mistakes) == pytest.approx(expected, abs=within)

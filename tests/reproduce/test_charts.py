@@ -33,3 +33,11 @@ def test_bars_are_drawn_in_groups(tmp_path):
     bars = {"ours": [1.0, 2.0], "theirs": [2.0, 1.0]}
     charts.draw_bars(["x", "y"], bars, tmp_path / "b.png", title="t", y="errors")
     assert (tmp_path / "b.png").stat().st_size > 5_000
+
+
+def test_bars_may_have_marks_of_their_errors(tmp_path):
+    bars = {"ours": [1.0, 2.0]}
+    how = {"title": "t", "y": "errors"}
+    charts.draw_bars(["x", "y"], bars, tmp_path / "plain.png", **how)
+    charts.draw_bars(["x", "y"], bars, tmp_path / "marked.png", **how, errors={"ours": [0.5, 0.5]})
+    assert (tmp_path / "plain.png").read_bytes() != (tmp_path / "marked.png").read_bytes()

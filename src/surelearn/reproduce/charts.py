@@ -86,14 +86,21 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> None:
 
 
 def draw_bars(
-    groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Path, *, title: str, y: str
+    groups: Sequence[str],
+    bars: Mapping[str, Sequence[float]],
+    path: Path,
+    *,
+    title: str,
+    y: str,
+    errors: Mapping[str, Sequence[float]] | None = None,
 ) -> None:
-    """Groups of bars side by side: one bar of a group for each name."""
+    """Groups of bars side by side: one bar of a group for each name; `errors` are their marks."""
     figure, (ax,) = axes(1, size=(max(5.0, 0.35 * len(groups) * len(bars) + 2), 4.0))
     width = 0.8 / len(bars)
     for place, (name, values) in enumerate(bars.items()):
         x = [group + (place - (len(bars) - 1) / 2) * width for group in range(len(groups))]
-        ax.bar(x, values, width, label=plain(name), color=look(place)["color"])
+        marks = None if errors is None else errors[name]
+        ax.bar(x, values, width, label=plain(name), color=look(place)["color"], yerr=marks)
     ax.set_xticks(range(len(groups)), [plain(group) for group in groups], rotation=20, ha="right")
     label(ax, title, "", y)
     ax.legend(frameon=False, fontsize=FONT - 2)

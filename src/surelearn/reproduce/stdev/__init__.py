@@ -3,5 +3,13 @@
 from __future__ import annotations
 
 from surelearn.reproduce.entry import Entry
+from surelearn.reproduce.stdev import figure2, figure2c, figure3, kernel, lemma3, theorem4
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = (
+    figure2.ENTRY,
+    figure2c.ENTRY,
+    figure3.ENTRY,
+    lemma3.ENTRY,
+    theorem4.ENTRY,
+    kernel.ENTRY,
+)

@@ -1,0 +1,59 @@
+"""Stdev against Variance: counts, and what is significant."""
+
+from __future__ import annotations
+
+import pytest
+
+from surelearn.reproduce.stdev import figure2c
+from surelearn.reproduce.variance import tasks
+
+
+def rows(lead, only=0):
+    """Stdev has `lead` fewer wrong rows of 1,000 on every task, on the first `only` more."""
+    out = []
+    for place, task in enumerate(tasks.TASKS):
+        fewer = lead + (100 if place < only else 0)
+        for learner, wrong in ((figure2c.STDEV, 200 - fewer), (figure2c.VARIANCE, 200)):
+            out.append(
+                {
+                    "task": task, "learner": learner, "rows": 1000, "wrong": list(range(wrong)),
+                    "errors": [[wrong / 10 - 0.1, wrong / 10 + 0.1]], "parameters": [0.1, 0.3],
+                }
+            )  # fmt: skip
+    return out
+
+
+@pytest.mark.parametrize(
+    ("lead", "only", "expected"),
+    [
+        (2, 0, ["held", "held"]),
+        (-2, 0, ["did not hold", "held"]),
+        (2, 1, ["not decided", "did not hold"]),
+    ],
+)
+def test_claims_turn_with_the_rows(lead, only, expected):
+    assert [claim.verdict for claim in figure2c.claims(rows(lead, only))] == expected
+
+
+def test_the_table_has_both_accuracies():
+    (lines,) = figure2c.tables(rows(10)).values()
+    assert len(lines) == 12
+    assert (lines[0]["Stdev"], lines[0]["Variance"]) == ("81.00", "80.00")
+    assert lines[0]["lead of Stdev"].startswith("1.00")
+    assert lines[0]["phi of Stdev"] == "0.1, 0.3"
+
+
+def test_the_picture_is_drawn(tmp_path):
+    figure2c.draw(rows(10), tmp_path)
+    assert (tmp_path / "figure2c.png").stat().st_size > 10_000
+
+
+def test_both_learners_see_the_same_folds(monkeypatch):
+    seen = []
+    monkeypatch.setattr(tasks, "task", lambda name: name)
+    monkeypatch.setattr(
+        figure2c, "judged", lambda learner, data, n: seen.append((data, n)) or {"rows": 1}
+    )
+    for name, case in figure2c.cases(True).items():
+        assert case() == [{"task": name.split("; ")[0], "learner": name.split("; ")[1], "rows": 1}]
+    assert seen[0::2] == seen[1::2]
