@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from surelearn.reproduce import sets
 from surelearn.reproduce.stdev import figure2c
 from surelearn.reproduce.variance import tasks
 
@@ -17,7 +19,7 @@ def rows(lead, only=0):
             out.append(
                 {
                     "task": task, "learner": learner, "rows": 1000, "wrong": list(range(wrong)),
-                    "errors": [[wrong / 10 - 0.1, wrong / 10 + 0.1]], "parameters": [0.1, 0.3],
+                    "accuracy": [99.9 - wrong / 10, 100.1 - wrong / 10], "chosen": [4, 3, 4],
                 }
             )  # fmt: skip
     return out
@@ -50,10 +52,18 @@ def test_the_picture_is_drawn(tmp_path):
 
 def test_both_learners_see_the_same_folds(monkeypatch):
     seen = []
-    monkeypatch.setattr(tasks, "task", lambda name: name)
-    monkeypatch.setattr(
-        figure2c, "judged", lambda learner, data, n: seen.append((data, n)) or {"rows": 1}
-    )
+
+    def judged(made, data, n_folds):
+        seen.append((len(made), data, n_folds))
+        return {}
+
+    data = sets.Rows(np.eye(3), np.array([True, False, True]), np.arange(3))
+    monkeypatch.setattr(tasks, "task", lambda name: data)
+    monkeypatch.setattr(figure2c, "judged", judged)
     for name, case in figure2c.cases(True).items():
-        assert case() == [{"task": name.split("; ")[0], "learner": name.split("; ")[1], "rows": 1}]
-    assert seen[0::2] == seen[1::2]
+        task, learner = name.split("; ")
+        assert case() == [{"task": task, "learner": learner, "rows": 3}]
+    assert len(seen) == 2 * len(tasks.QUICK)
+    assert all(
+        (n, given is data, n_folds) == (len(figure2c.PHIS), True, 4) for n, given, n_folds in seen
+    )

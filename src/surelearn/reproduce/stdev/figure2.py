@@ -117,7 +117,7 @@ def _line(row: Row) -> Row:
 
 
 def _lost(row: Row) -> Row:
-    shown = [one for one in row["tried"] if 0.4 < one["value"] < 10]
+    shown = [one for one in row["tried"] if 0.4 < one["value"] < 4]
     return {f"{one['value']:.2g}": f"{100 * one['lost'] / one['runs']:.0f}" for one in shown}
 
 
@@ -170,6 +170,10 @@ averaged learners make the same mistakes as the plain ones and differ in test er
 error is the exact probability of a wrong answer; the paper counts on 10,000 points. Its figures
 are in plots only. PA is PA-I. *Expected* are the counts of an independent implementation, tuned
 separately, on data of the same kind (standard errors 0.3 to 1.2).
+
+The order of the paper holds: first-order learners make the most mistakes, diagonal ones fewer, full
+ones the fewest. Its sizes hold in part: only on the short cloud do the diagonal learners come near
+its 80 mistakes, and Variance is nowhere 17 % behind Stdev with a full covariance.
 
 The paper says that a diagonal covariance comes of dropping the off-diagonal entries of Sigma, but
 prints (15), which drops those of its inverse. These are two updates. *Covariance* is the first,

@@ -107,24 +107,33 @@ def claims(rows: Rows) -> tuple[Claim, ...]:
             error=angle.error,
             note="Parallel: within 10 degrees on average; a random direction has 45.",
         ),
-        _compared(rows, "There is little freedom across them.", "short", "half of the short axis"),
         _compared(
-            rows, "Ellipses of noise features are closer to circles.", "round",
-            "short axis / long axis",
+            rows, "The weights that matter have little freedom across these directions.", "short",
+            "half of the short axis", theirs="very small",
         ),
         _compared(
-            rows, "Their centers are closer to the origin.", "center",
-            "distance of the center from the origin", sign=-1,
+            rows, "Ellipses of noise features are close to circles.", "round",
+            "short axis / long axis", theirs="close to circular",
+        ),
+        _compared(
+            rows, "Ellipses of noise features have centers close to the origin.", "center",
+            "distance of the center from the origin", theirs="close", sign=-1,
         ),
     )  # fmt: skip
 
 
-def _compared(rows: Rows, text: str, what: str, name: str, *, sign: int = 1) -> Claim:
+def _compared(rows: Rows, text: str, what: str, name: str, *, theirs: str, sign: int = 1) -> Claim:
     """Pairs of noise have more of something than the pair that matters, or less."""
     ours, noise = ([row[f"{what}{of}"] for row in rows] for of in ("", " of noise"))
     lead = difference(noise, ours)
-    found = f"{name} {mean(ours)}, of noise {mean(noise)}"
-    return Claim(text=text, theirs="", ours=found, lead=sign * lead.value, error=lead.error)
+    return Claim(
+        text=text,
+        theirs=theirs,
+        ours=f"{name} {mean(ours)}, of noise {mean(noise)}",
+        lead=sign * lead.value,
+        error=lead.error,
+        note="The lead is the difference between noise and what matters.",
+    )
 
 
 # ------------------------------------------------------------------------ picture

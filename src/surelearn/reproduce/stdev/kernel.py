@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ from surelearn.reproduce.charts import axes, label
 from surelearn.reproduce.entry import Case, Claim, Entry, Row, Rows
 from surelearn.reproduce.statistics import difference, mean
 from surelearn.reproduce.stdev.clouds import FULL, LONG, Array, model, points
+from surelearn.reproduce.stdev.folds import FOLDS, judged
 
 RULES = {"Stdev": rules.Stdev(phi=1.65), "Var": rules.Variance(phi=0.5)}
 #: The most that rounding may change in 1,000 rounds, in the units of `_compared`.
 ROUNDING = 1e-6
-FOLDS = 10
 LINEAR, RBF = "Stdev full", "Stdev, RBF kernel"
 PHIS, GAMMAS, CS = (0.03, 0.1, 0.3), (0.3, 1.0, 3.0), (0.1, 1.0, 10.0, 100.0)
 
@@ -82,7 +82,8 @@ DATA = {"two rings": circles, "digits, even or odd": _digits}
 def _made(name: str, n_features: int) -> list[Any]:
     """A learner with each of its parameters, for standardised rows."""
     if name == LINEAR:
-        return [SureClassifier(rules.Stdev(phi=phi), **FULL, random_state=0) for phi in PHIS]
+        online: dict[str, Any] = {"passes": 5, "shuffle": False, **FULL}
+        return [SureClassifier(rules.Stdev(phi=phi), **online) for phi in PHIS]
     if name == "LinearSVC":
         return [LinearSVC(C=C, random_state=0, max_iter=20_000) for C in CS]
     gammas = [gamma / n_features for gamma in GAMMAS]
@@ -95,17 +96,10 @@ def _made(name: str, n_features: int) -> list[Any]:
 
 
 def _judged(data: str, name: str, n_folds: int) -> Rows:
-    """Accuracy in each fold; the parameter is chosen on a fifth of its training rows."""
     X, y = DATA[data]()
-    groups = sets.numbered([row.tobytes() for row in X])
-    accuracy = []
-    for learn, judge in islice(sets.folds(groups, FOLDS), n_folds):
-        fit, held = sets.cut(learn, groups[learn], 0.2)
-        made = [make_pipeline(StandardScaler(), clf) for clf in _made(name, X.shape[1])]
-        tried = [clf.fit(X[fit], y[fit]).score(X[held], y[held]) for clf in made]
-        best = made[int(np.argmax(tried))].fit(X[learn], y[learn])
-        accuracy.append(100 * float(best.score(X[judge], y[judge])))
-    return [{"data": data, "learner": name, "accuracy": accuracy}]
+    made = [make_pipeline(StandardScaler(), clf) for clf in _made(name, X.shape[1])]
+    rows = sets.Rows(X, y, sets.numbered([row.tobytes() for row in X]))
+    return [{"data": data, "learner": name, **judged(made, rows, n_folds)}]
 
 
 # ------------------------------------------------------------------------ the entry
@@ -115,11 +109,11 @@ def cases(quick: bool) -> dict[str, Case]:
     """Both forms by rule, and each learner on each set."""
     runs, n_folds = (3, 3) if quick else (20, FOLDS)
     both = {f"both forms; {name}": partial(_dual, name, runs) for name in RULES}
-    judged = {
+    apart = {
         f"{data}; {name}": partial(_judged, data, name, n_folds)
         for data, name in product(DATA, LEARNERS)
     }
-    return {**both, **judged}
+    return {**both, **apart}
 
 
 def tables(rows: Rows) -> dict[str, Rows]:
@@ -136,7 +130,6 @@ def tables(rows: Rows) -> dict[str, Rows]:
         for row in rows
         if "rule" in row
     ]
-    judged = [row for row in rows if "data" in row]
     lines = [
         {
             "data": row["data"],
@@ -144,7 +137,8 @@ def tables(rows: Rows) -> dict[str, Rows]:
             "folds": len(row["accuracy"]),
             "accuracy": str(mean(row["accuracy"])),
         }
-        for row in judged
+        for row in rows
+        if "data" in row
     ]
     return {"Kernel form with a linear kernel beside the full form": both, "Accuracy (%)": lines}
 

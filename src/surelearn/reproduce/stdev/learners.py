@@ -10,7 +10,7 @@ import numpy as np
 from surelearn import rules
 from surelearn.reproduce.stdev.clouds import FULL, POINTS, Cloud, is_collapse, model, points
 
-PHIS = np.geomspace(0.003, 30, 21)
+PHIS = np.geomspace(0.003, 30, 41)
 CS = np.geomspace(1e-4, 1, 13)
 RS = np.geomspace(0.1, 1000, 17)
 PRIORS = np.geomspace(0.01, 100, 17)

@@ -101,10 +101,14 @@ def _line(row: Row) -> Row:
     return {
         "cloud": row["cloud"],
         "phi": row["phi"],
-        **{name: f"{np.mean(row[side]):.1f}" for side, name in SIDES.items()},
+        **{name: _short(np.mean(row[side])) for side, name in SIDES.items()},
         "sum alpha^2 v": f"{np.mean(row['plain']):.1f}",
         "runs with more mistakes than that": more,
     }
+
+
+def _short(value: np.floating) -> str:
+    return f"{value:.1f}" if value < 1e6 else f"{value:.1e}"
 
 
 def claims(rows: Rows) -> tuple[Claim, ...]:
@@ -112,10 +116,20 @@ def claims(rows: Rows) -> tuple[Claim, ...]:
     missed = max(max(row["missed"]) for row in rows)
     return (
         _below(rows, "Mistakes are at most (1 + phi^2) / phi^2 sum alpha^2 v.", "mistakes", "sum"),
-        _below(rows, "This sum is at most the bound (19) of theorem 4.", "sum", "bound"),
-        _below(rows, "Mistakes are at most the second form of (19).", "mistakes", "second"),
+        _below(
+            rows,
+            "(1 + phi^2) / phi^2 sum alpha^2 v is at most the bound of theorem 4.",
+            "sum",
+            "bound",
+        ),
+        _below(
+            rows,
+            "Mistakes are at most the second form of the bound of theorem 4.",
+            "mistakes",
+            "second",
+        ),
         Claim(
-            text="After an update the constraint holds with equality.",
+            text="After an update the constraint of CW-Stdev holds with equality.",
             theirs="identity",
             ours=f"to {missed:.0e}",
             lead=ROUNDING - missed,

@@ -1,0 +1,39 @@
+"""The parameter of a fold is chosen without its judged rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from surelearn.reproduce import sets
+from surelearn.reproduce.stdev.folds import FOLDS, judged
+
+
+@pytest.fixture
+def rows():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    return sets.Rows(X, X[:, 0] > 0, np.arange(300))
+
+
+def made():
+    return [DummyClassifier(), LogisticRegression(), LogisticRegression()]
+
+
+def test_the_first_of_the_best_models_is_taken(rows):
+    found = judged(made(), rows, FOLDS)
+    assert found["chosen"] == [1] * FOLDS
+    assert np.mean(found["accuracy"]) > 90
+    assert np.mean(found["accuracy"]) == pytest.approx(100 - len(found["wrong"]) / 3)
+
+
+def test_labels_of_the_judged_rows_choose_nothing(rows):
+    _, judge = next(iter(sets.folds(rows.groups, FOLDS)))
+    spoilt = rows.y.copy()
+    spoilt[judge] = ~spoilt[judge]
+    found, other = (judged(made(), rows._replace(y=y), 1) for y in (rows.y, spoilt))
+    assert found["chosen"] == other["chosen"]
+    assert found["accuracy"][0] == pytest.approx(100 - other["accuracy"][0])
+    assert sorted([*found["wrong"], *other["wrong"]]) == sorted(judge)
