@@ -53,7 +53,8 @@ def test_the_picture_is_drawn(tmp_path):
 def test_both_learners_see_the_same_folds(monkeypatch):
     seen = []
 
-    def judged(made, data, n_folds):
+    def judged(made, data, n_folds, **how):
+        assert how == {"runs": 1, "calibrate": False}
         seen.append((len(made), data, n_folds))
         return {}
 

@@ -29,6 +29,21 @@ def test_the_first_of_the_best_models_is_taken(rows):
     assert np.mean(found["accuracy"]) == pytest.approx(100 - len(found["wrong"]) / 3)
 
 
+def test_a_row_is_wrong_that_is_wrong_in_most_runs(rows):
+    once, thrice = (judged([DummyClassifier()], rows, FOLDS, runs=runs) for runs in (1, 3))
+    assert len(thrice["accuracy"]) == 3 * FOLDS
+    assert thrice["accuracy"][:FOLDS] == once["accuracy"]
+    assert thrice["accuracy"][FOLDS:] != 2 * once["accuracy"]
+    assert 0 < len(thrice["wrong"]) < len(rows.y)
+
+
+def test_settings_of_fit_are_passed_on(rows):
+    weight = {"sample_weight": None}
+    assert judged(made(), rows, 1, **weight) == judged(made(), rows, 1)
+    with pytest.raises(TypeError, match="nothing"):
+        judged(made(), rows, 1, nothing=1)
+
+
 def test_labels_of_the_judged_rows_choose_nothing(rows):
     _, judge = next(iter(sets.folds(rows.groups, FOLDS)))
     spoilt = rows.y.copy()
