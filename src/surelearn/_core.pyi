@@ -8,83 +8,37 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+
 class Rows:
     """Rows of a matrix, read in place; fault tells what is wrong."""
 
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def csr(
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        n_features: int,
-    ) -> Rows: ...
+    def csr(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+
     @overload
     @staticmethod
-    def dense(
-        x: Annotated[
-            NDArray[numpy.float32],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> Rows: ...
+    def dense(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+
     @overload
     @staticmethod
-    def dense(
-        x: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> Rows: ...
+    def dense(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+
     @staticmethod
     def from_dict(x: dict[int, float], n_features: int) -> Rows: ...
+
     @property
     def fault(self) -> tuple[str, int] | None:
         """(kind, row) of the first fault found, or None."""
@@ -95,6 +49,7 @@ class Rule:
     """A rule with its parameters in the order of rule_parameters()."""
 
     def __init__(self, name: str, values: Sequence[float]) -> None: ...
+
     def step(self, m: float, v: float, shares: Sequence[float] = []) -> tuple[float, float]:
         """(alpha, gain) for margin m and variance v."""
 
@@ -116,9 +71,8 @@ class Rule:
 class CustomRule(Rule):
     """A rule that is a Python function, maybe compiled."""
 
-    def __init__(
-        self, function: object, judge: object, *, first_order: bool, compiled: object | None
-    ) -> None: ...
+    def __init__(self, function: object, judge: object, *, first_order: bool, compiled: object | None) -> None: ...
+
     def take_error(self) -> BaseException | None:
         """What was raised when this thread's last row was refused, or None."""
 
@@ -126,12 +80,14 @@ def rule_parameters() -> dict[str, tuple[str, ...]]:
     """Name of every rule with the names of its parameters."""
 
 def normal_cdf(t: float) -> float: ...
+
 def normal_quantile(p: float) -> float: ...
 
 class Scheme:
     """Which rivals are learnt from, and how."""
 
     def __init__(self, name: str, k: int = 0, mixing: Sequence[float] = []) -> None: ...
+
     @property
     def exact(self) -> bool:
         """Whether all constraints are met at once."""
@@ -139,59 +95,14 @@ class Scheme:
 class Diagonal32:
     """Diagonal Gaussian weights, feature-major."""
 
-    def __init__(
-        self,
-        n_features: int,
-        n_columns: int,
-        *,
-        intercept: bool,
-        second_order: bool,
-        averaged: bool,
-        prior: float,
-    ) -> None: ...
-    def learn(
-        self,
-        rule: Rule,
-        scheme: Scheme,
-        covariance: bool,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        cost: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        code: Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")]
-        | None,
-        starts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        begin: int,
-        end: int,
-        done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> bool:
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(
-        self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float
-    ) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -203,34 +114,15 @@ class Diagonal32:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
-    def leads(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        threads: int,
-    ) -> tuple[
-        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-    ]:
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(
-        self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]
-    ) -> bool:
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -243,8 +135,10 @@ class Diagonal32:
 
     @property
     def n_columns(self) -> int: ...
+
     @property
     def prior(self) -> float: ...
+
     def part(self, which: int) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
         """View of the means (0), variances (1), ..."""
 
@@ -275,44 +169,10 @@ class Diagonal32:
         (features that differ from the start, their runs, prior, rounds) of one moment.
         """
 
-    def restore(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cells: Annotated[
-            NDArray[numpy.float32],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rounds: int,
-    ) -> None:
+    def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
-    def race(
-        self,
-        rules: Sequence[Rule],
-        covariance: Sequence[bool],
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        cost: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-        begin: int,
-        end: int,
-    ) -> None:
+    def race(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
         """Learn rows [begin, end) into each of eight columns by its own rule."""
 
     def lane(self, column: int, second_order: bool, prior: float) -> Diagonal32:
@@ -321,59 +181,14 @@ class Diagonal32:
 class Diagonal64:
     """Diagonal Gaussian weights, feature-major."""
 
-    def __init__(
-        self,
-        n_features: int,
-        n_columns: int,
-        *,
-        intercept: bool,
-        second_order: bool,
-        averaged: bool,
-        prior: float,
-    ) -> None: ...
-    def learn(
-        self,
-        rule: Rule,
-        scheme: Scheme,
-        covariance: bool,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        cost: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        code: Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")]
-        | None,
-        starts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        begin: int,
-        end: int,
-        done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> bool:
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(
-        self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float
-    ) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -385,34 +200,15 @@ class Diagonal64:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
-    def leads(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        threads: int,
-    ) -> tuple[
-        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-    ]:
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(
-        self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]
-    ) -> bool:
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -425,8 +221,10 @@ class Diagonal64:
 
     @property
     def n_columns(self) -> int: ...
+
     @property
     def prior(self) -> float: ...
+
     def part(self, which: int) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
         """View of the means (0), variances (1), ..."""
 
@@ -457,44 +255,10 @@ class Diagonal64:
         (features that differ from the start, their runs, prior, rounds) of one moment.
         """
 
-    def restore(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cells: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rounds: int,
-    ) -> None:
+    def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
-    def race(
-        self,
-        rules: Sequence[Rule],
-        covariance: Sequence[bool],
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        cost: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-        begin: int,
-        end: int,
-    ) -> None:
+    def race(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
         """Learn rows [begin, end) into each of eight columns by its own rule."""
 
     def lane(self, column: int, second_order: bool, prior: float) -> Diagonal64:
@@ -503,59 +267,14 @@ class Diagonal64:
 class Full32:
     """Gaussian weights with a whole covariance matrix."""
 
-    def __init__(
-        self,
-        n_features: int,
-        n_columns: int,
-        *,
-        intercept: bool,
-        second_order: bool,
-        averaged: bool,
-        prior: float,
-    ) -> None: ...
-    def learn(
-        self,
-        rule: Rule,
-        scheme: Scheme,
-        covariance: bool,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        cost: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        code: Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")]
-        | None,
-        starts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        begin: int,
-        end: int,
-        done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> bool:
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(
-        self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float
-    ) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -567,34 +286,15 @@ class Full32:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
-    def leads(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        threads: int,
-    ) -> tuple[
-        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-    ]:
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(
-        self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]
-    ) -> bool:
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -607,8 +307,10 @@ class Full32:
 
     @property
     def n_columns(self) -> int: ...
+
     @property
     def prior(self) -> float: ...
+
     def means(self) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
         """View of the means."""
 
@@ -624,18 +326,7 @@ class Full32:
     def snapshot(self) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], float, int]:
         """(means and sums, covariance, prior, rounds)."""
 
-    def restore(
-        self,
-        means: Annotated[
-            NDArray[numpy.float32],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        sigma: Annotated[
-            NDArray[numpy.float32],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rounds: int,
-    ) -> None:
+    def restore(self, means: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
     def set_threads(self, threads: int) -> None:
@@ -644,59 +335,14 @@ class Full32:
 class Full64:
     """Gaussian weights with a whole covariance matrix."""
 
-    def __init__(
-        self,
-        n_features: int,
-        n_columns: int,
-        *,
-        intercept: bool,
-        second_order: bool,
-        averaged: bool,
-        prior: float,
-    ) -> None: ...
-    def learn(
-        self,
-        rule: Rule,
-        scheme: Scheme,
-        covariance: bool,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
-        cost: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        code: Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")]
-        | None,
-        starts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        begin: int,
-        end: int,
-        done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> bool:
+    def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
+
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
 
-    def learn_row(
-        self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float
-    ) -> tuple[int, int, bool]:
+    def learn_row(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: int, weight: float) -> tuple[int, int, bool]:
         """Learn one row: (mistakes, updates, refused)."""
 
     def winners(self, rows: Rows) -> NDArray[numpy.int64]:
@@ -708,34 +354,15 @@ class Full64:
     def scores(self, rows: Rows) -> NDArray[numpy.float64]:
         """Mean score of every column."""
 
-    def margin(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
-    def leads(
-        self,
-        rows: Rows,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        threads: int,
-    ) -> tuple[
-        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-    ]:
+    def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(
-        self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]
-    ) -> bool:
+    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -748,8 +375,10 @@ class Full64:
 
     @property
     def n_columns(self) -> int: ...
+
     @property
     def prior(self) -> float: ...
+
     def means(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
         """View of the means."""
 
@@ -765,18 +394,7 @@ class Full64:
     def snapshot(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
         """(means and sums, covariance, prior, rounds)."""
 
-    def restore(
-        self,
-        means: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        sigma: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rounds: int,
-    ) -> None:
+    def restore(self, means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sigma: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
     def set_threads(self, threads: int) -> None:
@@ -786,110 +404,53 @@ class Dual:
     """One problem in dual form: nu and pi over support points."""
 
     def __init__(self, prior: float, *, second_order: bool, budget: int) -> None: ...
+
     @staticmethod
-    def restored(
-        prior: float,
-        second_order: bool,
-        budget: int,
-        points: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        nu: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        pi: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        sites: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        rounds: int,
-    ) -> Dual: ...
+    def restored(prior: float, second_order: bool, budget: int, points: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nu: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pi: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], sites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> Dual: ...
+
     def copy(self) -> Dual: ...
-    def learn(
-        self,
-        rule: Rule,
-        values: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        norms: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        own: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        columns: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        y: Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> bool:
+
+    def learn(self, rule: Rule, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> bool:
         """
         Learn a block of kernel values, with the score of each row before; was one refused?
         """
 
-    def renumber(
-        self,
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
+    def renumber(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
     @property
     def points(self) -> Annotated[NDArray[numpy.int64], dict(writable=False)]: ...
+
     @property
     def nu(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
     @property
     def pi(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
     @property
     def sites(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
     @property
     def size(self) -> int: ...
+
     @property
     def prior(self) -> float: ...
+
     @property
     def rounds(self) -> int: ...
 
-def label_probabilities(
-    mean: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    variance: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    log: bool,
-) -> NDArray[numpy.float64]:
+def label_probabilities(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], log: bool) -> NDArray[numpy.float64]:
     """
     Probability, or its log, that each of K independent normal scores is the largest.
     """
 
-def log_probability_of(
-    mean: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    variance: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> NDArray[numpy.float64]:
+def log_probability_of(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Log probability that the score in column y of each row is the largest."""
 
 class Texts:
     """Texts, read in place."""
 
     def __len__(self) -> int: ...
+
     @property
     def longest(self) -> int:
         """Characters of the longest text."""
@@ -904,27 +465,11 @@ def texts_of(texts: list[str], lower: bool) -> Texts:
     """The texts of a list of str."""
 
 @overload
-def texts_in(
-    offsets: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    bytes: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    lower: bool,
-) -> Texts:
+def texts_in(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: bool) -> Texts:
     """Texts in UTF-8, one after the other."""
 
 @overload
-def texts_in(
-    offsets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    bytes: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    lower: bool,
-) -> Texts: ...
+def texts_in(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: bool) -> Texts: ...
 
 class Names:
     """Names that were met apart."""
@@ -932,111 +477,47 @@ class Names:
 class Hasher:
     """Texts to rows of hashed n-grams."""
 
-    def __init__(
-        self,
-        unit: int,
-        least: int,
-        most: int,
-        stop: Sequence[str],
-        n_features: int,
-        signs: bool,
-        binary: bool,
-        logarithmic: bool,
-        norm: int,
-    ) -> None: ...
-    def use_alphabets(
-        self,
-        words: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        word_ends: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        spaces: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        space_ends: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def __init__(self, unit: int, least: int, most: int, stop: Sequence[str], n_features: int, signs: bool, binary: bool, logarithmic: bool, norm: int) -> None: ...
+
+    def use_alphabets(self, words: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], word_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spaces: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], space_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Which characters are of words and which are spaces, as runs."""
 
     @property
     def has_alphabets(self) -> bool: ...
-    def transform32(
-        self, texts: Texts, threads: int
-    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int]:
+
+    def transform32(self, texts: Texts, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int]:
         """
         (starts of rows, features, values, place of a text without UTF-8 or -1)
         """
 
-    def transform64(
-        self, texts: Texts, threads: int
-    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], int]: ...
-    def transform_apart(
-        self, texts: Texts
-    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, Names]:
+    def transform64(self, texts: Texts, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], int]: ...
+
+    def transform_apart(self, texts: Texts) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, Names]:
         """The same in one thread, and the names met, which are left to `meet`."""
 
     def meet(self, names: Names) -> None:
         """Take over names that were met apart, after all that are here."""
 
     def keep_names(self) -> None: ...
+
     @property
     def n_names(self) -> int: ...
+
     @property
     def clashes(self) -> int: ...
+
     def find_names(self, features: Sequence[int]) -> list[object]:
         """The word of each feature, or None."""
 
-    def names(
-        self,
-    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
+    def names(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
         """(features, ends, words, clashes) in the order they were met."""
 
-    def restore_names(
-        self,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        ends: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        words: bytes,
-        shared: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
+    def restore_names(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: bytes, shared: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 def feature_of(name: bytes, n_features: int) -> int:
     """The feature that a name in UTF-8 is hashed to."""
 
-def unite_names(
-    a: tuple[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        bytes,
-        Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    b: tuple[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        bytes,
-        Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
+def unite_names(a: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]], b: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
     """
     Names in the order of their features, of both: the smaller of two words stays.
     """
@@ -1045,112 +526,31 @@ class DocumentCounts:
     """In how many documents each feature occurs."""
 
     def __init__(self, n_features: int) -> None: ...
+
     @overload
-    def count(
-        self,
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
+    def count(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
     @overload
-    def count(
-        self,
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
+    def count(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
     @overload
-    def count(
-        self,
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
+    def count(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
     @overload
-    def count(
-        self,
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def count(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Count rows with distinct features."""
 
     @overload
-    def weigh(
-        self,
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-        norm: int,
-        threads: int,
-    ) -> None: ...
+    def weigh(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None: ...
+
     @overload
-    def weigh(
-        self,
-        start: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        norm: int,
-        threads: int,
-    ) -> None: ...
+    def weigh(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None: ...
+
     @overload
-    def weigh(
-        self,
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-        norm: int,
-        threads: int,
-    ) -> None: ...
+    def weigh(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None: ...
+
     @overload
-    def weigh(
-        self,
-        start: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        index: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        norm: int,
-        threads: int,
-    ) -> None:
+    def weigh(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None:
         """Weigh the values of rows in place, by the counts so far."""
 
     def count_and_weigh_rows(self, rows: Rows, norm: int) -> Rows:
@@ -1164,16 +564,7 @@ class DocumentCounts:
     def forget_rows(self, rows: Rows, first: int) -> None:
         """Undo the counts of the rows from `first` on."""
 
-    def add(
-        self,
-        n: int,
-        features: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        counts: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def add(self, n: int, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Add what `state` of others has returned."""
 
     def state(self) -> tuple[int, NDArray[numpy.int64], NDArray[numpy.int64]]:
@@ -1184,409 +575,106 @@ class DocumentCounts:
 
     @property
     def n(self) -> int: ...
+
     @property
     def n_features(self) -> int: ...
 
-def parse_jsonl(
-    block: bytes, *, text: str, label: str | None, kind: int
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint8], NDArray[numpy.int32], list[str]] | None:
+def parse_jsonl(block: bytes, *, text: str, label: str | None, kind: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint8], NDArray[numpy.int32], list[str]] | None:
     """
     (starts of texts, texts in UTF-8, number of each label, labels as they are written); None if a line is not plain.
     """
 
-def parse_svmlight32(
-    block: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    *,
-    zero_based: bool,
-    grouped: bool,
-    skip_bad: bool,
-) -> tuple[
-    NDArray[numpy.int64],
-    NDArray[numpy.int32],
-    NDArray[numpy.float32],
-    int,
-    NDArray[numpy.float64],
-    NDArray[numpy.int64] | None,
-    list[tuple[int, int, int, int, str]],
-]:
+def parse_svmlight32(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, zero_based: bool, grouped: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, NDArray[numpy.float64], NDArray[numpy.int64] | None, list[tuple[int, int, int, int, str]]]:
     """
     (starts, features, values, n_features, labels, queries or None, bad lines); the arrays are the caller's.
     """
 
-def parse_svmlight64(
-    block: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    *,
-    zero_based: bool,
-    grouped: bool,
-    skip_bad: bool,
-) -> tuple[
-    NDArray[numpy.int64],
-    NDArray[numpy.int32],
-    NDArray[numpy.float64],
-    int,
-    NDArray[numpy.float64],
-    NDArray[numpy.int64] | None,
-    list[tuple[int, int, int, int, str]],
-]:
+def parse_svmlight64(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, zero_based: bool, grouped: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], int, NDArray[numpy.float64], NDArray[numpy.int64] | None, list[tuple[int, int, int, int, str]]]:
     """
     (starts, features, values, n_features, labels, queries or None, bad lines); the arrays are the caller's.
     """
 
-def parse_vw32(
-    block: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    *,
-    n_features: int,
-    alternate_sign: bool,
-    skip_bad: bool,
-) -> tuple[
-    NDArray[numpy.int64],
-    NDArray[numpy.int32],
-    NDArray[numpy.float32],
-    NDArray[numpy.float64],
-    NDArray[numpy.float64] | None,
-    list[tuple[int, int, int, int, str]],
-]:
+def parse_vw32(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_features: int, alternate_sign: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], NDArray[numpy.float64], NDArray[numpy.float64] | None, list[tuple[int, int, int, int, str]]]:
     """
     (starts, features, values, labels, weights, bad lines); the arrays are the caller's.
     """
 
-def parse_vw64(
-    block: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    *,
-    n_features: int,
-    alternate_sign: bool,
-    skip_bad: bool,
-) -> tuple[
-    NDArray[numpy.int64],
-    NDArray[numpy.int32],
-    NDArray[numpy.float64],
-    NDArray[numpy.float64],
-    NDArray[numpy.float64] | None,
-    list[tuple[int, int, int, int, str]],
-]:
+def parse_vw64(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_features: int, alternate_sign: bool, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64] | None, list[tuple[int, int, int, int, str]]]:
     """
     (starts, features, values, labels, weights, bad lines); the arrays are the caller's.
     """
 
-def parse_candidates(
-    block: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    *,
-    n_features: int,
-    skip_bad: bool,
-) -> tuple[
-    NDArray[numpy.int64],
-    NDArray[numpy.int32],
-    NDArray[numpy.float32],
-    NDArray[numpy.float64],
-    NDArray[numpy.int64],
-    NDArray[numpy.int64],
-    NDArray[numpy.bool_],
-    list[tuple[int, int, int, int, str]],
-]:
+def parse_candidates(block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_features: int, skip_bad: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.bool_], list[tuple[int, int, int, int, str]]]:
     """
     (starts, features, values, costs, labels, groups, which are shared, bad lines); the arrays are the caller's.
     """
 
 EMPTY_SUM: int = -128
 
-def cut(
-    numbers: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_digits: int,
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int8]]:
+def cut(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_digits: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int8]]:
     """(digits, tops) of sums of one number each."""
 
-def add_sums(
-    digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu")],
-    places: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    other_digits: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    other_tops: Annotated[
-        NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    times: int,
-) -> None:
+def add_sums(digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu')], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], times: int) -> None:
     """Add lines of sums, so many times, to the lines in these places."""
 
-def sum_values(
-    digits: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    tops: Annotated[
-        NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> NDArray[numpy.float64]:
+def sum_values(digits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tops: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """What sums come to."""
 
 @overload
-def moved_since(
-    weights: Diagonal32,
-    start_features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    start_cells: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], NDArray[numpy.float32], float, int]: ...
+def moved_since(weights: Diagonal32, start_features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32], NDArray[numpy.float32], float, int]: ...
+
 @overload
-def moved_since(
-    weights: Diagonal64,
-    start_features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    start_cells: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
+def moved_since(weights: Diagonal64, start_features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], float, int]:
     """
     (features whose runs differ from the start, their runs, those of the start, prior, rounds).
     """
 
 @overload
-def settle_runs(
-    weights: Diagonal32,
-    moved: Sequence[
-        tuple[
-            Annotated[
-                NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-            ],
-            Annotated[
-                NDArray[numpy.float32],
-                dict(shape=(None, None), order="C", device="cpu", writable=False),
-            ],
-            Annotated[
-                NDArray[numpy.float32],
-                dict(shape=(None, None), order="C", device="cpu", writable=False),
-            ],
-            tuple[float, float],
-            tuple[float, float],
-        ]
-    ],
-    units: tuple[float, float],
-    lifetime: tuple[float, float],
-    tau: float,
-    threads: int,
-) -> bool: ...
+def settle_runs(weights: Diagonal32, moved: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tuple[float, float], tuple[float, float]]], units: tuple[float, float], lifetime: tuple[float, float], tau: float, threads: int) -> bool: ...
+
 @overload
-def settle_runs(
-    weights: Diagonal64,
-    moved: Sequence[
-        tuple[
-            Annotated[
-                NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-            ],
-            Annotated[
-                NDArray[numpy.float64],
-                dict(shape=(None, None), order="C", device="cpu", writable=False),
-            ],
-            Annotated[
-                NDArray[numpy.float64],
-                dict(shape=(None, None), order="C", device="cpu", writable=False),
-            ],
-            tuple[float, float],
-            tuple[float, float],
-        ]
-    ],
-    units: tuple[float, float],
-    lifetime: tuple[float, float],
-    tau: float,
-    threads: int,
-) -> bool:
+def settle_runs(weights: Diagonal64, moved: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tuple[float, float], tuple[float, float]]], units: tuple[float, float], lifetime: tuple[float, float], tau: float, threads: int) -> bool:
     """
     Put what models have moved into weights that are at their start; do all numbers fit?
     """
 
 @overload
-def moves(
-    features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    cells: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    start: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    columns: int,
-    second_order: bool,
-    averaged: bool,
-    units: tuple[float, float],
-    lifetime: tuple[float, float],
-    n_digits: int,
-) -> (
-    tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int8], NDArray[numpy.int32]]
-    | None
-): ...
+def moves(features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: int, second_order: bool, averaged: bool, units: tuple[float, float], lifetime: tuple[float, float], n_digits: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int8], NDArray[numpy.int32]] | None: ...
+
 @overload
-def moves(
-    features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    cells: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    start: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    columns: int,
-    second_order: bool,
-    averaged: bool,
-    units: tuple[float, float],
-    lifetime: tuple[float, float],
-    n_digits: int,
-) -> (
-    tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int8], NDArray[numpy.int32]]
-    | None
-):
+def moves(features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: int, second_order: bool, averaged: bool, units: tuple[float, float], lifetime: tuple[float, float], n_digits: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int8], NDArray[numpy.int32]] | None:
     """
     (places, digits, tops, counts) of the weights that one model has moved; None where a number is not finite.
     """
 
 @overload
-def settle(
-    cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    moves: tuple[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    columns: int,
-    second_order: bool,
-    averaged: bool,
-    units: tuple[float, float],
-    lifetime: tuple[float, float],
-    tau: float,
-) -> None: ...
+def settle(cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], columns: int, second_order: bool, averaged: bool, units: tuple[float, float], lifetime: tuple[float, float], tau: float) -> None: ...
+
 @overload
-def settle(
-    cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    moves: tuple[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    columns: int,
-    second_order: bool,
-    averaged: bool,
-    units: tuple[float, float],
-    lifetime: tuple[float, float],
-    tau: float,
-) -> None:
+def settle(cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], columns: int, second_order: bool, averaged: bool, units: tuple[float, float], lifetime: tuple[float, float], tau: float) -> None:
     """Put what moves come to into runs that are at their start."""
 
-def add_moves(
-    a: tuple[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    b: tuple[
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    n_sums: int,
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int8], NDArray[numpy.int32]]:
+def add_moves(a: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], b: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], n_sums: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int8], NDArray[numpy.int32]]:
     """The sums of both."""
 
-def inverse(
-    matrix: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-) -> NDArray[numpy.float64] | None:
+def inverse(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64] | None:
     """Inverse of a symmetric matrix; None where it is not positive definite."""
 
-def applied(
-    matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    x: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> NDArray[numpy.float64]:
+def applied(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Product of a symmetric matrix and a vector."""
 
 class Chain:
     """Label paths of one sequence."""
 
-    def __init__(
-        self,
-        U: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        A: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> None: ...
+    def __init__(self, U: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], A: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
     def k_best(self, k: int) -> NDArray[numpy.int32]:
         """The k best paths, best first."""
 
     def best(self) -> NDArray[numpy.int32]:
         """The best path."""
 
-    def best_other(
-        self,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> NDArray[numpy.int32]:
+    def best_other(self, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
         """The best path that is not y, or none."""
 
     def log_partition(self) -> float:
@@ -1595,181 +683,60 @@ class Chain:
     def marginals(self, pairs: bool) -> NDArray[numpy.float64]:
         """Probability of each label, or of each two in a row."""
 
-    def sample(
-        self,
-        uniform: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> NDArray[numpy.int32]:
+    def sample(self, uniform: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
         """One path for each row of numbers in [0, 1)."""
 
 @overload
-def with_features(
-    weights: Diagonal32,
-    features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> Diagonal32: ...
+def with_features(weights: Diagonal32, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Diagonal32: ...
+
 @overload
-def with_features(
-    weights: Diagonal64,
-    features: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> Diagonal64:
+def with_features(weights: Diagonal64, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Diagonal64:
     """The same weights under other features; -1: a new one."""
 
 @overload
-def learn_sequences(
-    weights: Diagonal32,
-    rule: Rule,
-    scheme: Scheme,
-    covariance: bool,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    order: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    begin: int,
-    end: int,
-    done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> bool: ...
+def learn_sequences(weights: Diagonal32, rule: Rule, scheme: Scheme, covariance: bool, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool: ...
+
 @overload
-def learn_sequences(
-    weights: Diagonal64,
-    rule: Rule,
-    scheme: Scheme,
-    covariance: bool,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    order: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    begin: int,
-    end: int,
-    done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> bool:
+def learn_sequences(weights: Diagonal64, rule: Rule, scheme: Scheme, covariance: bool, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
     """
     Learn sequences [begin, end), counting (sequences, mistakes, updates); was one refused?
     """
 
 @overload
-def tag(
-    weights: Diagonal32,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> NDArray[numpy.int32]: ...
+def tag(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.int32]: ...
+
 @overload
-def tag(
-    weights: Diagonal64,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> NDArray[numpy.int32]:
+def tag(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.int32]:
     """The best label of every token."""
 
 @overload
-def leads(
-    weights: Diagonal32,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def leads(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 @overload
-def leads(
-    weights: Diagonal64,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+def leads(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     Labels, and mean and variance of their lead over the best path with another.
     """
 
 @overload
-def tag_marginals(
-    weights: Diagonal32,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    temperature: float,
-    threads: int,
-) -> NDArray[numpy.float64]: ...
+def tag_marginals(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> NDArray[numpy.float64]: ...
+
 @overload
-def tag_marginals(
-    weights: Diagonal64,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    temperature: float,
-    threads: int,
-) -> NDArray[numpy.float64]:
+def tag_marginals(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> NDArray[numpy.float64]:
     """Probability of every label of every token."""
 
 @overload
-def chain_scores(
-    weights: Diagonal32,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def chain_scores(weights: Diagonal32, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 @overload
-def chain_scores(
-    weights: Diagonal64,
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+def chain_scores(weights: Diagonal64, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """U and A of one sequence."""
 
 class Words:
     """Sequences of tokens of words, each word kept once."""
 
     def bounds(self) -> NDArray[numpy.int64]: ...
+
     def distinct(self, column: int) -> list[str]:
         """The words of a column, as they arrived."""
 
@@ -1785,30 +752,26 @@ class NameTable:
     """Names to numbers, as they arrive."""
 
     def __init__(self) -> None: ...
+
     def __len__(self) -> int: ...
+
     def names(self) -> list[str]:
         """All names, as they arrived."""
 
     def state(self) -> tuple[bytes, NDArray[numpy.int64]]:
         """(names in UTF-8 one after the other, their ends)"""
 
-    def add(
-        self,
-        names: bytes,
-        ends: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> NDArray[numpy.int64]:
+    def add(self, names: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
         """The number of each of these names, which are added where they are new."""
 
 class Lock:
     """For one thread at a time, and for none after a fork within it."""
 
     def __init__(self) -> None: ...
+
     def __enter__(self) -> None: ...
-    def __exit__(
-        self, kind: object | None, error: object | None, traceback: object | None
-    ) -> None: ...
+
+    def __exit__(self, kind: object | None, error: object | None, traceback: object | None) -> None: ...
 
 def words_of(sequences: list[list[object]], n_columns: int) -> tuple[Words, tuple[int, int] | None]:
     """Tokens of str, or of tuples of them; and where one is none of that."""
@@ -1824,100 +787,38 @@ def plain_view(words: Words, column: int) -> View:
 def words_beyond(words: Words, column: int, steps: Sequence[tuple[int, int]]) -> list[str]:
     """The words for which Python has to take these steps."""
 
-def stepped_view(
-    words: Words, column: int, steps: Sequence[tuple[int, int]], values: list[str]
-) -> View:
+def stepped_view(words: Words, column: int, steps: Sequence[tuple[int, int]], values: list[str]) -> View:
     """What steps make of each word; `values` of those beyond."""
 
 def made_view(words: Words, column: int, values: list[str]) -> View:
     """What was made of each word of `distinct`."""
 
-def rows_of_words(
-    words: Words,
-    views: Sequence[View],
-    templates: Sequence[tuple[str, Sequence[tuple[int, int]]]],
-    names: NameTable,
-    grows: bool,
-    n_features: int,
-    steps: bool,
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+def rows_of_words(words: Words, views: Sequence[View], templates: Sequence[tuple[str, Sequence[tuple[int, int]]]], names: NameTable, grows: bool, n_features: int, steps: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
     """
     (starts of rows, features, values); n_features 0: by names, else by their hashes.
     """
 
-def rows_of_bags(
-    bags: Bags, names: NameTable, grows: bool, n_features: int
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+def rows_of_bags(bags: Bags, names: NameTable, grows: bool, n_features: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
     """The same for tokens that bring their features."""
 
 class RowLoss:
     """Batch losses of rows; w is row-major by feature."""
 
-    def __init__(
-        self,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        n_columns: int,
-        intercept: bool,
-    ) -> None: ...
+    def __init__(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_columns: int, intercept: bool) -> None: ...
+
     @property
     def n_weights(self) -> int: ...
-    def log_loss(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> float:
+
+    def log_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> float:
         """The log loss of all examples; writes its gradient."""
 
-    def curvature(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> None:
+    def curvature(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
         """Write the diagonal of the Hessian of the log loss."""
 
-    def hinge_loss(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        threads: int,
-    ) -> float:
+    def hinge_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, threads: int) -> float:
         """The generalised hinge loss of all examples."""
 
-    def descend(
-        self,
-        kind: str,
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        l2: float,
-    ) -> None:
+    def descend(self, kind: str, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float) -> None:
         """
         One stochastic pass; changes w, its average and the state (t, first step size).
         """
@@ -1925,82 +826,21 @@ class RowLoss:
 class SequenceLoss:
     """Batch losses of sequences; w has the cells in order."""
 
-    def __init__(
-        self,
-        tokens: Rows,
-        pairs: Rows,
-        bounds: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        n_labels: int,
-        offsets: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        labels: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-    ) -> None: ...
+    def __init__(self, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_labels: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
     @property
     def n_weights(self) -> int: ...
-    def log_loss(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> float:
+
+    def log_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> float:
         """The log loss of all examples; writes its gradient."""
 
-    def curvature(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> None:
+    def curvature(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
         """Write the diagonal of the Hessian of the log loss."""
 
-    def hinge_loss(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        threads: int,
-    ) -> float:
+    def hinge_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, threads: int) -> float:
         """The generalised hinge loss of all examples."""
 
-    def descend(
-        self,
-        kind: str,
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        l2: float,
-    ) -> None:
+    def descend(self, kind: str, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float) -> None:
         """
         One stochastic pass; changes w, its average and the state (t, first step size).
         """
@@ -2008,28 +848,9 @@ class SequenceLoss:
 class RowFrankWolfe:
     """Multi-class SVM on given weights."""
 
-    def __init__(
-        self,
-        rows: Rows,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        bound: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        weights: Diagonal64,
-    ) -> None: ...
-    def visit(
-        self,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def __init__(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bound: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Diagonal64) -> None: ...
+
+    def visit(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Visit these examples; moves the means of the weights."""
 
     def values(self) -> tuple[float, float]:
@@ -2038,192 +859,54 @@ class RowFrankWolfe:
 class SequenceFrankWolfe:
     """Structured SVM of chains."""
 
-    def __init__(
-        self,
-        tokens: Rows,
-        pairs: Rows,
-        bounds: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        bound: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        weights: Diagonal64,
-    ) -> None: ...
-    def visit(
-        self,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def __init__(self, tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bound: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Diagonal64) -> None: ...
+
+    def visit(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Visit these examples; moves the means of the weights."""
 
     def values(self) -> tuple[float, float]:
         """(sum of hinge losses, linear part of the dual)."""
 
-def observed_cells(
-    tokens: Rows,
-    pairs: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_labels: int,
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
+def observed_cells(tokens: Rows, pairs: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
     """(offsets, labels): which labels occur with each row of the table."""
 
 @overload
-def learn_groups(
-    weights: Diagonal32,
-    rule: Rule,
-    scheme: Scheme,
-    covariance: bool,
-    rows: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    cost: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    all_right: bool,
-    weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    order: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    begin: int,
-    end: int,
-    done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> bool: ...
+def learn_groups(weights: Diagonal32, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], all_right: bool, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool: ...
+
 @overload
-def learn_groups(
-    weights: Diagonal64,
-    rule: Rule,
-    scheme: Scheme,
-    covariance: bool,
-    rows: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    cost: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    all_right: bool,
-    weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    order: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    begin: int,
-    end: int,
-    done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> bool:
+def learn_groups(weights: Diagonal64, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], all_right: bool, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
     """
     Learn groups [begin, end), counting (groups, mistakes, updates); was one refused?
     """
 
 @overload
-def group_leads(
-    weights: Diagonal32,
-    rows: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[
-    NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-]: ...
+def group_leads(weights: Diagonal32, rows: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 @overload
-def group_leads(
-    weights: Diagonal64,
-    rows: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[
-    NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-]:
+def group_leads(weights: Diagonal64, rows: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     (best row, next best, margin between them, its variance) of every group.
     """
 
 @overload
-def group_covariances(
-    weights: Diagonal32,
-    rows: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> NDArray[numpy.float64]: ...
+def group_covariances(weights: Diagonal32, rows: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.float64]: ...
+
 @overload
-def group_covariances(
-    weights: Diagonal64,
-    rows: Rows,
-    bounds: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> NDArray[numpy.float64]:
+def group_covariances(weights: Diagonal64, rows: Rows, bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.float64]:
     """Covariances of the scores of every group, one square after the other."""
 
-def cross_rows(
-    left: Rows,
-    right: Rows,
-    left_of: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    right_of: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_features: int,
-    hashed: bool,
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+def cross_rows(left: Rows, right: Rows, left_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], right_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, hashed: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
     """Products of the features of two rows: starts, features, values."""
 
 class Graph:
     """Labellings of a graph with unary and pairwise scores."""
 
-    def __init__(
-        self,
-        sizes: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        unary: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        edges: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        tables: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        table_of: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
+    def __init__(self, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], unary: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
     @property
     def is_forest(self) -> bool: ...
-    def solve(
-        self, kind: str, damping: float, tol: float, max_sweeps: int
-    ) -> tuple[bool, float, float]:
+
+    def solve(self, kind: str, damping: float, tol: float, max_sweeps: int) -> tuple[bool, float, float]:
         """
         Send messages, 'max' or 'sum': (converged, residual, number of sweeps).
         """
@@ -2237,6 +920,7 @@ class Graph:
         """Probability of the labels of every edge."""
 
     def log_partition(self) -> float: ...
+
     def best(self) -> NDArray[numpy.int32]:
         """The best labelling, after solve('max')."""
 
@@ -2246,222 +930,69 @@ class Graph:
 class GraphArrays:
     """Graphs with features of nodes and edges."""
 
-    def __init__(
-        self,
-        nodes: Rows,
-        pairs: Rows,
-        node_bounds: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        edge_bounds: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        ends: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        *,
-        directed: bool,
-        damping: float,
-        tol: float,
-        max_sweeps: int,
-    ) -> None: ...
+    def __init__(self, nodes: Rows, pairs: Rows, node_bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge_bounds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, directed: bool, damping: float, tol: float, max_sweeps: int) -> None: ...
+
     def __len__(self) -> int: ...
 
 @overload
-def learn_graphs(
-    weights: Diagonal32,
-    rule: Rule,
-    scheme: Scheme,
-    covariance: bool,
-    graphs: GraphArrays,
-    y: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    order: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    begin: int,
-    end: int,
-    done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> bool: ...
+def learn_graphs(weights: Diagonal32, rule: Rule, scheme: Scheme, covariance: bool, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool: ...
+
 @overload
-def learn_graphs(
-    weights: Diagonal64,
-    rule: Rule,
-    scheme: Scheme,
-    covariance: bool,
-    graphs: GraphArrays,
-    y: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    weight: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    order: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    begin: int,
-    end: int,
-    done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> bool:
+def learn_graphs(weights: Diagonal64, rule: Rule, scheme: Scheme, covariance: bool, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
     """
     Learn graphs [begin, end), counting (graphs, mistakes, updates); was one refused?
     """
 
 @overload
-def graph_labels(
-    weights: Diagonal32,
-    graphs: GraphArrays,
-    fixed: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+def graph_labels(weights: Diagonal32, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 @overload
-def graph_labels(
-    weights: Diagonal64,
-    graphs: GraphArrays,
-    fixed: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]:
+def graph_labels(weights: Diagonal64, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]:
     """The best label of every node, and the residual of every graph."""
 
 @overload
-def graph_leads(
-    weights: Diagonal32,
-    graphs: GraphArrays,
-    fixed: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[
-    NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]
-]: ...
+def graph_leads(weights: Diagonal32, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 @overload
-def graph_leads(
-    weights: Diagonal64,
-    graphs: GraphArrays,
-    fixed: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    threads: int,
-) -> tuple[
-    NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]
-]:
+def graph_leads(weights: Diagonal64, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     Labels, mean and variance of their lead over the best labelling without them, and the residual of every graph.
     """
 
 @overload
-def graph_marginals(
-    weights: Diagonal32,
-    graphs: GraphArrays,
-    fixed: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    temperature: float,
-    threads: int,
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def graph_marginals(weights: Diagonal32, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 @overload
-def graph_marginals(
-    weights: Diagonal64,
-    graphs: GraphArrays,
-    fixed: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    temperature: float,
-    threads: int,
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+def graph_marginals(weights: Diagonal64, graphs: GraphArrays, fixed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     Probability of every label of every node, and the residual of every graph.
     """
 
 @overload
-def graph_scores(
-    weights: Diagonal32, graphs: GraphArrays
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def graph_scores(weights: Diagonal32, graphs: GraphArrays) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
 @overload
-def graph_scores(
-    weights: Diagonal64, graphs: GraphArrays
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+def graph_scores(weights: Diagonal64, graphs: GraphArrays) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Scores of the nodes and of the edges of one graph."""
 
 class GraphLoss:
     """Batch losses of graphs; w is row-major by feature."""
 
-    def __init__(
-        self,
-        graphs: GraphArrays,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weight: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        n_labels: int,
-    ) -> None: ...
+    def __init__(self, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_labels: int) -> None: ...
+
     @property
     def n_weights(self) -> int: ...
-    def log_loss(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> float:
+
+    def log_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> float:
         """The log loss of all examples; writes its gradient."""
 
-    def curvature(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        threads: int,
-    ) -> None:
+    def curvature(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
         """Write the diagonal of the Hessian of the log loss."""
 
-    def hinge_loss(
-        self,
-        w: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        threads: int,
-    ) -> float:
+    def hinge_loss(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, threads: int) -> float:
         """The generalised hinge loss of all examples."""
 
-    def descend(
-        self,
-        kind: str,
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        l2: float,
-    ) -> None:
+    def descend(self, kind: str, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], average: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], state: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float) -> None:
         """
         One stochastic pass; changes w, its average and the state (t, first step size).
         """
@@ -2469,28 +1000,9 @@ class GraphLoss:
 class GraphFrankWolfe:
     """Structured SVM of graphs."""
 
-    def __init__(
-        self,
-        graphs: GraphArrays,
-        y: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        bound: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cost: Annotated[
-            NDArray[numpy.float64],
-            dict(shape=(None, None), order="C", device="cpu", writable=False),
-        ]
-        | None,
-        weights: Diagonal64,
-    ) -> None: ...
-    def visit(
-        self,
-        order: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None:
+    def __init__(self, graphs: GraphArrays, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bound: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Diagonal64) -> None: ...
+
+    def visit(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Visit these examples; moves the means of the weights."""
 
     def values(self) -> tuple[float, float]:
