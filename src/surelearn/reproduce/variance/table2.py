@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.evaluation import Comparison
 from surelearn.reproduce.entry import Case, Claim, Entry, Row, Rows
 from surelearn.reproduce.statistics import Mean, difference, mcnemar, mean
 from surelearn.reproduce.variance import tasks
 from surelearn.reproduce.variance.learners import LEARNERS, judged
+
+if TYPE_CHECKING:
+    from surelearn.evaluation import Comparison
 
 ONLINE = ("PA", "Variance", "Variance-Exact")
 BATCH = ("SVM", "MulticlassSVM", "Maxent", "SoftmaxClassifier", "SGD")
