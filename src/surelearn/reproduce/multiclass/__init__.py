@@ -3,5 +3,29 @@
 from __future__ import annotations
 
 from surelearn.reproduce.entry import Entry
+from surelearn.reproduce.multiclass import (
+    figure1,
+    figure2,
+    newsgroups,
+    probabilities,
+    sampling,
+    seconds,
+    table1,
+    table2,
+    table3,
+)
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = tuple(
+    module.ENTRY
+    for module in (
+        table1,
+        table2,
+        table3,
+        newsgroups,
+        figure1,
+        seconds,
+        figure2,
+        probabilities,
+        sampling,
+    )
+)
