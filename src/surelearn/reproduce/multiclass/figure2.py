@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from surelearn.plot import ReliabilityDisplay
 from surelearn.reproduce.entry import Case, Claim, Entry, Row, Rows
 from surelearn.reproduce.multiclass.confidence import CW, MAXENT, PASSES, measured, of, pooled
 from surelearn.reproduce.statistics import difference
@@ -178,6 +177,8 @@ def _claim(text: str, more: list[float], less: list[float], theirs: str = "in th
 
 def draw(rows: Rows, folder: Path) -> None:
     """Four panels for each set; the path of CW's error and entropy ends at the last pass."""
+    from surelearn.plot import ReliabilityDisplay
+
     for task in _tasks(rows):
         shown = {"Maximum entropy": pooled(of(rows, task, MAXENT))}
         shown |= {_name(at): pooled(of(rows, task, CW, at)) for at in SHOWN}

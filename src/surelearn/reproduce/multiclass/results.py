@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surelearn.evaluation import Comparison
 from surelearn.reproduce.entry import Claim, Row, Rows
 from surelearn.reproduce.statistics import Mean, difference, mcnemar, mean
+
+if TYPE_CHECKING:
+    from surelearn.evaluation import Comparison
 
 
 def accuracy(row: Row) -> float:
