@@ -291,6 +291,6 @@ start once. Log losses are those of exact probabilities without calibration.
 
 Both are a tenth of the paper's sets or less, so a hundredth part is 900 tweets or 92 stories, not
 8,000 or 10,000. The paper gives no figures of its bars.
-[What sharding costs](../../../docs/theory/shards.md) has more sets, rules and ways.
+`docs/theory/shards.md` of the repository has more sets, rules and ways.
 """,
 )
