@@ -290,7 +290,7 @@ start once. Log losses are those of exact probabilities without calibration.
   them; presence of words and pairs of words.
 
 Both are a tenth of the paper's sets or less, so a hundredth part is 900 tweets or 92 stories, not
-8,000 or 10,000. The paper gives no figures of its bars.
+10,000 or 8,000. The paper gives no figures of its bars.
 `docs/theory/shards.md` of the repository has more sets, rules and ways.
 """,
 )
