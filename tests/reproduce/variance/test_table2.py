@@ -40,6 +40,7 @@ def test_all_claims_hold_where_rows_are_as_in_the_paper(rows):
     assert {claim.verdict for claim in claims} == {"held"}
     assert claims[0].ours == "lower on 3 of 3, at p < .05 on 3; +10.00 points"
     assert [claim.text.split()[-1] for claim in claims[1:3]] == ["books.", "dvds."]
+    assert claims[0].note == ""
     assert claims[1].theirs == "17.40 % against 19.55 %"
     assert claims[1].ours == "10.50 % against 20.50 %"
 
@@ -48,6 +49,7 @@ def test_claims_fall_where_variance_is_worse(rows):
     swap = {"PA": "Variance", "Variance": "PA"}
     swapped = [{**row, "learner": swap.get(row["learner"], row["learner"])} for row in rows]
     held = [claim.text for claim in table2.claims(swapped) if claim.verdict != "did not hold"]
+    assert table2.claims(swapped)[0].note == "Not on talk; books; dvds."
     assert held == ["Variance has a lower error than Variance-Exact over all tasks."]
 
 

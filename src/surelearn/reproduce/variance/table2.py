@@ -147,12 +147,14 @@ def _before(rows: Rows, better: str, worse: str, *, theirs: str) -> Claim:
     """One learner against another over all tasks, the error over tasks."""
     leads = gains(rows, better, worse)
     lead = mean([one.value for one in leads.values()])
+    behind = [tasks.shown(task) for task, one in leads.items() if one.value <= 0]
     return Claim(
         text=f"{better} has a lower error than {worse} over all tasks.",
         theirs=theirs,
         ours=f"{_counted(rows, better, worse)}; {lead.value:+.2f} points",
         lead=lead.value,
         error=lead.error,
+        note=f"Not on {'; '.join(behind)}." if behind else "",
     )
 
 
