@@ -93,6 +93,14 @@ def test_a_row_is_wrong_if_it_is_so_in_most_runs():
     assert table2.gains([first, second], "Variance", "PA")["books"].value == pytest.approx(50.0)
 
 
+def test_wins_are_counted_over_all_runs(rows):
+    """Variance is wrong on more rows of `talk` in most runs, but less often over all runs."""
+    rows[0]["missed"], rows[1]["missed"] = "1" * 100 + "0" * 100, "0" * 190 + "2" * 10
+    rows[0]["runs"] = rows[1]["runs"] = 3
+    assert table2.compared(rows[1], rows[0]).difference < 0
+    assert table2.claims(rows)[0].ours.startswith("lower on 3 of 3, at p < .05 on 2")
+
+
 def test_cases_are_all_tasks_and_learners():
     assert len(table2.cases(False)) == 12 * 8
     assert len(table2.cases(True)) == len(tasks.QUICK) * 8

@@ -159,10 +159,11 @@ def _before(rows: Rows, better: str, worse: str, *, theirs: str) -> Claim:
 
 
 def _counted(rows: Rows, better: str, worse: str) -> str:
+    """On how many tasks the error is lower, and on how many of these surely."""
     names, found = by_task(rows)
-    tests = [compared(found[task, better], found[task, worse]) for task in names]
-    won = [test for test in tests if test.difference > 0]
-    sure = sum(test.p_value < 0.05 for test in won)
+    won = [task for task, lead in gains(rows, better, worse).items() if lead.value > 0]
+    tests = [compared(found[task, better], found[task, worse]) for task in won]
+    sure = sum(test.difference > 0 and test.p_value < 0.05 for test in tests)
     return f"lower on {len(won)} of {len(names)}, at p < .05 on {sure}"
 
 
