@@ -79,7 +79,7 @@ def test_after_each_answer_the_model_is_what_fit_gives(n_classes, passes, tmp_pa
         if len(set(y[told])) > 1:
             given = {} if passes is None else {"passes": passes}
             plain = SureClassifier(random_state=7, **given)
-                plain.fit(X[told], y[told], calibrate=False)
+            plain.fit(X[told], y[told], calibrate=False)
             plain.set_params(random_state=None, passes=SureClassifier().passes)
             assert bytes_of(pool.model, tmp_path) == bytes_of(plain, tmp_path)
 
