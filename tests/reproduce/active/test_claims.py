@@ -22,6 +22,7 @@ def test_all_hold_where_asking_with_confidence_is_fastest():
         HELD,  # the criterion
     ]  # fmt: skip
     assert found[6].ours == "10 to 0"
+    assert not any("|" in claim.text for claim in found)  # they stand in a Markdown table
     assert [claim.theirs for claim in found[:3]] == ["93 %", "73 %", "63 %"]
 
 

@@ -169,8 +169,8 @@ def _more_accurate(found: Mapping[str, Simulation]) -> Claim:
 def _criterion(rows: Rows) -> Claim:
     found = next(row for row in rows if row["task"] == CRITERIA)
     return Claim(
-        text="The label of the lowest probability is that of the smallest margin in standard "
-        "deviations, |M| / sqrt(V).",
+        text="The least probable label is that of the margin M with the smallest absolute value in "
+        "standard deviations, M / sqrt(V).",
         theirs="the same order",
         ours=f"{found['wrong']} of {found['rows']} rows out of order",
         lead=-1.0 if found["wrong"] else 1.0,
