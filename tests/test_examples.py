@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -40,13 +41,15 @@ def test_the_picture_of_the_front_page_is_drawn(front_page, tmp_path):
 
 
 @pytest.mark.slow
-def test_topics_that_come_together_are_better_learnt_as_a_graph(monkeypatch, data_folder):
+def test_topics_that_come_together_are_better_learnt_as_a_graph(monkeypatch, capsys, data_folder):
     monkeypatch.syspath_prepend(str(ROOT))
     example = import_module("examples.correlated_labels")
     train, test, names = example.reuters()
     known, joined = example.margins(train, test), example.pairs(train.topics)
     assert (len(names), known.test.shape) == (90, (3299, 90))
     clf, ours = example.learnt_graphs(known, train.topics, joined)
+    said = re.search(r"not converged on (\d+) of 3299 graphs", capsys.readouterr().out)
+    assert int(said[1]) <= 10
     _, apart = example.learnt_graphs(known, train.topics, None)
     _, right = example.compared("against no edges", ours, apart, test.topics)
     assert right.ours - right.theirs > 2 * right.error
