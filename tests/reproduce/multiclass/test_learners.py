@@ -35,10 +35,12 @@ def test_every_learner_learns(task, name):
 
 
 def test_the_judged_accuracy_is_that_of_the_chosen_pass(task, monkeypatch):
+    curve = [np.arange(10) < at for at in range(1, 11)]
+    monkeypatch.setattr(learners, "_judged", lambda *_, seed: curve)
     monkeypatch.setattr(learners, "choice", lambda *_: learners.Choice(0.001, 2))
     (row, _) = learners.found("a task", "CW k=1", True)
-    assert row["passes"] == 2
-    assert row["accuracy"] == row["curve"][1]
+    assert row["curve"] == [10.0 * at for at in range(1, 11)]
+    assert (row["passes"], row["accuracy"], unpacked(row).sum()) == (2, 20.0, 2)
 
 
 def test_the_best_on_the_choosing_rows_is_chosen(task, monkeypatch):
@@ -47,9 +49,11 @@ def test_the_best_on_the_choosing_rows_is_chosen(task, monkeypatch):
     assert learners.choice("a task", "a learner", False) == learners.Choice(1.0, 0)
 
 
-def test_a_peer_takes_over_the_parameter_of_ours(task):
-    ours = learners.found("a task", "SVM MC, ours", True)[0]["value"]
-    assert learners.found("a task", "SVM MC", True)[0]["value"] == ours
+@pytest.mark.parametrize("peer", ["SVM MC", "maxent"])
+def test_a_peer_takes_over_the_parameter_of_ours(task, monkeypatch, peer):
+    values = {f"{peer}, ours": 0.03}
+    monkeypatch.setattr(learners, "choice", lambda _, name, __: learners.Choice(values[name], 0))
+    assert [row["value"] for row in learners.found("a task", peer, True)] == [0.03, 0.03]
 
 
 def test_models_have_what_the_paper_has():
