@@ -81,7 +81,10 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> None:
             ax.set_xscale("log")
         tick(ax, {x for curve in panel.curves.values() for x in curve.x})
         label(ax, panel.title, panel.x, panel.y)
-    found[0].legend(frameon=False, fontsize=FONT - 2)
+    if len(panels) == 1:  # below the axes, where no curve is
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=FONT - 2)
+    else:
+        found[0].legend(frameon=False, fontsize=FONT - 2)
     figure.savefig(path, dpi=DPI)
 
 

@@ -68,7 +68,7 @@ def _svm(C: float) -> Any:
 
 
 def _logistic(prior: float) -> Any:
-    return LogisticRegression(C=1 / prior, tol=1e-3)
+    return LogisticRegression(C=1 / prior)
 
 
 def softmax(prior: float) -> Any:
