@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 from _measure import Claim, Timing, interleaved, newsgroups, show, stop, write
-from binary_pass import windows
+from binary_pass import one_fit, windows
 from multiclass_pass import matrices
 
 from surelearn import SureClassifier, rules
@@ -49,8 +48,9 @@ def fits(passes: Mapping[str, tuple[Any, np.ndarray]]) -> dict[str, Callable[[],
         COMPILED: rules.Custom(arow, compiled=True),
         CALLED: rules.Custom(arow, compiled=False),
     }
+    how = {"passes": 1, "random_state": 0}
     return {
-        f"{name}/{kind}": partial(SureClassifier(rule, passes=1, random_state=0).fit, X, y)
+        f"{name}/{kind}": one_fit(SureClassifier(rule, **how), X, y)
         for kind, (X, y) in passes.items()
         for name, rule in contestants.items()
     }

@@ -34,7 +34,7 @@ REPEATS = 9
 ROWS = {500: 300, 2000: 20, 5000: 4}  # of one call
 THREADS = (1, 2)
 DTYPES = ("float64", "float32")
-JUDGED, GOAL = 2000, 2.0
+JUDGED, GOAL = 2000, 3.5
 NON_ZERO, FEW_ROWS = 20, 1000
 
 

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 from _measure import Timing, interleaved, newsgroups, ratio_claim, show, write
+from binary_pass import one_fit
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import SGDClassifier
 
 from surelearn import SureClassifier, rules
 
 REPEATS = 15
+PASS: dict[str, Any] = {"passes": 1, "random_state": 0}
 OURS = {
     "Variance(phi=1)": rules.Variance(phi=1),
     "AROW(r=1)": rules.AROW(r=1),
@@ -48,12 +49,12 @@ def fits(forms: Mapping[str, Any], y: np.ndarray) -> dict[str, Callable[[], obje
     runs: dict[str, Callable[[], object]] = {}
     for form, X in forms.items():
         models: dict[str, Any] = {
-            name: SureClassifier(rule, passes=1, random_state=0) for name, rule in OURS.items()
+            name: SureClassifier(rule, constraints="single", **PASS) for name, rule in OURS.items()
         }
         for name, options in THEIRS.items():
             models[name] = SGDClassifier(max_iter=1, tol=None, random_state=0, **options)
         for name, model in models.items():
-            runs[f"{name}/{form}"] = partial(model.fit, X, y)
+            runs[f"{name}/{form}"] = one_fit(model, X, y)
     return runs
 
 

@@ -67,7 +67,7 @@ def main() -> None:
     ratio = times["scikit-learn"].best / ours
     better = right["surelearn"] >= right["scikit-learn"]
     claims = [
-        ratio_claim(work, peer, ratio, 15),
+        ratio_claim(work, peer, ratio, 12),
         Claim(f"{work}, accuracy", peer,
               f"{100 * right['surelearn']:.2f} beside {100 * right['scikit-learn']:.2f} %",
               "not below", better),
