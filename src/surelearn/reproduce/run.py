@@ -150,8 +150,8 @@ class Store:
         if before is not self._quick:
             kinds = {True: "quick", False: "full"}
             raise ValueError(
-                f"folder must hold results of a {kinds[self._quick]} run, got those of a "
-                f"{kinds.get(before, 'broken')} run in {self._path.parent}. Name another folder."
+                f"{self._path.parent} must hold results of a {kinds[self._quick]} run, got those "
+                f"of a {kinds.get(before, 'broken')} run. Name another folder."
             )
         whole = [line for line in lines if line.endswith("\n")]
         if len(whole) < len(lines):  # killed while it wrote the last line
