@@ -74,6 +74,16 @@ def test_very_long_texts_are_not_explained_word_by_word():
     assert explained(learner.model, "fine " * 10_000).words == []
 
 
+def test_what_was_stable_is_judged_anew_when_an_answer_changes():
+    wrong = [step._replace(label=label(step.item + 1)) for step in steps(100)]
+    learner = TextLearner(pool(200), blank, 0)
+    for n in range(1, 101):
+        learner.follow([*steps(50), *wrong[50:]][:n])
+    assert learner.stable() == ""
+    learner.follow(steps(100))
+    assert "changed almost no prediction" in learner.stable()
+
+
 def test_predictions_that_no_longer_change_are_called_stable():
     learner = TextLearner(pool(200), blank, 0)
     learner.follow(steps(60))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +61,7 @@ class Learner(ABC):
         order = np.random.RandomState(seed).permutation(len(items))
         self.sample: NDArray[np.int64] = np.sort(order[:_SAMPLE])
         self._looks: dict[int, NDArray[Any]] = {}  # labels learnt: predictions of the sample
+        self._kappas: dict[int, float] = {}  # labels learnt: agreement with the look before
         self._restart([])
 
     def follow(self, steps: list[Step]) -> None:
@@ -75,6 +75,7 @@ class Learner(ABC):
             self._undo()
         else:
             self._restart(self._steps)
+            self._looks, self._kappas = {}, {}  # of labels that may have changed
         self._look()
 
     @property
@@ -100,11 +101,8 @@ class Learner(ABC):
         last = self.n_labels // _WINDOW
         if last <= _TIMES or not self.decides:
             return ""
-        looks = [self._seen(_WINDOW * (last - i)) for i in range(_TIMES + 1)]
-        if any(look is None for look in looks):
-            return ""
-        mean = float(np.mean([agreement(a, b) for a, b in pairwise(looks)]))
-        if not mean >= _AGREE:
+        kappas = [self._kappa(_WINDOW * (last - i)) for i in range(_TIMES)]
+        if not float(np.mean(kappas)) >= _AGREE:
             return ""
         return f"the last {_WINDOW * _TIMES} labels changed almost no prediction"
 
@@ -112,8 +110,17 @@ class Learner(ABC):
         """Remember what the model predicts now, if it is time."""
         n = self.n_labels
         self._looks = {at: look for at, look in self._looks.items() if at < n}
+        self._kappas = {at: kappa for at, kappa in self._kappas.items() if at < n}
         if n and n % _WINDOW == 0 and self.decides:
             self._looks[n] = self._predicted(self.sample)
+
+    def _kappa(self, n: int) -> float:
+        """How the predictions after n labels agree with those a window before; 0 without any."""
+        if n not in self._kappas:
+            now, before = self._seen(n), self._seen(n - _WINDOW)
+            is_there = now is not None and before is not None
+            self._kappas[n] = agreement(now, before) if is_there else 0.0
+        return self._kappas[n]
 
     def _seen(self, n: int) -> NDArray[Any] | None:
         """The predictions after n labels; learnt once more if they have been forgotten."""
