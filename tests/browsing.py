@@ -56,7 +56,7 @@ return found;
 
 @contextmanager
 def served(session: Session, **more: Any) -> Iterator[str]:
-    """The address of a page over this session."""
+    """The address of a page that serves these items and answers."""
     import uvicorn
 
     from surelearn.label.app import application

@@ -146,7 +146,7 @@ class Page:
         return HTMLResponse(page)
 
     def _panel(self, request: Request, person: Person) -> Response:
-        """The panel; nobody waits for it, so marks are left with it."""
+        """The panel, which loads after the text: so the log is marked here, at no cost to answers."""
         if self._session.n_events >= self._marked + EVERY:
             self._marked = self._session.n_events
             with suppress(NotSaved):  # the answers themselves are saved
@@ -216,7 +216,9 @@ class Page:
         if "as" in form:
             given = self._session.ledger.given.get(item, {}).get(form["as"][0])
             if given is None:
-                raise ValueError("a disagreement must be settled as somebody said, got another.")
+                raise ValueError(
+                    "a disagreement must be settled with one of its answers, got another."
+                )
             self._session.settle(person, item, given.label)
         else:
             self._session.settle(person, item, self._label_of(form))

@@ -88,7 +88,7 @@ class Ledger:
 
     @property
     def closed(self) -> set[int]:
-        """Items that nobody is asked about again."""
+        """Items that are not asked about again."""
         return self.given.keys() | self.settled.keys() | self.skipped.keys()
 
     def final(self, item: int) -> Any:

@@ -60,7 +60,7 @@ function keep(before, now) {
   });
 }
 
-// The panel follows after the text, so that nobody waits for it.
+// The panel follows after the text, so that the text does not wait for it.
 let asked = 0;
 async function refresh() {
   const mine = ++asked;
