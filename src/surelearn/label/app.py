@@ -146,7 +146,7 @@ class Page:
         return HTMLResponse(page)
 
     def _panel(self, request: Request, person: Person) -> Response:
-        """The panel, which loads after the text: so the log is marked here, at no cost to answers."""
+        """The panel, which loads after the text: marking the log here delays no answer."""
         if self._session.n_events >= self._marked + EVERY:
             self._marked = self._session.n_events
             with suppress(NotSaved):  # the answers themselves are saved
