@@ -34,7 +34,7 @@ REPEATS = 9
 ROWS = {500: 300, 2000: 20, 5000: 4}  # of one call
 THREADS = (1, 2)
 DTYPES = ("float64", "float32")
-JUDGED, GOAL = 2000, 3.5
+JUDGED, GOALS = 2000, {"float64": 2.0, "float32": 3.5}
 NON_ZERO, FEW_ROWS = 20, 1000
 
 
@@ -138,16 +138,16 @@ def claims_of(figures: Mapping[str, Mapping[str, float]]) -> list[Claim]:
         figure = f"{f['ratio']:.2f}x (medians {f['ratio of medians']:.2f}x)"
         work = f"one full-covariance update, {key}"
         against = "reading and writing the matrix once"
-        claims.append(Claim(work, against, figure, f"<= {GOAL:g}x", f["ratio"] <= GOAL))
+        goal = GOALS["float32" if "float32" in key else "float64"]
+        claims.append(Claim(work, against, figure, f"<= {goal:g}x", f["ratio"] <= goal))
     for dtype in ("float64", "float32"):
         # What a user sees: an update on all cores, beside one plain sweep through the matrix.
         both = figures[f"d = {JUDGED:,}, {dtype}, 2 threads"]["us an update"]
         once = figures[f"d = {JUDGED:,}, {dtype}, 1 thread"]["us to read and write"]
         work = f"one full-covariance update, d = {JUDGED:,}, {dtype}, both cores"
         against = "one thread reading and writing the matrix once"
-        claims.append(
-            Claim(work, against, f"{both / once:.2f}x", f"<= {GOAL:g}x", both / once <= GOAL)
-        )
+        ratio, goal = both / once, GOALS[dtype]
+        claims.append(Claim(work, against, f"{ratio:.2f}x", f"<= {goal:g}x", ratio <= goal))
     return claims
 
 
