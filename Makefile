@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/table.py,$(sort $(wildcard benchmarks/*.py)))
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
-.PHONY: demo test test-all lint budgets properties fuzz sanitize bench stub format clean
+.PHONY: demo test test-all docs lint budgets properties fuzz sanitize bench stub format clean
 
 demo: .venv/demo.stamp          ## train on text that is on every machine, print a table, draw a picture
 	.venv/bin/surelearn demo
@@ -19,10 +19,15 @@ demo: .venv/demo.stamp          ## train on text that is on every machine, print
 test: .venv/test.stamp lint     ## quick: lint and all tests that take seconds
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/slow.stamp sanitize properties   ## slow: sanitizers, fuzzing, real data, clusters
+test-all: .venv/slow.stamp sanitize properties docs   ## slow: sanitizers, manual, fuzzing, real data, clusters, releases
 	.venv/bin/mypy   # once more, with the types of Spark
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
 	$(PYTEST) --dist load -m slow   # few tests, some of them long
+
+# Runs the examples of the gallery; warnings are errors.
+docs: .venv/docs.stamp          ## the manual, in docs/_build/html
+	.venv/bin/sphinx-build -q -W --keep-going -j auto -c docs . docs/_build/html
+	@echo "The manual is in docs/_build/html/index.html."
 
 lint: .venv/test.stamp          ## formatting, types, import contract, spelling, budgets
 	.venv/bin/ruff format --check .
@@ -82,7 +87,11 @@ clean:
 # Not the package once more, which would be compiled once more.
 .venv/slow.stamp: .venv/test.stamp
 	$(PY) -m pip install -q --group slow
-	touch $@
+	touch .venv/docs.stamp $@
+
+.venv/docs.stamp: .venv/pip.stamp $(CORE)
+	$(PY) -m pip install -q -e '.[docs]'
+	touch .venv/demo.stamp $@
 
 .venv/bench.stamp: .venv/test.stamp
 	$(PY) -m pip install -q -e '.[bench]'

@@ -1,7 +1,7 @@
 """Labels that come together: the topics of a story as the nodes of a graph.
 
     export SURELEARN_DATA=...               # the folder with reuters-21578.jsonl.xz
-    python -m examples.correlated_labels    # writes docs/gallery/correlated_labels.png
+    python -m examples.correlated_labels    # writes docs/howto/pictures/correlated_labels.png
 
 Reuters-21578, the 90 topics of both sides of the ModApte split. `SureTextClassifier` learns every
 topic as a separate problem; its margins on stories that it has not learnt (five folds) are the
@@ -31,7 +31,7 @@ from surelearn.graph import Graph
 from surelearn.plot.style import COLOURS, GREY, head, quiet
 from surelearn.reproduce import sets
 
-PICTURE = Path(__file__).parents[1] / "docs" / "gallery" / "correlated_labels.png"
+PICTURE = Path(__file__).parents[1] / "docs" / "howto" / "pictures" / "correlated_labels.png"
 #: Stories in which two topics must come together to be joined.
 TOGETHER = 5
 N_FOLDS = 5

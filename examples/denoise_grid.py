@@ -1,6 +1,6 @@
 """Labels on a grid: black and white digits whose pixels were flipped at random.
 
-    python -m examples.denoise_grid      # from the root; writes docs/gallery/denoise_grid.png
+    python -m examples.denoise_grid    # from the root; writes docs/howto/pictures/denoise_grid.png
 
 scikit-learn's digits have 8 x 8 pixels; one is black if it has at least half of the ink. A fifth of
 the pixels is flipped, and the label of a pixel is its colour before. The features of a pixel are
@@ -24,7 +24,7 @@ from examples.baselines import Labels
 from surelearn.graph import Graph, grid
 from surelearn.plot.style import COLOURS, FONT, GREY
 
-PICTURE = Path(__file__).parents[1] / "docs" / "gallery" / "denoise_grid.png"
+PICTURE = Path(__file__).parents[1] / "docs" / "howto" / "pictures" / "denoise_grid.png"
 SIDE = 8
 FLIPPED = 0.2
 

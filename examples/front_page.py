@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import train_test_split
 
 from surelearn import SureClassifier, SureTextClassifier
-from surelearn.plot import LearningCurveDisplay
-from surelearn.plot.style import COLOURS, FONT, GREY, head, quiet
+from surelearn.plot import ExplanationDisplay, LearningCurveDisplay
 from surelearn.reproduce import sets
 from surelearn.text import HashingVectorizer
 
@@ -43,15 +41,6 @@ class Split(NamedTuple):
     y_test: np.ndarray
 
 
-class Weight(NamedTuple):
-    """What a model knows of a word."""
-
-    word: str
-    n_reviews: int
-    mean: float
-    deviation: float
-
-
 def reviews() -> Split:
     """The reviews, a quarter of each class held out."""
     corpus = sets.reviews()
@@ -60,18 +49,13 @@ def reviews() -> Split:
     )
 
 
-def weights(split: Split) -> list[Weight]:
-    """The words with their weights, from the most positive to the most negative."""
+def weights(split: Split) -> ExplanationDisplay:
+    """The words with their weights, and the number of reviews with each."""
     clf = SureTextClassifier(random_state=0).fit(split.train, split.y_train)
-    columns = clf.vectorizer_.transform(WORDS).indices
-    mean, deviation = clf.coef_[0, columns], np.sqrt(clf.sigma_[0, columns])
     words_of = clf.vectorizer_.build_analyzer()
     counts = Counter(word for text in split.train for word in set(words_of(text)))
-    found = [
-        Weight(word, counts[word], float(m), float(d))
-        for word, m, d in zip(WORDS, mean, deviation, strict=True)
-    ]
-    return sorted(found, key=lambda weight: -weight.mean)
+    named = {word: f"{word}  ({counts[word]:,})" for word in WORDS}
+    return ExplanationDisplay.from_estimator(clf, features=named)
 
 
 def curves(split: Split, n_repeats: int = 20) -> LearningCurveDisplay:
@@ -101,30 +85,12 @@ def finding(display: LearningCurveDisplay) -> str:
     return f"{about:,.0f} reviews teach it what SGDClassifier learns from {everything:,}"
 
 
-def draw_weights(ax: Axes, found: list[Weight]) -> None:
-    """A dot for each mean, a thick line for one deviation and a thin one for two."""
-    for place, weight in enumerate(found):
-        colour = COLOURS[0] if weight.mean > 0 else COLOURS[1] if weight.mean < 0 else GREY
-        for times, width in ((2, 1.5), (1, 5)):
-            reach = times * weight.deviation
-            ends = (weight.mean - reach, weight.mean + reach)
-            ax.plot(ends, (place, place), color=colour, linewidth=width, solid_capstyle="round")
-        ax.plot(weight.mean, place, "o", color="white", markeredgecolor=colour, markersize=6)
-    names = [f"{weight.word}  ({weight.n_reviews:,})" for weight in found]
-    ax.set_yticks(range(len(found)), names, fontsize=FONT)
-    ax.invert_yaxis()
-    ax.axvline(0, color=GREY, linewidth=1)
-    ax.set_xlabel("Weight: negative review | positive review", fontsize=FONT)
-    quiet(ax, "x")
-    subtitle = "Mean, one and two standard deviations (number of reviews with the word)"
-    head(ax, "It knows how sure it is of every word", subtitle)
-
-
-def draw(found: list[Weight], display: LearningCurveDisplay, to: Path) -> None:
+def draw(found: ExplanationDisplay, display: LearningCurveDisplay, to: Path) -> None:
     """Both halves of the picture."""
     figure = Figure(figsize=(14, 5.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.05))
-    draw_weights(left, found)
+    found.plot(left, title="It knows how sure it is of every word")
+    left.set_ylabel("Word (reviews with it)", fontsize=11)
     display.plot(right, title=finding(display), unit="reviews")
     figure.savefig(to, dpi=110, bbox_inches="tight")
 

@@ -1,7 +1,7 @@
 """Labels on a tree: the newsgroup of every message of a discussion.
 
     export SURELEARN_DATA=...            # the folder with 20news-18828.jsonl.xz
-    python -m examples.thread_tree       # from the root; writes docs/gallery/thread_tree.png
+    python -m examples.thread_tree       # from the root; writes docs/howto/pictures/thread_tree.png
 
 Messages of 20 Newsgroups with the same subject, "Re:" apart, are a thread. An edge joins a message
 to the one that it answers: the last earlier message whose author its "... writes:" line names,
@@ -28,7 +28,7 @@ from surelearn.plot.style import COLOURS, FONT, GREY
 from surelearn.reproduce import sets
 from surelearn.text import HashingVectorizer
 
-PICTURE = Path(__file__).parents[1] / "docs" / "gallery" / "thread_tree.png"
+PICTURE = Path(__file__).parents[1] / "docs" / "howto" / "pictures" / "thread_tree.png"
 SIZES = range(2, 31)  # messages in a thread
 
 

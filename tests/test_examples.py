@@ -28,9 +28,11 @@ def front_page(example, data_folder):
 def test_the_picture_of_the_front_page_is_drawn(front_page, tmp_path):
     split = front_page.reviews()
     found = front_page.weights(split)
-    by_word = {weight.word: weight for weight in found}
-    assert [weight.mean for weight in found] == sorted((w.mean for w in found), reverse=True)
-    assert by_word["spellbinding"] == ("spellbinding", 0, 0.0, 1.0)  # the prior
+    table = found.explanation_
+    by_word = {line.feature.split()[0]: line for line in table}
+    assert table.mean.tolist() == sorted(table.mean, reverse=True)
+    unseen = by_word["spellbinding"]
+    assert (unseen.feature, unseen.mean, unseen.deviation) == ("spellbinding  (0)", 0.0, 1.0)
     assert by_word["great"].deviation < by_word["terrific"].deviation < 1
     assert by_word["great"].mean > 2 * by_word["great"].deviation
     assert by_word["terrible"].mean < -2 * by_word["terrible"].deviation

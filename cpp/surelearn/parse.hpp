@@ -18,6 +18,15 @@
 #include <system_error>
 #include <vector>
 
+// libc++ reads no doubles, or only those of its newest versions do; then strtod_l has to.
+#if !defined(__cpp_lib_to_chars)
+#include <locale.h>
+#include <stdlib.h>
+#if __has_include(<xlocale.h>)
+#include <xlocale.h>
+#endif
+#endif
+
 namespace surelearn {
 
 // ------------------------------------------------------------------ characters
@@ -115,6 +124,7 @@ struct Eight {
     return point - p + exponent;
 }
 
+#if defined(__cpp_lib_to_chars)
 /// The double nearest to the decimal in [begin, end), which has no sign and this exponent.
 [[nodiscard, gnu::noinline]] inline double nearest(const char* begin, const char* end,
                                                    std::ptrdiff_t exponent) noexcept {
@@ -122,6 +132,16 @@ struct Eight {
     if (std::from_chars(begin, end, value).ec != std::errc::result_out_of_range) return value;
     return magnitude(begin, exponent) > 0 ? std::numeric_limits<double>::infinity() : 0.0;
 }
+#else
+/// The double nearest to the decimal that begins here, without a sign. It cannot be hexadecimal: a
+/// zero before an x is a short number, which does not get here.
+[[nodiscard, gnu::noinline]] inline double nearest(const char* begin, const char*,
+                                                   std::ptrdiff_t) noexcept {
+    // Under the user's locale, the point might be a comma.
+    static const locale_t plain = newlocale(LC_ALL_MASK, "C", static_cast<locale_t>(nullptr));
+    return strtod_l(begin, nullptr, plain);
+}
+#endif
 
 /// Reads the exponent after an e; nullptr if there is none.
 [[nodiscard]] inline const char* read_exponent(const char* p, std::ptrdiff_t& exponent) noexcept {
@@ -270,7 +290,8 @@ void read_lines(std::string_view block, bool skip_bad, std::vector<BadLine>& bad
                            offset + static_cast<std::size_t>(why.at - text.data()),
                            static_cast<std::size_t>(why.end - why.at), why.expected});
             if (!skip_bad) return false;
-            p = static_cast<const char*>(std::memchr(why.at, '\n', end - why.at)) + 1;
+            const auto rest = static_cast<std::size_t>(end - why.at);
+            p = static_cast<const char*>(std::memchr(why.at, '\n', rest)) + 1;
         }
         return true;
     };

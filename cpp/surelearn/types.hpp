@@ -121,6 +121,8 @@ struct Shifted {
     [[nodiscard]] std::size_t feature(std::size_t p) const noexcept { return row.feature(p) + by; }
     [[nodiscard]] double x(std::size_t p) const noexcept { return row.x(p); }
 };
+template <class R>  // Clang before version 17 does not find this one itself
+Shifted(R, std::size_t) -> Shifted<R>;
 
 /// A feature row to read: its number, the next one to prefetch, and the table row of feature 0.
 struct RowPlace {

@@ -44,7 +44,7 @@ void check_gradient(BatchLoss<D>& loss, std::size_t n, double size) {
     std::vector<double> other(n, 8.0);
     const double value = loss.log_loss(w, gradient, 1);
     CHECK(value >= -1e-9);  // with one label it is zero, up to rounding
-    for (const std::size_t threads : {2, 5}) {
+    for (const std::size_t threads : {2U, 5U}) {
         CHECK(loss.log_loss(w, other, threads) == value && other == gradient);
     }
     const auto at = [&](double step) {

@@ -1,6 +1,7 @@
 // diagonal.hpp: other columns, other scale, and what counts as untouched.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -126,7 +127,7 @@ void check_rescale(std::size_t n_columns, bool averaged) {
     double largest = 0.0;
     for (std::size_t j = 0; j < 7; ++j) {
         for (std::size_t k = 0; k < n_columns; ++k) {
-            largest = std::fmax(largest, weights.sigma(j, k));
+            largest = std::max<double>(largest, weights.sigma(j, k));
         }
     }
     CHECK(largest >= 0.25 && largest < 4.0);

@@ -91,7 +91,7 @@ inline void threads_write_what_one_would() {
         const Hashed one = hashed(texts, analysis, 1);
         CHECK(one.rows.ends.size() == texts.size() + 1);
         CHECK(one.failed == no_text);
-        for (const std::size_t threads : {2, 3, 8}) {
+        for (const std::size_t threads : {2U, 3U, 8U}) {
             CHECK(same(one, hashed(texts, analysis, threads)));
         }
     }

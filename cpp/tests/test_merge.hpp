@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +30,25 @@ struct Own {
 };
 
 constexpr double least = std::numeric_limits<double>::denorm_min();
-constexpr std::array numbers{0.0,    1.0,     -1.0,  least,     -least,     DBL_MIN, DBL_MAX / 4,
-                             1e300,  -1.1e-9, 1e-17, 0x1p40,    0x1p-40,    0x1p39,  0x1.fffffp39,
-                             1e-300, 3.0,     7e44,  -0x1p1021, 0x1.8p-1040};
+constexpr std::array numbers{0.0,
+                             1.0,
+                             -1.0,
+                             least,
+                             -least,
+                             std::numeric_limits<double>::min(),
+                             std::numeric_limits<double>::max() / 4,
+                             1e300,
+                             -1.1e-9,
+                             1e-17,
+                             0x1p40,
+                             0x1p-40,
+                             0x1p39,
+                             0x1.fffffp39,
+                             1e-300,
+                             3.0,
+                             7e44,
+                             -0x1p1021,
+                             0x1.8p-1040};
 
 template <std::size_t D>
 void add_up() {

@@ -37,6 +37,10 @@ template <class F, class R>
     return most;
 }
 
+/// Whether the library's erfc has the digits and the range of a wide number. That of musl on arm64
+/// has those of double, as has that of macOS there: it cannot judge values far from zero.
+[[nodiscard]] inline bool can_judge() { return std::erfc(Wide{30}) > 0; }
+
 [[nodiscard]] inline Wide wide_cdf(Wide t) { return std::erfc(-t / sqrt2) / 2; }
 [[nodiscard]] inline Wide wide_hazard(Wide t) {
     return std::exp(-t * t / 2) / std::sqrt(2 * pi) / wide_cdf(t);
@@ -100,8 +104,8 @@ inline void erfcx_is_exp_times_erfc() {
         return std::exp(normal::Wide{z} * z) * std::erfc(normal::Wide{z});
     };
     CHECK_AT_MOST(normal::worst(0.0, 1.0, f, reference), 1e-15);
-    CHECK_AT_MOST(normal::worst(0.0, 20.0, f, reference), 1e-15);
-    if (std::numeric_limits<normal::Wide>::max_exponent > 16'000) {
+    if (normal::can_judge()) {
+        CHECK_AT_MOST(normal::worst(0.0, 20.0, f, reference), 1e-15);
         CHECK_AT_MOST(normal::worst(20.0, 100.0, f, reference), 1e-15);
     }
     // Below zero the rounding of z^2 shows: |z|^2 half units of the last place of exp(z^2).
@@ -150,12 +154,14 @@ inline void truncated_normal_keeps_its_digits() {
     const auto left = [&](double t) { return 1 - w(t); };
     CHECK_AT_MOST(normal::worst(-3.0, 3.0, mean, h), 4e-15);
     CHECK_AT_MOST(normal::worst(3.0, 37.0, mean, h), 4e-13);
-    CHECK_AT_MOST(normal::worst(-50.0, -3.0, mean, h), 1e-15);
     CHECK_AT_MOST(normal::worst(-3.0, 37.0, lost, w), 4e-13);
-    CHECK_AT_MOST(normal::worst(-8.0, -3.0, lost, w), 1e-15);
-    CHECK_AT_MOST(normal::worst(-3.0, 10.0, variance, left), 1e-13);
-    // The reference subtracts here; its own error is about 2e-14 at -8.
-    CHECK_AT_MOST(normal::worst(-8.0, -3.0, variance, left), 4e-14);
+    if (normal::can_judge()) {
+        CHECK_AT_MOST(normal::worst(-50.0, -3.0, mean, h), 1e-15);
+        CHECK_AT_MOST(normal::worst(-8.0, -3.0, lost, w), 1e-15);
+        CHECK_AT_MOST(normal::worst(-3.0, 10.0, variance, left), 1e-13);
+        // The reference subtracts here; its own error is about 2e-14 at -8.
+        CHECK_AT_MOST(normal::worst(-8.0, -3.0, variance, left), 4e-14);
+    }
     // Laplace's continued fraction with room to spare, in long double.
     const auto fraction = [](double t) {
         normal::Wide c = 0;

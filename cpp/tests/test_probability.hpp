@@ -30,12 +30,13 @@ inline void quick_hazard_is_the_exact_one() {
 
 inline void probabilities_of_equal_scores_are_equal() {
     LabelProbabilities probabilities;
-    for (const std::size_t k : {3, 10, 200, 5000}) {
+    for (const std::size_t k : {3U, 10U, 200U, 5000U}) {
         const std::vector<double> mean(k, 0.3);
         const std::vector<double> variance(k, 4.0);
         std::vector<double> p(k);
         probabilities(mean, variance, p);
-        for (const double each : p) CHECK_AT_MOST(relative(each, 1.0L / k), 1e-9);
+        for (const double each : p)
+            CHECK_AT_MOST(relative(each, 1.0L / static_cast<long double>(k)), 1e-9);
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include "check.hpp"
 #include "surelearn/learn.hpp"
+#include "surelearn/parallel_for.hpp"
 #include "surelearn/rw_lock.hpp"
 #include "test_rows.hpp"
 
@@ -268,9 +269,9 @@ inline void a_child_does_not_wait_for_who_waits_in_its_parent() {
     RwLock guard;
     std::atomic<bool> waits{false};
     const auto hold = [&](const auto& wait) {
-        std::jthread writer;  // is waited for when the lock is free again
+        Threads writer(1);  // is waited for when the lock is free again
         const auto lock = guard.read();
-        writer = std::jthread([&] {
+        writer.start([&] {
             waits = true;
             (void)guard.write();
         });

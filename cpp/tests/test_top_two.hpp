@@ -55,7 +55,7 @@ template <class W>
 
 inline void threads_do_not_show_in_leads() {
     const auto made = top_twos::rows(5000);
-    for (const std::size_t n_columns : {1, 6}) {
+    for (const std::size_t n_columns : {1U, 6U}) {
         const auto weights = top_twos::weights(n_columns);
         const auto one = top_twos::all(weights, made, 1);
         const auto four = top_twos::all(weights, made, 4);

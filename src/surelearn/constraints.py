@@ -28,7 +28,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Constraints:
-    """Base class of all schemes. A subclass has a name and parameters."""
+    """Base class of all schemes. A subclass has a name and parameters.
+
+    >>> Sequential(k=2).name, Sequential(k=2).params()
+    ('sequential', {'k': 2})
+    """
 
     name: ClassVar[str]
 
@@ -51,6 +55,12 @@ class Single(Constraints):
     References
     ----------
     Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 5.1 (k = 1).
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier
+    >>> SureClassifier(constraints=Single()).fit([[0.0], [1.0], [2.0]], [0, 1, 2]).predict([[0.0]])
+    array([0])
     """
 
     name = "single"
@@ -67,9 +77,11 @@ class _Many(Constraints):
             object.__setattr__(self, "k", _check.count("k", self.k))
 
     def core(self) -> _core.Scheme:
+        """The same scheme in the native core."""
         return _core.Scheme(self.name, self.k or 0)
 
     def check_rivals(self, n_rivals: int) -> None:
+        """Raise if there are fewer rivals than `k`."""
         _check.enough_rivals(repr(self), self.k, n_rivals)
 
 
@@ -134,10 +146,12 @@ class Parallel(_Many):
             object.__setattr__(self, "mixing", _check.mixing(self.mixing, self.k))
 
     def core(self) -> _core.Scheme:
+        """The same scheme in the native core."""
         mixing = [] if self.mixing is None else list(self.mixing)
         return _core.Scheme(self.name, self.k or len(mixing), mixing)
 
     def check_rivals(self, n_rivals: int) -> None:
+        """Raise if there are fewer rivals than `k` or than weights in `mixing`."""
         wanted = self.k if self.mixing is None else len(self.mixing)
         _check.enough_rivals(repr(self), wanted, n_rivals)
 
@@ -163,6 +177,11 @@ class Exact(_Many):
     References
     ----------
     Crammer, Dredze & Kulesza 2009, sec. 5.2 (Exact) and 6.3 (k-best PA).
+
+    Examples
+    --------
+    >>> Exact(k=5)
+    Exact(k=5)
     """
 
     name = "exact"

@@ -103,6 +103,15 @@ def predict(model: SureClassifier, X: Any) -> Any:
     dask array, series or bag
         Of the kind of X: an array for an array, a series with the same index for a dataframe or a
         series, a bag for a bag.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from surelearn import SureClassifier
+    >>> model = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> X = dask.array.from_array([[3.0, 1.0], [1.0, 3.0]], chunks=(1, 2))
+    >>> predict(model, X).compute(scheduler="threads")
+    array(['yes', 'no'], dtype='<U3')
     """
     check_fitted("model", model)
     return _by_block(model, X, _Say("predict", None))
@@ -121,6 +130,15 @@ def predict_proba(model: SureClassifier, X: Any) -> Any:
     dask array, dataframe or bag
         Of shape (n_samples, n_classes); the columns of a dataframe are the labels, and a bag holds
         one array a row.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from surelearn import SureClassifier
+    >>> model = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> X = dask.array.from_array([[3.0, 1.0], [1.0, 3.0]], chunks=(1, 2))
+    >>> predict_proba(model, X).compute(scheduler="threads").shape
+    (2, 2)
     """
     check_fitted("model", model)
     return _by_block(model, X, _Say("predict_proba", len(model.classes_)))

@@ -42,7 +42,12 @@ _DIAGONAL = 32
 
 @dataclass(frozen=True)
 class Kernel:
-    """Base class of kernels. Rows are those of a float64 array or CSR matrix."""
+    """Base class of kernels. Rows are those of a float64 array or CSR matrix.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> Linear().diagonal(X), RBF(gamma=0.5).params()
+    (array([1., 2.]), {'gamma': 0.5})
+    """
 
     name: ClassVar[str]
 
@@ -68,7 +73,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """The inner product x.z."""
+    """The inner product x.z.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> Linear().gram(X, X)
+    array([[1., 1.],
+           [1., 2.]])
+    """
 
     name = "linear"
 
@@ -83,7 +94,13 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """A polynomial of the inner product, (gamma x.z + coef0) ** degree."""
+    """A polynomial of the inner product, (gamma x.z + coef0) ** degree.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> Polynomial(gamma=1.0, coef0=1.0, degree=2).gram(X, X)
+    array([[4., 4.],
+           [4., 9.]])
+    """
 
     name = "poly"
     gamma: float
@@ -106,7 +123,13 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """A Gaussian of the distance, exp(-gamma |x - z|^2)."""
+    """A Gaussian of the distance, ``exp(-gamma |x - z|^2)``.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> RBF(gamma=0.5).gram(X, X).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
+    """
 
     name = "rbf"
     gamma: float
@@ -128,7 +151,13 @@ class RBF(Kernel):
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
-    """The cosine of the angle between two rows; 0 for a row of zeros."""
+    """The cosine of the angle between two rows; 0 for a row of zeros.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> Cosine().gram(X, X).round(3)
+    array([[1.   , 0.707],
+           [0.707, 1.   ]])
+    """
 
     name = "cosine"
 
@@ -146,7 +175,14 @@ class Cosine(Kernel):
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A user's function of two matrices."""
+    """A user's function of two matrices.
+
+    >>> def squared(X, Z):
+    ...     return (X @ Z.T) ** 2
+    >>> Custom(squared).gram(np.eye(2), 3.0 * np.eye(2))
+    array([[9., 0.],
+           [0., 9.]])
+    """
 
     function: Callable[[Any, Any], Any]
 
@@ -186,6 +222,11 @@ class Precomputed(Kernel):
         Number of training rows.
     own : float or None
         The kernel of every row with itself; None if it differs between rows.
+
+    Examples
+    --------
+    >>> Precomputed.of(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    Precomputed(n_rows=2, own=1.0)
     """
 
     name = "precomputed"
@@ -229,7 +270,11 @@ _registered: dict[str, Callable[[Any, Any], Any]] = {}
 
 
 def check(kernel: Any) -> str | Callable[[Any, Any], Any]:
-    """Check `kernel`: the name of a kernel, or a function."""
+    """Check `kernel`: the name of a kernel, or a function.
+
+    >>> check("rbf")
+    'rbf'
+    """
     known = [*KERNELS, *_registered]
     if isinstance(kernel, str):
         return _check.choice("kernel", kernel, known)
@@ -266,7 +311,11 @@ def get(
 
 
 def restored(name: str, params: dict[str, Any]) -> Kernel:
-    """The kernel of this name with these parameters."""
+    """The kernel of this name with these parameters.
+
+    >>> restored("rbf", {"gamma": 0.5})
+    RBF(gamma=0.5)
+    """
     return Custom(_registered[name]) if name in _registered else _KINDS[name](**params)
 
 
@@ -314,7 +363,14 @@ def register(
 
 
 def check_positive(kernel: Kernel, X: Any, numbers: NDArray[np.int64] | None = None) -> None:
-    """Raise if a user's kernel is not symmetric and positive on up to 100 rows of X."""
+    """Raise if a user's kernel is not symmetric and positive on up to 100 rows of X.
+
+    >>> def distance(X, Z):
+    ...     return np.abs(X - Z.T)
+    >>> check_positive(Custom(distance), np.array([[0.0], [1.0]]))
+    Traceback (most recent call last):
+    ValueError: kernel distance must be positive semi-definite, got a matrix of 2 sampled rows ...
+    """
     if not isinstance(kernel, Custom | Precomputed):
         return
     n = X.shape[0]

@@ -57,6 +57,15 @@ class Prediction(NamedTuple):
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of rows skipped because they could not be
         parsed.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from surelearn import SureTextClassifier
+    >>> clf = SureTextClassifier(random_state=0).fit(["a fine film", "dull"], ["good", "bad"])
+    >>> batch = next(predict(clf, pandas.DataFrame({"text": ["fine"], "id": [7]}), keep="id"))
+    >>> batch.label, batch.kept
+    (array(['good'], dtype='<U4'), array([7]))
     """
 
     label: NDArray[Any] | list[tuple[Any, ...]]
@@ -154,6 +163,16 @@ class Tagged(NamedTuple):
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of sentences skipped because they could not
         be parsed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from surelearn import SureTagger
+    >>> tagger = SureTagger(random_state=0).fit([["a", "dog"], ["a", "cat"]], [["D", "N"]] * 2)
+    >>> with TemporaryDirectory() as folder, open(f"{folder}/a.conll", "w+") as file:
+    ...     print("a\\ndog\\n", file=file, flush=True)
+    ...     print(next(predict_tags(tagger, file.name)).text.split())
+    ['a', 'D', 'dog', 'N']
     """
 
     X: list[Any]
@@ -191,6 +210,16 @@ def predict_tags(
     ------
     Tagged
         One for each batch, in the order of the source.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from surelearn import SureTagger
+    >>> tagger = SureTagger(random_state=0).fit([["a", "dog"], ["a", "cat"]], [["D", "N"]] * 2)
+    >>> with TemporaryDirectory() as folder, open(f"{folder}/a.conll", "w+") as file:
+    ...     print("a\\ndog\\n", file=file, flush=True)
+    ...     print(next(predict_tags(tagger, file.name)).tags)
+    [['D', 'N']]
     """
     check_fitted_tagger("tagger", tagger)
     if _check.flag("confidence", confidence) and not hasattr(tagger, "confidence"):
@@ -236,6 +265,16 @@ class Ranked(NamedTuple):
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of groups skipped because they could not be
         parsed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from surelearn import SureRanker
+    >>> ranker = SureRanker(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
+    >>> with TemporaryDirectory() as folder, open(f"{folder}/a.svm", "w+") as file:
+    ...     print("0 qid:1 2:1\\n0 qid:1 1:3", file=file, flush=True)
+    ...     print(next(predict_groups(ranker, file.name)).order)
+    [array([1, 0])]
     """
 
     groups: Groups
@@ -276,6 +315,16 @@ def predict_groups(
     ------
     Ranked
         One for each batch, in the order of the source.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from surelearn import SureRanker
+    >>> ranker = SureRanker(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
+    >>> with TemporaryDirectory() as folder, open(f"{folder}/a.svm", "w+") as file:
+    ...     print("0 qid:1 2:1\\n0 qid:1 1:3", file=file, flush=True)
+    ...     print(next(predict_groups(ranker, file.name)).best)
+    [1]
     """
     check_fitted_ranker("ranker", ranker)
     found = opened_groups(source, reading, model=ranker, labelled=False)

@@ -123,6 +123,10 @@ def predict(
     Returns
     -------
     DataFrame
+
+    Examples
+    --------
+    >>> surelearn.spark.predict(model, df, text="review").show()    # doctest: +SKIP
     """
     check_fitted("model", model)
     kind, own = _TYPES[_check.kind_of(model.classes_[0])]
@@ -149,6 +153,10 @@ def predict_proba(
     Returns
     -------
     DataFrame
+
+    Examples
+    --------
+    >>> surelearn.spark.predict_proba(model, df, text="review").show()    # doctest: +SKIP
     """
     check_fitted("model", model)
     own = pa.list_(pa.float64())

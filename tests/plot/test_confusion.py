@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from matplotlib import image
 from matplotlib.colors import to_rgb
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix
 
+from surelearn import SureClassifier
 from surelearn.evaluation import Evaluation
 from surelearn.plot import ConfusionDisplay
 from surelearn.plot._confusion import _count
@@ -116,3 +119,49 @@ def test_nothing_is_imported_before_it_is_drawn():
         "ConfusionDisplay([[1]], ['a'], ['a']); assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 3
+    X = rng.normal(size=(3, 4))[y] + 1.5 * rng.normal(size=(200, 4))
+    return X, np.array(["red", "green", "blue"])[y]
+
+
+@pytest.mark.parametrize("kind", [SureClassifier, LogisticRegression])
+def test_counts_are_those_of_scikit_learn(kind):
+    X, y = rows()
+    clf = kind(random_state=0).fit(X[:100], y[:100])
+    predicted = clf.predict(X[100:])
+    expected = confusion_matrix(y[100:], predicted)
+    assert (np.diag(expected).sum() < 100).all()
+    for display in (
+        ConfusionDisplay.from_estimator(clf, X[100:], y[100:]),
+        ConfusionDisplay.from_predictions(y[100:], list(predicted)),
+    ):
+        np.testing.assert_array_equal(display.confusion_, expected)
+        assert display.labels_ == display.classes_ == ["blue", "green", "red"]
+
+
+def test_unknown_labels_are_the_last_rows():
+    X, y = rows()
+    known = y != "green"
+    clf = SureClassifier(random_state=0).fit(X[known], y[known])
+    display = ConfusionDisplay.from_estimator(clf, X, y)
+    assert (display.labels_, display.classes_) == (["blue", "red", "green"], ["blue", "red"])
+    assert display.confusion_[2].sum() == np.sum(~known)
+
+
+def test_the_most_confused_of_predictions():
+    display = ConfusionDisplay.from_predictions([0, 1, 2, 2], [0, 2, 1, 2], top=2)
+    assert display.labels_ == [1, 2]
+    assert display.left_out_ == 1
+
+
+def test_labels_and_predictions_must_match():
+    with pytest.raises(
+        ValueError, match=r"must have the same shape .*, got shapes \(2,\) and \(1,\)"
+    ):
+        ConfusionDisplay.from_predictions([0, 1], [0])
+    with pytest.raises(TypeError, match="estimator must be a classifier, got 3"):
+        ConfusionDisplay.from_estimator(3, [[1]], [1])

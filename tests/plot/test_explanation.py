@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from surelearn import SureClassifier, rules
+from surelearn import SureClassifier, SureTextClassifier, rules
 from surelearn.plot import ExplanationDisplay, style
 
 
@@ -148,6 +148,74 @@ def test_errors():
     pattern = "explanation must have the lines of one class, got 'class 0', 'class 1', 'class 2'"
     with pytest.raises(ValueError, match=pattern):
         ExplanationDisplay(clf.explain(X[0]), classes=clf.classes_)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_chosen_columns(covariance):
+    clf, _ = fitted(covariance=covariance)
+    table = ExplanationDisplay.from_estimator(clf, features=[7, 3, 12]).explanation_
+    order = sorted([7, 3, 12], key=lambda j: -clf.coef_[0, j])
+    assert table.feature.tolist() == [f"x{j}" for j in order]
+    assert_allclose(table.mean, clf.coef_[0, order])
+    variances = clf.sigma_[0] if covariance == "diagonal" else np.diag(clf.sigma_)
+    assert_allclose(table.deviation, np.sqrt(variances[order]))
+
+
+def test_chosen_columns_by_name():
+    clf, X = fitted()
+    frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(20)])
+    named = SureClassifier(random_state=0).fit(frame, clf.predict(X))
+    display = ExplanationDisplay.from_estimator(named, features={"word 4": "four", "word 5": "5"})
+    table = display.explanation_
+    by_name = dict(zip(table.feature.tolist(), table.mean.tolist(), strict=True))
+    assert by_name == pytest.approx({"four": named.coef_[0, 4], "5": named.coef_[0, 5]})
+    assert display.title() == "2 chosen weights"
+    assert names(drawn(display)) == table.feature.tolist()
+
+
+def test_chosen_words_and_unseen_ones():
+    clf = SureTextClassifier(random_state=0, initial_variance=4.0)
+    clf.fit(["good film", "bad film", "good plot"], ["yes", "no", "yes"])
+    words = ["bad", "spellbinding", "good"]
+    table = ExplanationDisplay.from_estimator(clf, features=words).explanation_
+    assert table.feature.tolist() == ["good", "spellbinding", "bad"]
+    columns = clf.vectorizer_.transform(table.feature.tolist()).indices
+    assert_allclose(table.mean, clf.coef_[0, columns])
+    assert (table.mean[1], table.deviation[1]) == (0.0, 2.0)  # the prior
+    ax = drawn(ExplanationDisplay.from_estimator(clf, features=words))
+    assert to_hex(ax.patches[1].get_facecolor()) == style.GREY
+
+
+def test_chosen_features_of_many_classes():
+    clf, _ = fitted(n_classes=3)
+    every = ExplanationDisplay.from_estimator(clf, features=[2, 5]).explanation_
+    assert sorted(every.mean) == pytest.approx(sorted(clf.coef_[:, [2, 5]].ravel()))
+    one = ExplanationDisplay.from_estimator(clf, features=[2, 5], label="class 1").explanation_
+    assert set(one.label) == {"class 1"}
+    assert sorted(one.mean) == pytest.approx(sorted(clf.coef_[1, [2, 5]]))
+
+
+def test_chosen_features_of_a_first_order_rule():
+    clf, _ = fitted("pa1")
+    table = ExplanationDisplay.from_estimator(clf, features=[2]).explanation_
+    assert table.columns == ("feature", "label", "mean")
+    assert table.mean[0] == pytest.approx(clf.coef_[0, 2])
+
+
+def test_what_is_no_feature_is_refused():
+    clf, X = fitted()
+    with pytest.raises(ValueError, match=r"features must be None for a row, got \[1\]"):
+        ExplanationDisplay.from_estimator(clf, X[0], features=[1])
+    with pytest.raises(TypeError, match="features must be a list of features, got 'good'"):
+        ExplanationDisplay.from_estimator(clf, features="good")
+    with pytest.raises(ValueError, match="features must have at least one feature, got none"):
+        ExplanationDisplay.from_estimator(clf, features=[])
+    texts = SureTextClassifier().fit(["good film", "bad film"], ["yes", "no"])
+    pattern = "features must each be one feature of the model, got 'good film', which is 'good', "
+    with pytest.raises(ValueError, match=pattern):
+        ExplanationDisplay.from_estimator(texts, features=["good film"])
+    with pytest.raises(ValueError, match=r"one feature of the model, got '\?', which is none"):
+        ExplanationDisplay.from_estimator(texts, features=["?"])
 
 
 # ---------------------------------------------------------------------- drawing

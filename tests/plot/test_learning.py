@@ -21,6 +21,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, shuffle
 
@@ -202,6 +203,31 @@ def test_progress_counts_every_test(rows: Rows) -> None:
     calls: list[tuple[int, int]] = []
     computed(rows, progress=lambda done, total: calls.append((done, total)))
     assert calls == [(done, 24) for done in range(1, 25)]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, list])
+def test_one_estimator_is_tested_on_rows_held_out(rows: Rows, kind: Any) -> None:
+    X, y = kind(rows.train[0]), rows.train[1]
+    options: dict[str, Any] = {"sizes": [3, 30, 90], "n_repeats": 2}
+    clf = SureClassifier("arow", projection="covariance")
+    display = LearningCurveDisplay.from_estimator(
+        clf, X, y, test_size=30, random_state=3, **options
+    )
+    generator = check_random_state(3)
+    parts = train_test_split(X, y, test_size=30, stratify=y, random_state=generator)
+    expected = LearningCurveDisplay.from_estimators(
+        {"SureClassifier": clf}, parts[0], parts[2], X_test=parts[1], y_test=parts[3],
+        random_state=generator, **options,
+    )  # fmt: skip
+    assert list(display.accuracy_) == ["SureClassifier"]
+    assert_array_equal(display.accuracy_["SureClassifier"], expected.accuracy_["SureClassifier"])
+    assert not hasattr(clf, "coef_")
+
+
+def test_one_estimator_has_a_name_and_a_quarter_is_held_out(rows: Rows) -> None:
+    display = LearningCurveDisplay.from_estimator(SureClassifier(), *rows.train, name="mine")
+    assert list(display.accuracy_) == ["mine"]
+    assert display.sizes_[-1] == 90
 
 
 def test_rows_needed() -> None:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression, Perceptron
 
+from surelearn import SureClassifier
 from surelearn.plot import ReliabilityDisplay, style
 
 
@@ -143,3 +145,74 @@ def test_errors():
         ReliabilityDisplay({"CW": reliability(count=np.ones(9))})
     with pytest.raises(ValueError, match=r"axes must be four Axes, got 2\."):
         ReliabilityDisplay(two()).plot(Figure().subplots(2))
+
+
+# -------------------------------------------------------------------- computing
+
+
+def rows(n_classes=3):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % n_classes
+    X = rng.normal(size=(n_classes, 5))[y] + 1.5 * rng.normal(size=(300, 5))
+    return X, np.array(["red", "green", "blue"])[y]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", [SureClassifier, LogisticRegression])
+def test_bins_of_an_estimator_are_counted_by_hand(kind, n_classes):
+    X, y = rows(n_classes)
+    clf = kind(random_state=0).fit(X[:200], y[:200])
+    display = ReliabilityDisplay.from_estimator(clf, X[200:], y[200:], n_bins=5)
+    found = display.reliabilities_[kind.__name__]
+    predicted, p = clf.predict(X[200:]), clf.predict_proba(X[200:])
+    sure = p[np.arange(100), np.searchsorted(clf.classes_, predicted)]
+    wrong = predicted != y[200:]
+    for b in range(5):
+        inside = (sure >= b / 5) & (sure < (b + 1) / 5)
+        assert found.count[b] == inside.sum()
+        assert found.error_share[b] == pytest.approx((inside & wrong).mean())
+    assert found.error == pytest.approx(1 - clf.score(X[200:], y[200:]))
+
+
+def test_several_estimators_on_the_same_rows(tmp_path):
+    X, y = rows()
+    models = {"CW": SureClassifier(random_state=0), "Maxent": LogisticRegression()}
+    for clf in models.values():
+        clf.fit(X[:200], y[:200])
+    display = ReliabilityDisplay.from_estimators(models, X[200:], y[200:])
+    assert list(display.reliabilities_) == ["CW", "Maxent"]
+    for name, clf in models.items():
+        one = ReliabilityDisplay.from_estimator(clf, X[200:], y[200:], name="one")
+        assert_array_equal(one.reliabilities_["one"].count, display.reliabilities_[name].count)
+    display.save(tmp_path / "four.png")
+
+
+def test_predictions_without_an_estimator():
+    p = np.array([0.05, 0.32, 0.65, 0.95, 0.92])
+    y = [0, 1, 1, 1, 0]
+    for proba in (p, np.stack([1 - p, p], axis=1)):
+        found = ReliabilityDisplay.from_predictions(y, proba, name="mine").reliabilities_["mine"]
+        assert_array_equal(found.count, [0, 0, 0, 0, 0, 0, 2, 0, 0, 3])
+        assert found.error == pytest.approx(0.4)
+    three = [[0.2, 0.8, 0.0], [0.1, 0.3, 0.6]]
+    found = ReliabilityDisplay.from_predictions(["b", "b"], three, classes=["a", "b", "c"])
+    assert found.reliabilities_["classifier"].error == 0.5
+
+
+def test_errors_of_estimators_and_predictions():
+    X, y = rows()
+    with pytest.raises(TypeError, match=r"estimator must have predict_proba, got Perceptron\(\)"):
+        ReliabilityDisplay.from_estimator(Perceptron().fit(X, y), X, y)
+    with pytest.raises(TypeError, match=r"estimators must be a dict of \{name: estimator\}, got"):
+        ReliabilityDisplay.from_estimators([], X, y)
+    clf = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="n_bins must be at least 1, got 0"):
+        ReliabilityDisplay.from_estimator(clf, X, y, n_bins=0)
+    with pytest.raises(
+        ValueError, match="y must hold labels among 'blue', 'green', 'red', got 'x'"
+    ):
+        ReliabilityDisplay.from_estimator(clf, X[:2], ["red", "x"])
+    with pytest.raises(ValueError, match="classes must have a label for each of 2 columns"):
+        ReliabilityDisplay.from_predictions(["a", "a"], [0.5, 0.6])
+    with pytest.raises(ValueError, match="y_proba must be within 0 and 1, got"):
+        ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])

@@ -16,6 +16,14 @@ class BadInput(ValueError):
         The word for records of this source.
     n_before : int or None
         Number of lines or rows before the record in its block; None if unknown.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from surelearn.read import batches
+    >>> next(iter(batches(pandas.DataFrame({"text": ["good"], "label": [None]}))))
+    Traceback (most recent call last):
+    surelearn._check._lines.BadInput: frame, row 1: ...
     """
 
     records = "records"

@@ -15,7 +15,15 @@ from surelearn._check._said import must
 
 
 class FormatError(ValueError):
-    """A file is damaged, foreign or newer than this version of surelearn."""
+    """A file is damaged, foreign or newer than this version of surelearn.
+
+    >>> from tempfile import NamedTemporaryFile
+    >>> from surelearn import load
+    >>> with NamedTemporaryFile() as file:
+    ...     load(file.name)
+    Traceback (most recent call last):
+    surelearn._check._values.FormatError: ...
+    """
 
 
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:

@@ -29,6 +29,12 @@ class Answer(NamedTuple):
         Whether the question was drawn at random, by `explore` or the strategy ``"random"``.
     mark : int or None
         CRC-32 of the row. A resumed pool checks it to make sure that `X` has the same rows.
+
+    Examples
+    --------
+    >>> from surelearn.active import Answer
+    >>> Answer(3, "spam", predicted="ham").at_random
+    False
     """
 
     row: int

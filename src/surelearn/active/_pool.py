@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
 from surelearn import _check
 from surelearn.active._history import Answer, History, HistoryStep, mark_of
@@ -18,6 +17,7 @@ from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._rows import PoolRows
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import Lesson, Pupil
+from surelearn.active._view import n_rows
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.text_classifier import taken
 
@@ -131,7 +131,7 @@ class Pool:
             _check.count("passes", passes)
         self._explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
         self._X = _by_rows(X)
-        self._n_rows = int(_num_samples(self._X))
+        self._n_rows = n_rows(self._X)
         _check.some_rows(self._n_rows, "rows of X")
         before = None if history is None else History.of(history)
         self._seed = _seed(random_state, before)

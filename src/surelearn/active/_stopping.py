@@ -29,6 +29,14 @@ class Progress(NamedTuple):
     predictions : list of ndarray or None
         Label numbers predicted for the watched rows after each label; None before two classes are
         known. The list is empty if no rule watches rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surelearn.active import Budget, Progress
+    >>> none = np.zeros(0, bool)
+    >>> Budget(100).reason(Progress(100, none, none, []))
+    '100 labels of 100'
     """
 
     n_labels: int
@@ -38,7 +46,15 @@ class Progress(NamedTuple):
 
 
 class Stopping(ABC):
-    """A rule that says when there are enough labels."""
+    """A rule that says when there are enough labels.
+
+    Examples
+    --------
+    >>> from surelearn.active import Stopping
+    >>> class Never(Stopping):
+    ...     def reason(self, seen):
+    ...         return ""
+    """
 
     #: How many rows of the pool the rule watches: they are predicted after every label.
     watch: int = 0
@@ -72,6 +88,7 @@ class Budget(Stopping):
         _check.count("n", self.n)
 
     def reason(self, seen: Progress) -> str:
+        """The number of labels, once it has reached n."""
         return f"{seen.n_labels} labels of {self.n}" if seen.n_labels >= self.n else ""
 
 
@@ -123,6 +140,7 @@ class Stable(Stopping):
             _check.count(name, getattr(self, name))
 
     def reason(self, seen: Progress) -> str:
+        """The mean agreement, once it has reached the threshold."""
         span = self.window * self.times
         if len(seen.predictions) <= span:
             return ""
@@ -184,6 +202,7 @@ class EstimatedError(Stopping):
         _check.number("z", self.z, "[0, inf)", low=0.0)
 
     def reason(self, seen: Progress) -> str:
+        """The upper end of the interval, once it is at most the error."""
         at_random = bool(seen.at_random.any())
         judged = (seen.missed[seen.at_random] if at_random else seen.missed)[-self.window :]
         if len(judged) < self.window:

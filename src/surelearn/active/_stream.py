@@ -158,6 +158,14 @@ class Asked(NamedTuple):
         As it came.
     rows : ndarray of int64
         Numbers of the rows of this batch to ask about.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier
+    >>> from surelearn.active import stream
+    >>> batch, rows = next(stream(SureClassifier(), [[[0.0], [1.0]]], random_state=0))
+    >>> len(batch), rows.dtype.name
+    (2, 'int64')
     """
 
     batch: Any

@@ -30,6 +30,11 @@ class Missing(Exception):
         self.needs, self.why = needs, why
 
 
+def n_rows(X: Any) -> int:
+    """The number of rows of a matrix, a frame or a list."""
+    return int(_num_samples(X))
+
+
 def view(model: Any, X: Any) -> Own | Foreign:
     """The rows as `model` sees them."""
     _check.classifier("model", model)
@@ -44,7 +49,7 @@ class Own:
     X: Any
 
     def __len__(self) -> int:
-        return len(self.X) if isinstance(self.X, _READ) else int(_num_samples(self.X))
+        return len(self.X) if isinstance(self.X, _READ) else n_rows(self.X)
 
     @cached_property
     def rows(self) -> Any:
@@ -95,7 +100,7 @@ class Foreign:
     X: Any
 
     def __len__(self) -> int:
-        return int(_num_samples(self.X))
+        return n_rows(self.X)
 
     def predict(self) -> NDArray[Any]:
         return np.asarray(self.model.predict(self.X))

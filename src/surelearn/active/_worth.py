@@ -38,6 +38,12 @@ class Worth:
     n_labels : int
         The largest number of labels in the simulation.
     n_runs : int
+
+    Examples
+    --------
+    >>> from surelearn.active import Worth
+    >>> Worth("arow", "acl", 0.95, 40.0, 80.0, 0.5, 0.4, 0.6, 500, 10).headline
+    'acl needs 50 % as many labels as random order'
     """
 
     learner: str

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
 
@@ -103,20 +103,41 @@ def reads(
         Options that the command does not have.
     """
     chosen = {name: kind for name, kind in options.items() if name not in without}
+    parameters = [_parameter(name, kind) for name, kind in chosen.items()]
+    return _gathered("reading", parameters, reading)
+
+
+def takes(
+    place: str, options: type[NamedTuple]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace the parameter `place` of a command by the fields of a named tuple.
+
+    The command is then called with the given options as one such tuple.
+    """
+    hints = get_type_hints(options, include_extras=True)
+    fields = inspect.signature(options).parameters
+    parameters = [_parameter(name, hints[name], field.default) for name, field in fields.items()]
+    return _gathered(place, parameters, options)
+
+
+def _gathered(
+    place: str, options: list[inspect.Parameter], make: Callable[..., Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Put options in the place of one parameter, which gets what `make` makes of them."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(**given: Any) -> None:
-            asked = {name: given.pop(name) for name in chosen}
-            command(**given, reading=reading(**asked))
+            asked = {option.name: given.pop(option.name) for option in options}
+            command(**given, **{place: make(**asked)})
 
-        # typer reads the signature: put the options in the place of `reading`.
+        # typer reads the signature.
         hints = get_type_hints(command, include_extras=True)
         own = inspect.signature(command).parameters
-        others = [parameter for name, parameter in own.items() if name != "reading"]
+        others = [parameter for name, parameter in own.items() if name != place]
         parameters = [p.replace(annotation=hints[p.name]) for p in others]
-        place = list(own).index("reading")
-        parameters[place:place] = [_parameter(name, kind) for name, kind in chosen.items()]
+        at = list(own).index(place)
+        parameters[at:at] = options
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run
@@ -124,8 +145,9 @@ def reads(
     return decorated
 
 
-def _parameter(name: str, kind: Any) -> inspect.Parameter:
-    default = False if get_args(kind)[0] is bool else None
+def _parameter(name: str, kind: Any, default: Any = None) -> inspect.Parameter:
+    if get_args(kind)[0] is bool:
+        default = False
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 

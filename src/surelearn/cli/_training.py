@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from surelearn.cli import _options
+from surelearn.cli._options import Json, Quiet
 from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
@@ -48,6 +49,17 @@ Jobs = Annotated[
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 2, help="Random seed for the row order of later passes.")
 ]
+
+
+class Run(NamedTuple):
+    """The options of every training run, in the order of the help."""
+
+    resume: Resume = False
+    checkpoint_every: CheckpointEvery = "60s"
+    jobs: Jobs = None
+    seed: Seed = 0
+    quiet: Quiet = False
+    as_json: Json = False
 
 
 @contextmanager

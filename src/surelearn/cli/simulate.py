@@ -18,7 +18,40 @@ if TYPE_CHECKING:
     from surelearn.active import Simulation, Worth
 
 _WIDTH = 79
-_STRATEGIES = "random,margin,acl"
+
+Labels = Annotated[int, typer.Option(min=2, help="Labels to ask for, at most the number of rows.")]
+Folds = Annotated[int, typer.Option(min=2, help="Folds of the rows; each run is tested on one.")]
+Runs = Annotated[
+    int | None, typer.Option(min=1, help="Number of runs; one for each fold by default.")
+]
+Strategies = Annotated[
+    str, typer.Option(metavar="A,B,...", help="random, margin, acl, entropy, least-confident.")
+]
+Learners = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE,...",
+        help="Rules such as 'arow' or 'variance(phi=3)'; by default the paper's PA and CW, and "
+        "ours as it comes.",
+    ),
+]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Passes over the labels so far; by default those of each learner. PA and CW of the "
+        "paper learn each label once.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", dir_okay=False, help="Write all curves to this csv file."),
+]
+Picture = Annotated[
+    Path | None, typer.Option(dir_okay=False, help="Draw the curves: .png, .svg or .pdf.")
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; does not change the result.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Random seed for folds and orders.")]
 
 
 @reads(ROWS, without=("weight",))
@@ -26,48 +59,16 @@ def simulate(
     files: Files,
     *,
     reading: dict[str, Any],
-    labels: Annotated[
-        int, typer.Option(min=2, help="Labels to ask for, at most the number of rows.")
-    ] = 500,
-    folds: Annotated[
-        int, typer.Option(min=2, help="Folds of the rows; each run is tested on one.")
-    ] = 10,
-    runs: Annotated[
-        int | None, typer.Option(min=1, help="Number of runs; one for each fold by default.")
-    ] = None,
-    strategies: Annotated[
-        str,
-        typer.Option(metavar="A,B,...", help="random, margin, acl, entropy, least-confident."),
-    ] = _STRATEGIES,
-    learners: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RULE,...",
-            help="Rules such as 'arow' or 'variance(phi=3)'; by default the paper's PA and CW, "
-            "and ours as it comes.",
-        ),
-    ] = None,
-    passes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Passes over the labels so far; by default those of each learner. PA and CW of "
-            "the paper learn each label once.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", dir_okay=False, help="Write all curves to this csv file."),
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw the curves: .png, .svg or .pdf.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Threads; does not change the result.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 2, help="Random seed for folds and orders.")
-    ] = 0,
+    labels: Labels = 500,
+    folds: Folds = 10,
+    runs: Runs = None,
+    strategies: Strategies = "random,margin,acl",
+    learners: Learners = None,
+    passes: Passes = None,
+    output: Output = None,
+    picture: Picture = None,
+    jobs: Jobs = None,
+    seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _ranking, _training
-from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
-from surelearn.cli._training import CheckpointEvery, Jobs, Output, Resume, Rule, Seed
+from surelearn.cli._options import ROWS, Files, reads, takes
+from surelearn.cli._training import Output, Rule, Run
 
 if TYPE_CHECKING:
     from surelearn.estimators.classifier import SureClassifier
@@ -56,6 +56,7 @@ NFeatures = Annotated[
 _TRIED = 20_000
 
 
+@takes("run", Run)
 @reads(ROWS | _ranking.GROUPS)
 def train(
     files: Files,
@@ -82,12 +83,7 @@ def train(
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose rule and settings on the first 20,000 rows.")
     ] = False,
-    resume: Resume = False,
-    checkpoint_every: CheckpointEvery = "60s",
-    jobs: Jobs = None,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    run: Run,
 ) -> None:
     """Train a classifier, or a ranker, on files of any size or on a stream.
 
@@ -109,10 +105,10 @@ def train(
         reading["n_features"] = n_features
     asked = _settings(
         rule=rule, bigrams=bigrams, idf=idf, average=average, balanced=balanced,
-        n_features=n_features, jobs=jobs,
+        n_features=n_features, jobs=run.jobs,
     )  # fmt: skip
-    how: dict[str, Any] = {"quiet": quiet, "every": checkpoint_every, "passes": passes}
-    how |= {"resume": resume, "seed": seed}
+    how: dict[str, Any] = {"quiet": run.quiet, "every": run.checkpoint_every, "passes": passes}
+    how |= {"resume": run.resume, "seed": run.seed}
     with _training.writing(output, files) as checkpoint:
         if rank:
             given = {"bigrams": bigrams, "idf": idf is not None, "calibrate": calibrate is not None}
@@ -122,12 +118,12 @@ def train(
             report, said = _ranking.trained(files, checkpoint, reading, asked, begin=begin, **how)
         else:
             _ranking.check_classifier(reading)
-            tuned = None if not tune else {"quiet": quiet or as_json}
+            tuned = None if not tune else {"quiet": run.quiet or run.as_json}
             how |= {"thresholds": thresholds, "calibrate": calibrate is not False}
             report, said = _trained(
                 files, checkpoint, reading, asked, begin=begin, tuned=tuned, **how
             )
-    if as_json:
+    if run.as_json:
         _options.print_json(report)
     else:
         typer.echo(said)

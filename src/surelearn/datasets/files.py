@@ -42,6 +42,12 @@ def find(name: str) -> Path:
     ------
     FileNotFoundError
         If the file is nowhere and cannot be fetched. The message has address and remedy.
+
+    Examples
+    --------
+    >>> from surelearn.datasets import find
+    >>> find("20news-18828.jsonl.xz").exists()    # doctest: +SKIP
+    True
     """
     given = _given()
     if given is not None and (given / name).exists():

@@ -78,14 +78,17 @@ class Code:
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return int(self.matrix.shape[0])
 
     @property
     def n_problems(self) -> int:
+        """Number of problems of two classes."""
         return int(self.matrix.shape[1])
 
     @cached_property
     def dmin(self) -> float:
+        """Smallest distance between two rows."""
         products = self.matrix.astype(np.float32) @ self.matrix.T.astype(np.float32)
         np.fill_diagonal(products, -np.inf)
         least = (self.n_problems - float(products.max())) / 2
@@ -93,6 +96,7 @@ class Code:
 
     @cached_property
     def errors_corrected(self) -> int:
+        """How many problems may be wrong on any row without changing its label."""
         # A class loses half a point at each of its zeros, and in the worst case its rival agrees
         # with the answer there. Its lead is then the number of opposite signs, corrected by the
         # difference in zeros, and each wrong answer costs two points.

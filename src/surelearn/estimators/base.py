@@ -6,6 +6,7 @@ It needs no scikit-learn, whose import takes a second: `estimators.scikit_learn`
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import update_wrapper
 from types import MethodType
 from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
 
@@ -41,7 +42,8 @@ class _SecondOrderMethod:
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
-        self.__doc__ = method.__doc__
+        wrapper: Any = self  # a descriptor, not the function that `update_wrapper` is typed for
+        update_wrapper(wrapper, method)
 
     def __get__(self, estimator: Estimator[Any] | None, owner: type[Any]) -> Callable[..., Any]:
         if estimator is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.estimators import contributions
 from surelearn.estimators.table import Table, word
+
+#: How many lines of a table to list; None: all.
+Top = int | Literal["auto"] | None
 
 
 class Explanation(Table):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from surelearn.estimators.checks import ROWS, validated
 from surelearn.estimators.explanation import (
     Explanation,
     Subject,
+    Top,
     about,
     of_label,
     of_model,
@@ -199,12 +200,7 @@ class Linear(Estimator[RowModel]):
         return tags
 
     def explain(
-        self,
-        row: Any = None,
-        *,
-        label: Any = None,
-        top: int | Literal["auto"] | None = "auto",
-        names: Any = None,
+        self, row: Any = None, *, label: Any = None, top: Top = "auto", names: Any = None
     ) -> Explanation:
         r"""Explain the model by its surest weights, or the margin of one row by its features.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy import sparse
 from surelearn import _check, _core, rules
 from surelearn.estimators.base import Estimator, second_order, with_variances
 from surelearn.estimators.checks import ROWS, validated
-from surelearn.estimators.explanation import Explanation, Subject, of_model, of_row
+from surelearn.estimators.explanation import Explanation, Subject, Top, of_model, of_row
 from surelearn.models.ranking import GroupBlock, RankModel
 from surelearn.rows import rows_of
 
@@ -193,9 +193,7 @@ class RankerAnswers(Estimator[RankModel]):
     def _noise(self) -> float:
         return rules.get(self.rule).label_noise
 
-    def explain(
-        self, row: Any = None, *, top: int | Literal["auto"] | None = "auto", names: Any = None
-    ) -> Explanation:
+    def explain(self, row: Any = None, *, top: Top = "auto", names: Any = None) -> Explanation:
         """Explain the model by its surest weights, or the score of one candidate by its features.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,14 @@ from scipy import sparse
 from surelearn import _check
 from surelearn.decode import Chain
 from surelearn.estimators.base import Estimator
-from surelearn.estimators.explanation import Explanation, Subject, about, of_label, of_model
+from surelearn.estimators.explanation import (
+    Explanation,
+    Subject,
+    Top,
+    about,
+    of_label,
+    of_model,
+)
 from surelearn.models.sequences import SequenceModel
 from surelearn.templates import Sequences
 
@@ -21,13 +28,7 @@ Array = NDArray[np.float64]
 class Explained(Estimator[SequenceModel]):
     """A tagger with `explain`."""
 
-    def explain(
-        self,
-        sequence: Any = None,
-        *,
-        label: Any = None,
-        top: int | Literal["auto"] | None = "auto",
-    ) -> Explanation:
+    def explain(self, sequence: Any = None, *, label: Any = None, top: Top = "auto") -> Explanation:
         r"""Explain the model by its surest weights, or each tag of a sequence by its features.
 
         .. math:: \mu \cdot g_t = \sum_j share_{tj}, \qquad

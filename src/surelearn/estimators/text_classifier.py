@@ -11,7 +11,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.explanation import Explanation, touched
+from surelearn.estimators.explanation import Explanation, Top, touched
 from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.estimators.labels import RowLabels
 from surelearn.estimators.readers import TextReader
@@ -180,12 +180,7 @@ temperature_
         self.keep_names = keep_names
 
     def explain(
-        self,
-        row: Any = None,
-        *,
-        label: Any = None,
-        top: int | Literal["auto"] | None = "auto",
-        names: Any = None,
+        self, row: Any = None, *, label: Any = None, top: Top = "auto", names: Any = None
     ) -> Explanation:
         r"""What the model knows, in words: its surest ones, or what they say of one text.
 

@@ -36,6 +36,12 @@ class ChunkCounts(NamedTuple):
     correct, found, support : int
         Number of chunks predicted with the right start, end and type; of predicted chunks; of true
         chunks.
+
+    Examples
+    --------
+    >>> counts = ChunkCounts(correct=8, found=10, support=16)
+    >>> counts.precision, counts.recall
+    (0.8, 0.5)
     """
 
     correct: int = 0
@@ -77,6 +83,12 @@ class ChunkScores:
         Those of ``overall``.
     accuracy : float
         The share of right tags, inside and outside of chunks.
+
+    Examples
+    --------
+    >>> scores = chunk_scores([["B-NP", "I-NP"]], [["B-NP", "I-NP"]])
+    >>> (scores + scores).by_type
+    {'NP': ChunkCounts(correct=2, found=2, support=2)}
     """
 
     n_sequences: int = 0

@@ -80,6 +80,14 @@ class LabelScores(OfLabels):
         McNemar's test against the rival, on rows with exactly the right labels.
     n_bad : int
         Number of rows skipped because they could not be parsed.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, evaluate
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [["a"], ["b"], ["a", "b"]]
+    >>> found = evaluate(SureClassifier(random_state=0).fit(X, y), X, y)
+    >>> found.micro_f1, found.hamming_loss
+    (1.0, 0.0)
     """
 
     classes: NDArray[Any]

@@ -53,6 +53,13 @@ class RankingScores:
     ----------
     Jarvelin & Kekalainen 2002, Cumulated gain-based evaluation of IR techniques. Burges et al.
     2005, Learning to rank using gradient descent (the gain).
+
+    Examples
+    --------
+    >>> found = ranking_scores([0.1, 0.9], y=[1, 0], group=[2])
+    >>> both = found + ranking_scores([0.9, 0.1], y=[1, 0], group=[2])
+    >>> both.n, both.accuracy
+    (2, 0.5)
     """
 
     k: int = 10
@@ -190,6 +197,14 @@ def evaluate_ranker(
     Returns
     -------
     RankingScores
+
+    Examples
+    --------
+    >>> from surelearn import SureRanker
+    >>> X, y, group = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0], [2.0, 0.1]], [0, 1, 0, 1], [2, 2]
+    >>> ranker = SureRanker(random_state=0).fit(X, y, group=group)
+    >>> evaluate_ranker(ranker, X, y, group=group).accuracy
+    1.0
     """
     check_fitted_ranker("ranker", ranker)
     _check.callback("progress", progress)

@@ -125,6 +125,14 @@ class Evaluation(OfLabels):
     ----------
     Brier 1950, Verification of forecasts expressed in terms of probability, eq. 2. Guo, Pleiss,
     Sun & Weinberger 2017, On Calibration of Modern Neural Networks, eq. 3.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, evaluate
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
+    >>> found = evaluate(SureClassifier(random_state=0).fit(X, y), [*X, [2.0, 1.0]], [*y, "no"])
+    >>> found.confusion.tolist(), round(found.accuracy, 3)
+    ([[1, 1], [0, 1]], 0.667)
     """
 
     classes: NDArray[Any]

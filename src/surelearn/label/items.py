@@ -38,6 +38,13 @@ class Items:
         parsed, labels that contradict an earlier one of the same text.
     text_column, label_column : str
         What exports call the columns.
+
+    Examples
+    --------
+    >>> from surelearn.label import Items
+    >>> items = Items([["a", "dog"]], n_empty=2)
+    >>> items.text(0), items.told()
+    ('a dog', ['skipped because they are empty: 2'])
     """
 
     X: Any
@@ -145,6 +152,17 @@ def read_sentences(
         Whether the files have tags that are known already.
     **reading
         More keywords of `surelearn.read.sentences`, such as ``columns``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pool.conll"
+    ...     _ = path.write_text("a D\\ndog N\\n")
+    ...     pool = read_sentences(path, tagged=True)
+    >>> pool.text(0), pool.start
+    ('a dog', {0: ['D', 'N']})
     """
     if not tagged:
         reading["label"] = False

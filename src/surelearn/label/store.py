@@ -29,7 +29,14 @@ CREATE TABLE events (
 
 
 class NotSaved(OSError):
-    """The disk took nothing of what was to be saved."""
+    """The disk took nothing of what was to be saved.
+
+    Examples
+    --------
+    >>> from surelearn.label import NotSaved
+    >>> issubclass(NotSaved, OSError)
+    True
+    """
 
 
 class Event(NamedTuple):
@@ -46,6 +53,12 @@ class Event(NamedTuple):
         Counts from 1, in the order of the log; 0 before it is in the log.
     time : float
         Seconds since 1970.
+
+    Examples
+    --------
+    >>> from surelearn.label import Event
+    >>> Event("ann", "answer", 3, {"label": "spam"}).number
+    0
     """
 
     person: str

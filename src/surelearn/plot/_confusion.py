@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
+from surelearn.estimators.margins import check_fitted
 from surelearn.estimators.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, head, plain
@@ -25,7 +26,8 @@ class ConfusionDisplay(Display):
     """The confusion matrix: true labels as rows, predicted classes as columns.
 
     Right predictions are blue, mistakes orange; the darker a cell, the larger its share of the row.
-    Make it with `from_evaluation`, then draw it with `plot` or `save`.
+    Make it with `from_estimator`, `from_predictions` or `from_evaluation`, then draw it with `plot`
+    or `save`.
 
     Parameters
     ----------
@@ -88,15 +90,105 @@ class ConfusionDisplay(Display):
         for name in ("confusion", "labels", "classes"):
             if not hasattr(evaluation, name):
                 raise TypeError(f"evaluation must have {name}, got {evaluation!r}.")
-        most = _check.top(top, auto=None)
         table = np.asarray(evaluation.confusion)
+        return cls._most_confused(table, evaluation.labels, evaluation.classes, top)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, top: int | None = _TOP
+    ) -> Self:
+        """The confusion matrix of a fitted classifier on some rows.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Any fitted classifier.
+        X : array, CSR matrix or list of shape (n_samples, ...)
+        y : array of shape (n_samples,)
+            True labels. Those that the classifier does not know are the last rows of the matrix.
+        top : int or None, default 40
+            As in `from_evaluation`.
+
+        Returns
+        -------
+        ConfusionDisplay
+
+        Examples
+        --------
+        >>> from surelearn import SureClassifier
+        >>> from surelearn.plot import ConfusionDisplay
+        >>> clf = SureClassifier(random_state=0).fit([[0, 1], [1, 0]], ["no", "yes"])
+        >>> ConfusionDisplay.from_estimator(clf, [[0, 1], [1, 0]], ["no", "no"]).confusion_
+        array([[1, 1],
+               [0, 0]])
+        """
+        check_fitted("estimator", estimator)
+        classes = np.asarray(estimator.classes_)
+        return cls._counted(np.asarray(y), np.asarray(estimator.predict(X)), classes, top)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, y_pred: ArrayLike, *, top: int | None = _TOP
+    ) -> Self:
+        """The confusion matrix of given predictions.
+
+        Parameters
+        ----------
+        y_true, y_pred : array of shape (n_samples,)
+            True and predicted labels.
+        top : int or None, default 40
+            As in `from_evaluation`.
+
+        Returns
+        -------
+        ConfusionDisplay
+
+        Examples
+        --------
+        >>> from surelearn.plot import ConfusionDisplay
+        >>> ConfusionDisplay.from_predictions(["ham", "spam"], ["spam", "spam"]).confusion_
+        array([[0, 1],
+               [0, 1]])
+        """
+        truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+        return cls._counted(truth, predicted, np.union1d(truth, predicted), top)
+
+    @classmethod
+    def _counted(
+        cls, truth: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any], top: int | None
+    ) -> Self:
+        if truth.ndim != 1 or truth.shape != predicted.shape or not len(truth):
+            raise ValueError(
+                f"true and predicted labels must have the same shape (n_samples,), got shapes "
+                f"{truth.shape} and {predicted.shape}."
+            )
+        labels = np.concatenate([classes, np.setdiff1d(truth, classes)])
+        place = {label: index for index, label in enumerate(labels.tolist())}
+        table = np.zeros((len(labels), len(classes)), dtype=np.int64)
+        lines, columns = ([place[y] for y in own.tolist()] for own in (truth, predicted))
+        np.add.at(table, (lines, columns), 1)
+        return cls._most_confused(table, labels, classes, top)
+
+    @classmethod
+    def _most_confused(
+        cls,
+        table: NDArray[np.int64],
+        labels: NDArray[Any],
+        classes: NDArray[Any],
+        top: int | None,
+    ) -> Self:
+        """The part of the table for the labels with the most mistakes."""
+        most = _check.top(top, auto=None)
         lines = _most_confused(table, most)
         columns = lines[lines < table.shape[1]]
         if not len(columns):  # the model knows none of the labels that are shown
             columns = np.arange(min(table.shape[1], _TOP))
-        labels, classes = evaluation.labels[lines].tolist(), evaluation.classes[columns].tolist()
-        left_out = len(table) - len(lines)
-        return cls(table[np.ix_(lines, columns)], labels, classes, left_out=left_out)
+        return cls(
+            table[np.ix_(lines, columns)],
+            labels[lines].tolist(),
+            classes[columns].tolist(),
+            left_out=len(table) - len(lines),
+        )
 
     def _size(self) -> tuple[float, float]:
         """A cell has room for a count of four digits, unless there are too many cells."""

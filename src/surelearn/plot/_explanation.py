@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ _WIDEST = 28
 
 
 class ExplanationDisplay(Display):
-    """The surest weights of a model, or the contributions of features to one row, as bars.
+    """Surest or chosen weights of a model, or contributions of features to one row, as bars.
 
     Make it with `from_estimator`, then draw it with `plot` or `save`. Each line of the explanation
     is a bar, with whiskers that show how sure the model is. For a model, bars are the means of the
@@ -40,12 +40,15 @@ class ExplanationDisplay(Display):
         All classes of the model.
     probability : float, optional
         Probability of the predicted class of a row, for the title.
+    chosen : bool, default False
+        Whether the weights of a model were chosen by the user, for the title.
 
     Attributes
     ----------
     explanation_ : Explanation
     classes_ : ndarray of shape (n_classes,)
     probability_ : float or None
+    chosen_ : bool
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
 
@@ -59,11 +62,17 @@ class ExplanationDisplay(Display):
     """
 
     def __init__(
-        self, explanation: Explanation, *, classes: ArrayLike, probability: float | None = None
+        self,
+        explanation: Explanation,
+        *,
+        classes: ArrayLike,
+        probability: float | None = None,
+        chosen: bool = False,
     ) -> None:
         self.explanation_ = explanation
         self.classes_ = np.asarray(classes)
         self.probability_ = probability
+        self.chosen_ = chosen
         labels = np.unique(explanation.label).tolist()
         if self._of_row and len(labels) > 1:
             raise ValueError(
@@ -79,6 +88,7 @@ class ExplanationDisplay(Display):
         top: int | None = 15,
         label: Any = None,
         names: Any = None,
+        features: Sequence[Any] | Mapping[Any, str] | None = None,
     ) -> Self:
         """Explain a fitted classifier, or its prediction for one row.
 
@@ -94,12 +104,30 @@ class ExplanationDisplay(Display):
             class with the largest score.
         names : array of str of shape (n_features,), optional
             Names of the features, as in `SureClassifier.explain`.
+        features : list, or dict of {feature: name to show}, optional
+            Draw these weights in place of the surest ones, largest mean first: columns, names of
+            columns, or words of a text classifier. Unseen ones have the weights of the prior. With
+            three or more classes, `label` chooses the class; the default is all.
 
         Returns
         -------
         ExplanationDisplay
+
+        Examples
+        --------
+        >>> from surelearn import SureTextClassifier
+        >>> from surelearn.plot import ExplanationDisplay
+        >>> clf = SureTextClassifier(random_state=0).fit(["good film", "bad film"], ["yes", "no"])
+        >>> display = ExplanationDisplay.from_estimator(clf, features=["bad", "unseen", "good"])
+        >>> display.explanation_.feature.tolist(), float(display.explanation_.deviation[1])
+        (['good', 'unseen', 'bad'], 1.0)
         """
         limit = _check.top(top, auto=15)
+        if features is not None:
+            if row is not None:
+                raise ValueError(f"features must be None for a row, got {features!r}.")
+            table = _chosen(clf, features, label, names)
+            return cls(table, classes=clf.classes_, chosen=True)
         if row is None:
             return cls(clf.explain(top=limit, names=names), classes=clf.classes_)
         whole = clf.explain(row, names=names)
@@ -119,6 +147,8 @@ class ExplanationDisplay(Display):
 
     def title(self) -> str:
         """The default title: the finding in one line."""
+        if self.chosen_:
+            return f"{len(self.explanation_)} chosen weights"
         if not self._of_row:
             return (
                 f"The {len(self.explanation_)} surest weights" if self._sure else "Largest weights"
@@ -147,6 +177,38 @@ class ExplanationDisplay(Display):
 
 
 # -------------------------------------------------------------------- computing
+
+
+def _chosen(clf: Any, features: Any, label: Any, names: Any) -> Explanation:
+    """The weights of some features, largest mean first."""
+    if isinstance(features, str) or not isinstance(features, Mapping | Sequence | np.ndarray):
+        raise TypeError(f"features must be a list of features, got {features!r}.")
+    if not len(features):
+        raise ValueError("features must have at least one feature, got none.")
+    shown = features if isinstance(features, Mapping) else {}
+    reads_texts = hasattr(clf, "vectorizer_")
+    lines: list[dict[str, Any]] = []
+    for feature in features:
+        row = feature if reads_texts else {feature: 1.0}
+        lines += _lines_of(clf.explain(row, label=label, names=names), feature, shown.get(feature))
+    lines.sort(key=lambda line: -line["mean"])
+    columns = {name: np.array([line[name] for line in lines]) for name in lines[0]}
+    return Explanation({**columns, "feature": columns["feature"].astype(object)})
+
+
+def _lines_of(table: Explanation, feature: Any, shown: str | None) -> list[dict[str, Any]]:
+    """The lines of the only feature of a row, one a class; without the intercept."""
+    kept = np.flatnonzero(table.feature != "intercept")
+    labels = table.label[kept].tolist()
+    if not labels or len(set(labels)) < len(labels):
+        found = list(dict.fromkeys(table.feature[kept].tolist()))
+        raise ValueError(
+            f"features must each be one feature of the model, got {feature!r}, which is "
+            f"{_check.listing(found) or 'none'}."
+        )
+    columns = [name for name in table.columns if name not in {"value", "margin", "variance"}]
+    lines = [{name: getattr(table, name)[place] for name in columns} for place in kept]
+    return lines if shown is None else [{**line, "feature": shown} for line in lines]
 
 
 def _winner(table: Explanation, classes: NDArray[Any]) -> int:
@@ -221,7 +283,7 @@ def _bars(table: Explanation, classes: NDArray[Any]) -> _Bars:
     whisker = None
     if "deviation" in table.columns:
         whisker = np.sqrt(np.abs(table.variance)) if of_row else table.deviation
-    colours = [_FOR if number > 0 else _AGAINST for number in length]
+    colours = [_FOR if number > 0 else _AGAINST if number < 0 else GREY for number in length]
     names = [plain(word(str(name), _WIDEST)) for name in table.feature]
     if len(classes) == 2 or of_row:
         return _Bars(names, length, whisker, colours, _sides(table, classes))

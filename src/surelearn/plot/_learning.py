@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, check_random_state, shuffle
 
 from surelearn import _check
@@ -26,7 +27,8 @@ _N_SIZES = 12
 class LearningCurveDisplay(Display):
     """Accuracy on test rows by the number of training rows, in one pass.
 
-    Make it with `from_estimators` or `from_simulation`, then draw it with `plot` or `save`.
+    Make it with `from_estimator`, `from_estimators` or `from_simulation`, then draw it with `plot`
+    or `save`.
 
     Parameters
     ----------
@@ -71,6 +73,56 @@ class LearningCurveDisplay(Display):
         }
         if self.full_:
             _asked.check(self.accuracy_, self.full_)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        test_size: float | int = 0.25,
+        name: str | None = None,
+        random_state: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Hold out some rows, train one estimator on the others and test it on the way.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A classifier with `partial_fit`. It is not changed.
+        X : array, CSR matrix or list of shape (n_samples, ...)
+        y : array of shape (n_samples,)
+        test_size : float or int, default 0.25
+            Share or number of rows to hold out, the same share of each class.
+        name : str, optional
+            The name to show. The default is that of the class.
+        random_state : int, RandomState or None, default None
+            Controls the rows that are held out, and the random orders.
+        **options
+            `sizes`, `classes`, `n_repeats` and `progress`, as in `from_estimators`.
+
+        Returns
+        -------
+        LearningCurveDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from surelearn import SureClassifier
+        >>> from surelearn.plot import LearningCurveDisplay
+        >>> display = LearningCurveDisplay.from_estimator(
+        ...     SureClassifier(), *load_iris(return_X_y=True), sizes=[5, 50], random_state=0)
+        >>> display.accuracy_["SureClassifier"].shape
+        (3, 2)
+        """
+        generator = check_random_state(random_state)
+        parts = train_test_split(X, y, test_size=test_size, stratify=y, random_state=generator)
+        X_train, X_test, y_train, y_test = parts
+        learners = {type(estimator).__name__ if name is None else name: estimator}
+        tested = {"X_test": X_test, "y_test": y_test, "random_state": generator}
+        return cls.from_estimators(learners, X_train, y_train, **tested, **options)
 
     @classmethod
     def from_estimators(

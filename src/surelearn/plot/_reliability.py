@@ -1,4 +1,4 @@
-"""Reliability of probabilities, in four panels; must not know how they were computed."""
+"""Reliability of probabilities, in four panels; must not know how a model computes them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from surelearn import _check
+from surelearn.estimators.margins import check_fitted
 from surelearn.plot.style import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
+from surelearn.probability import Reliability, reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +27,8 @@ class ReliabilityDisplay:
 
     The four panels show the error in each bin of the prediction probability beside the expected
     error, the number of examples in each bin, the share of each bin in the error, and the error
-    against the normalised entropy.
+    against the normalised entropy. Make it with `from_estimator`, `from_estimators` or
+    `from_predictions`, then draw it with `plot` or `save`.
 
     Parameters
     ----------
@@ -46,6 +50,14 @@ class ReliabilityDisplay:
     References
     ----------
     Crammer, Dredze & Kulesza 2009, figure 2, whose panels are in another order.
+
+    Examples
+    --------
+    >>> from surelearn.plot import ReliabilityDisplay
+    >>> display = ReliabilityDisplay.from_predictions(
+    ...     ["a", "b", "b"], [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], n_bins=2, name="mine")
+    >>> display.reliabilities_["mine"].count
+    array([0, 3])
     """
 
     axes_: NDArray[Any]
@@ -59,6 +71,103 @@ class ReliabilityDisplay:
         for name, found in reliabilities.items():
             _check_parts(name, found)
         self.reliabilities_ = dict(reliabilities)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, n_bins: int = 10, name: str | None = None
+    ) -> Self:
+        """Compare the probabilities of a fitted classifier with its errors.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Any fitted classifier with `predict_proba`.
+        X : array, CSR matrix or list of shape (n_samples, ...)
+            Rows that it was not trained on.
+        y : array of shape (n_samples,)
+            Their labels.
+        n_bins : int, default 10
+            Number of equal parts of [0, 1].
+        name : str, optional
+            The name to show. The default is that of the class.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Predictions are those of `predict`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from surelearn.plot import ReliabilityDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+        >>> display = ReliabilityDisplay.from_estimator(clf, X[1::2], y[1::2])
+        >>> int(display.reliabilities_["LogisticRegression"].count.sum())
+        75
+        """
+        named = type(estimator).__name__ if name is None else name
+        return cls.from_estimators({named: estimator}, X, y, n_bins=n_bins)
+
+    @classmethod
+    def from_estimators(
+        cls, estimators: Mapping[str, Any], X: Any, y: ArrayLike, *, n_bins: int = 10
+    ) -> Self:
+        """Compare the probabilities of several fitted classifiers on the same rows.
+
+        Parameters
+        ----------
+        estimators : dict of {str: classifier}
+            Keyed by the name to show.
+        X, y, n_bins
+            As in `from_estimator`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        if not isinstance(estimators, Mapping) or not estimators:
+            raise TypeError(
+                f"estimators must be a dict of {{name: estimator}}, got {estimators!r}."
+            )
+        return cls({name: _measured(own, X, y, n_bins) for name, own in estimators.items()})
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        n_bins: int = 10,
+        name: str = "classifier",
+    ) -> Self:
+        """Compare given probabilities with the true labels.
+
+        Parameters
+        ----------
+        y_true : array of shape (n_samples,)
+        y_proba : array of shape (n_samples, n_classes) or (n_samples,)
+            Probability of each class, or of the second of two.
+        classes : array of shape (n_classes,), optional
+            The label of each column, sorted. The default is the labels in `y_true`.
+        n_bins : int, default 10
+            Number of equal parts of [0, 1].
+        name : str, default "classifier"
+            The name to show.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The most probable class of a row is its prediction.
+        """
+        p = _check.numbers("y_proba", y_proba)
+        if p.ndim == 1:
+            p = np.stack([1 - p, p], axis=1)
+        p = _check.probabilities(p, "y_proba")
+        labels = np.unique(np.asarray(y_true)) if classes is None else classes
+        return cls({name: reliability(y_true, p, labels, bins=n_bins)})
 
     def plot(self, axes: Sequence[Axes] | NDArray[Any] | None = None) -> Self:
         """Draw the four panels.
@@ -125,6 +234,19 @@ class ReliabilityDisplay:
             fontsize=FONT - 1,
             borderaxespad=0.4,
         )
+
+
+def _measured(estimator: Any, X: Any, y: ArrayLike, n_bins: int) -> Reliability:
+    """The reliability of a classifier; our models compute it without a table of probabilities."""
+    check_fitted("estimator", estimator)
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(f"estimator must have predict_proba, got {estimator!r}.")
+    bins = _check.count("n_bins", n_bins)
+    if hasattr(estimator, "reliability"):
+        found: Reliability = estimator.reliability(X, y, bins=bins)
+        return found
+    p, predicted = estimator.predict_proba(X), estimator.predict(X)
+    return reliability(y, p, estimator.classes_, bins=bins, y_pred=predicted)
 
 
 def _check_parts(name: str, found: Any) -> None:

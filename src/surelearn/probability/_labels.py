@@ -247,6 +247,12 @@ def best_temperature(
     -------
     tau : float
         Within the bounds of `fit_temperature`.
+
+    Examples
+    --------
+    >>> m, y = np.array([1.0, 1.0, 1.0, 1.0]), np.array([1, 1, 1, -1])
+    >>> round(best_temperature(lambda tau: -np.logaddexp(0.0, -y * m / tau)), 4)
+    0.9102
     """
 
     def loss(log_tau: float) -> float:

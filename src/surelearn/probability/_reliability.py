@@ -47,6 +47,13 @@ class Reliability:
     Crammer, Dredze & Kulesza 2009, Multi-Class Confidence Weighted Algorithms, sec. 7. The
     calibration error: Guo, Pleiss, Sun & Weinberger 2017, On Calibration of Modern Neural Networks,
     eq. 3.
+
+    Examples
+    --------
+    >>> p = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]
+    >>> found = reliability(["a", "b", "b"], p, ["a", "b"], bins=2)
+    >>> round(found.error, 3), round(found.calibration_error, 3)
+    (0.333, 0.133)
     """
 
     edges: Array
@@ -60,10 +67,12 @@ class Reliability:
 
     @property
     def error(self) -> float:
+        """Wrong predictions / all rows."""
         return float(self.error_share.sum())
 
     @property
     def calibration_error(self) -> float:
+        """Mean distance between probability and share of right predictions over the bins."""
         share = self.count / max(1, self.count.sum())
         apart = np.abs(1.0 - self.conditional_error - self.mean_probability)
         return float(np.nansum(share * apart))

@@ -33,6 +33,11 @@ class Place(NamedTuple):
     mark : int
         Fingerprint of the bytes before the place, to notice that the file has changed: the number
         of bytes hashed times 2**32, plus their CRC-32. 0 if there is no fingerprint.
+
+    Examples
+    --------
+    >>> Place(file=1)  # where the second file begins
+    Place(file=1, at=0, line=0, mark=0)
     """
 
     file: int = 0
@@ -56,6 +61,13 @@ class Batch:
         Number of records skipped because they could not be parsed.
     kept : dict of {str: ndarray}
         The columns named by `keep`, in that order.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0, 1, 0]), np.array(["spam", "ham"]))
+    >>> batch = Batch(np.eye(3), labels)
+    >>> len(batch), batch[1:].y.tolist()
+    (3, ['ham', 'spam'])
     """
 
     X: Any
@@ -128,6 +140,12 @@ class Sentences(Batch):
         Number of sentences skipped because they could not be parsed.
     written : Written or None
         The text they were parsed from. None for a part of a batch or for joined batches.
+
+    Examples
+    --------
+    >>> batch = Sentences([["We", "agree"], ["No"]], tags=[["PRON", "VERB"], ["INTJ"]])
+    >>> len(batch), batch[1:].X, batch[1:].y
+    (2, [['No']], [['INTJ']])
     """
 
     tags: list[list[str]] | None = None
@@ -140,6 +158,7 @@ class Sentences(Batch):
 
     @property
     def is_labelled(self) -> bool:
+        """Whether tags were read."""
         return self.tags is not None
 
     @property
@@ -184,6 +203,12 @@ class Groups(Batch):
         The label of each candidate, -1 for a missing one. None if the format has none.
     n_bad : int
         Number of groups skipped because they could not be parsed.
+
+    Examples
+    --------
+    >>> batch = Groups(np.eye(3), bounds=np.array([0, 2, 3]), relevance=np.array([1.0, 0.0, 2.0]))
+    >>> len(batch), batch.sizes.tolist(), batch[1:].relevance
+    (2, [2, 1], array([2.]))
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -285,6 +310,14 @@ class Source(ABC):
         Whether the source can be read more than once.
     is_named : bool
         Whether the name identifies the source; all frames share one name.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from surelearn.read import batches
+    >>> source = batches(pandas.DataFrame({"text": ["good", "bad"], "label": [1, 0]}))
+    >>> source.name, source.can_restart, source.first(1).X.to_pylist()
+    ('frame', True, ['good'])
     """
 
     #: The function of `surelearn.read` that makes such sources.
@@ -301,6 +334,7 @@ class Source(ABC):
 
     @property
     def names(self) -> list[str]:
+        """Name of each file."""
         return [part.name for part in self._parts]
 
     @property

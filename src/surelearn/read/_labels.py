@@ -35,6 +35,7 @@ class Labels(NamedTuple):
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return len(self.codes) if self.starts is None else len(self.starts) - 1
 
     def take(self, rows: Any) -> Labels:
@@ -68,7 +69,12 @@ class Labels(NamedTuple):
 
 
 def spans_of(bounds: NDArray[np.int64], chosen: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The bounds of some spans one after the other, and the places of what is in them."""
+    """The bounds of some spans one after the other, and the places of what is in them.
+
+    >>> bounds, places = spans_of(np.array([0, 2, 3, 6]), [2, 0])
+    >>> bounds.tolist(), places.tolist()
+    ([0, 3, 5], [3, 4, 5, 0, 1])
+    """
     chosen = np.arange(len(bounds) - 1)[chosen]
     sizes = np.diff(bounds)[chosen]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

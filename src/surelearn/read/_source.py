@@ -192,7 +192,11 @@ def settings_of(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
 def told_formats(
     source: Any, filesystem: Any = None, formats: Endings = FORMATS
 ) -> set[str | None]:
-    """The formats that the file names show; None for a name that shows none."""
+    """The formats that the file names show; None for a name that shows none.
+
+    >>> told_formats("reviews.csv.gz"), told_formats("reviews")
+    ({'csv'}, {None})
+    """
     if not isinstance(source, str | os.PathLike | list | tuple):
         return set()
     return {format_of(file, formats) for file in files_of(source, filesystem, formats, None)}

@@ -86,6 +86,12 @@ class Entry:
         Markdown: what was done, and what stands in for data that is not open.
     is_timed : bool
         Whether cases measure time: they are then run one after the other, with no other case.
+
+    Examples
+    --------
+    >>> from surelearn.reproduce import chosen
+    >>> chosen(["lecture-ecoc"])["lecture-ecoc"].is_timed
+    False
     """
 
     name: str

@@ -42,7 +42,14 @@ DOCUMENTS = {
 
 
 def entries(document: str) -> tuple[Entry, ...]:
-    """The entries of a document, in its order."""
+    """The entries of a document, in its order.
+
+    Examples
+    --------
+    >>> from surelearn.reproduce import entries
+    >>> entries("active")[0].name
+    'active-figure1'
+    """
     found: tuple[Entry, ...] = import_module(DOCUMENTS[document].module).ENTRIES
     return found
 

@@ -9,7 +9,12 @@ from surelearn import _check, _core
 
 
 class Step(NamedTuple):
-    """The step of a rule: ``mu += alpha sigma g`` and ``sigma^-1 += gain g g'``."""
+    """The step of a rule: ``mu += alpha sigma g`` and ``sigma^-1 += gain g g'``.
+
+    >>> from surelearn.rules import PA
+    >>> PA().step(0.0, 2.0)
+    Step(alpha=0.5, gain=0.0)
+    """
 
     alpha: float
     gain: float
@@ -17,7 +22,14 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Base class of all rules. A subclass has a name and parameters."""
+    """Base class of all rules. A subclass has a name and parameters.
+
+    >>> from surelearn.rules import AROW
+    >>> AROW(r=1.0).replace(r=2.0)
+    AROW(r=2.0)
+    >>> AROW().params(), AROW().first_order
+    ({'r': 1.0}, False)
+    """
 
     name: ClassVar[str]
 

@@ -162,6 +162,11 @@ class SCW1(_SoftConfident):
     References
     ----------
     Wang, Zhao & Hoi 2012, Exact Soft Confidence-Weighted Learning.
+
+    Examples
+    --------
+    >>> SCW1(phi=1.0, C=0.1).step(0.0, 1.0).alpha  # at most C
+    0.1
     """
 
     name = "scw1"
@@ -181,6 +186,12 @@ class SCW2(_SoftConfident):
     References
     ----------
     Wang, Zhao & Hoi 2012, Exact Soft Confidence-Weighted Learning.
+
+    Examples
+    --------
+    >>> alpha, gain = SCW2(phi=1.0, C=1.0).step(0.0, 1.0)
+    >>> round(alpha, 3), round(gain, 3)
+    (0.516, 0.667)
     """
 
     name = "scw2"

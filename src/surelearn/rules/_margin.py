@@ -51,6 +51,12 @@ class Probit(Rule):
     References
     ----------
     Minka 2001, A Family of Algorithms for Approximate Bayesian Inference; Graepel et al. 2010.
+
+    Examples
+    --------
+    >>> right, wrong = Probit().step(2.0, 1.0), Probit().step(-2.0, 1.0)
+    >>> round(right.alpha, 3), round(wrong.alpha, 3)  # it learns from right predictions as well
+    (0.113, 1.319)
     """
 
     name = "probit"
@@ -89,6 +95,11 @@ class NHERD(_Aggressive):
     References
     ----------
     Crammer & Lee 2010, Learning via Gaussian Herding.
+
+    Examples
+    --------
+    >>> NHERD(C=1.0).step(0.0, 1.0)
+    Step(alpha=0.5, gain=3.0)
     """
 
     name = "nherd"
@@ -105,6 +116,11 @@ class SecondOrderPerceptron(Rule):
     ----------
     Cesa-Bianchi, Conconi & Gentile 2005, A Second-Order Perceptron Algorithm. Their matrix starts
     at ``1 / initial_variance``.
+
+    Examples
+    --------
+    >>> SecondOrderPerceptron().step(0.0, 1.0)
+    Step(alpha=0.5, gain=1.0)
     """
 
     name = "sop"
@@ -119,6 +135,11 @@ class Perceptron(Rule):
     References
     ----------
     Rosenblatt 1958, The Perceptron. With ``average=True``: Freund & Schapire 1999.
+
+    Examples
+    --------
+    >>> Perceptron().step(-0.5, 1.0), Perceptron().step(0.5, 1.0)
+    (Step(alpha=1.0, gain=0.0), Step(alpha=0.0, gain=0.0))
     """
 
     name = "perceptron"
@@ -133,6 +154,11 @@ class PA(Rule):
     References
     ----------
     Crammer et al. 2006, Online Passive-Aggressive Algorithms.
+
+    Examples
+    --------
+    >>> PA().step(-0.5, 2.0)  # 1.5 short of margin 1; |g|^2 = 2
+    Step(alpha=0.75, gain=0.0)
     """
 
     name = "pa"
@@ -152,6 +178,11 @@ class PA1(_Aggressive):
     References
     ----------
     Crammer et al. 2006, Online Passive-Aggressive Algorithms (PA-I).
+
+    Examples
+    --------
+    >>> PA1(C=0.2).step(-0.5, 2.0)
+    Step(alpha=0.2, gain=0.0)
     """
 
     name = "pa1"
@@ -171,6 +202,11 @@ class PA2(_Aggressive):
     References
     ----------
     Crammer et al. 2006, Online Passive-Aggressive Algorithms (PA-II).
+
+    Examples
+    --------
+    >>> PA2(C=1.0).step(-0.5, 2.0)
+    Step(alpha=0.6, gain=0.0)
     """
 
     name = "pa2"

@@ -30,6 +30,12 @@ class Sequences(NamedTuple):
         the first token of a sequence. None if there are no such templates.
     bounds : ndarray of shape (n_sequences + 1,)
         The tokens of sequence i are ``bounds[i]`` up to ``bounds[i + 1]``.
+
+    Examples
+    --------
+    >>> rows = Sequences(sparse.eye_array(3, format="csr"), None, np.array([0, 2, 3]))
+    >>> rows.part(1, 2).X.toarray()
+    array([[0., 0., 1.]])
     """
 
     X: Any

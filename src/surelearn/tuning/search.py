@@ -31,7 +31,15 @@ _FINALISTS = 13
 
 
 class Tuning(NamedTuple):
-    """The result of `tune`: the fitted winner, and a table of all candidates."""
+    """The result of `tune`: the fitted winner, and a table of all candidates.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, tune
+    >>> X, y = [[0, 1], [1, 0], [0, 2], [3, 0], [1, 2], [2, 1]], [0, 1, 0, 1, 0, 1]
+    >>> tune(SureClassifier(random_state=0), X, y, [{}, {"rule": "pa"}]).default_is_best
+    True
+    """
 
     best: SureClassifier
     table: Standings

@@ -41,6 +41,14 @@ class Standings(Table):
         absent if there was no such round.
     failure : ndarray of str
         Why a candidate failed; the column is absent if none did.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, tune
+    >>> X, y = [[0, 1], [1, 0], [0, 2], [3, 0], [1, 2], [2, 1]], [0, 1, 0, 1, 0, 1]
+    >>> _, table = tune(SureClassifier(random_state=0), X, y, {"rule": ["arow", "pa"]})
+    >>> table.columns[:3]
+    ('parameters', 'error', 'deviation')
     """
 
     _kind = "Standings"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _solving, _training
-from surelearn.cli._options import Json, Quiet, reads
-from surelearn.cli._training import CheckpointEvery, Jobs, Output, Passes, Resume, Rule, Seed
+from surelearn.cli._options import reads, takes
+from surelearn.cli._training import Output, Passes, Rule, Run
 from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ LossWeight = Annotated[
 ]
 
 
+@takes("run", Run)
 @reads(SENTENCES)
 def train(
     files: Files,
@@ -54,12 +55,7 @@ def train(
     C: LossWeight = None,
     rule: Rule = None,
     passes: Passes = None,
-    resume: Resume = False,
-    checkpoint_every: CheckpointEvery = "60s",
-    jobs: Jobs = None,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    run: Run,
 ) -> None:
     """Train a tagger on files.
 
@@ -82,22 +78,22 @@ def train(
         "templates": _templates(template, templates, reading.get("columns")),
         "n_features": n_features,
         "rule": None if rule is None else _options.rule(rule),
-        "n_jobs": jobs,
+        "n_jobs": run.jobs,
         "l2": l2,
         "l1": l1,
         "C": C,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
     with _training.writing(output, files) as checkpoint:
-        tagger, going_on = _prepared(output, asked, kind=model, resume=resume, seed=seed)
-        how: dict[str, Any] = {"quiet": quiet, "resume": going_on, **reading}
+        tagger, going_on = _prepared(output, asked, kind=model, resume=run.resume, seed=run.seed)
+        how: dict[str, Any] = {"quiet": run.quiet, "resume": going_on, **reading}
         if _kind(tagger) == "sure":
-            how |= {"every": checkpoint_every, "passes": passes}
+            how |= {"every": run.checkpoint_every, "passes": passes}
             report, said = _learnt(tagger, files, checkpoint, begin, **how)
         else:
             _check_option("passes", passes, _kind(tagger))
             report, said = _solved(tagger, files, checkpoint, begin, **how)
-    if as_json:
+    if run.as_json:
         _options.print_json(report)
     else:
         typer.echo(said)
