@@ -26,7 +26,7 @@ test-all: .venv/slow.stamp sanitize properties docs   ## slow: sanitizers, manua
 
 # Runs the examples of the gallery; warnings are errors.
 docs: .venv/docs.stamp          ## the manual, in docs/_build/html
-	.venv/bin/sphinx-build -q -W --keep-going -j auto -c docs . docs/_build/html
+	.venv/bin/sphinx-build -q -W --keep-going -c docs . docs/_build/html
 	@echo "The manual is in docs/_build/html/index.html."
 
 lint: .venv/test.stamp          ## formatting, types, import contract, spelling, budgets

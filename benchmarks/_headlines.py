@@ -1,9 +1,13 @@
-"""The figures of the front page, taken from the results; must not know how they were measured."""
+"""The figures of the front page, taken from the results; must not know how they were measured.
+
+`lost_sets` is for docs/comparison.md.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +61,23 @@ def _to_accuracy() -> Headline:
         "; ".join(f"{peer} {figure}" for peer, figure in found.items()),
         "benchmarks/time_to_accuracy.py",
     )
+
+
+def lost_sets() -> Iterator[dict[str, Any]]:
+    """Sets on which a peer as it comes is faster, or more accurate than ours can be, as claims."""
+    result = _result("time_to_accuracy")
+    work = result["claims"][0]["work"]
+    for figure in result["figures"]:
+        if figure["ratio"] is None or figure["ratio"] >= 1:
+            continue
+        ours, theirs = 100 * figure["our accuracy"], 100 * figure["accuracy"]
+        unreached = f"not reached: {ours:.2f} beside {theirs:.2f} %"
+        yield {
+            "work": f"{work}: {figure['set']}",
+            "against": figure["contestant"],
+            "figure": f"{figure['ratio']:.2g}x" if figure["ratio"] else unreached,
+            "goal": "-",
+        }
 
 
 def _times(figure: str) -> float:

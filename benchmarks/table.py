@@ -1,22 +1,37 @@
-"""Write the tables of the README and of benchmarks/README.md from the results.
+"""Write the tables of README.md, benchmarks/README.md and docs/comparison.md from the results.
 
-``python benchmarks/table.py`` replaces what stands between the marker lines of both pages: the six
-figures of the front page, and the table of all claims.
+``python benchmarks/table.py`` replaces what stands between the marker lines of these pages: the six
+figures of the front page, the table of all claims, and the comparison with peers.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from _headlines import headlines as _headlines
+from _headlines import lost_sets
 from _measure import RESULTS, stop
 
+sys.path.append(str(Path(__file__).parents[1]))
+from experiments.as_it_comes import page as as_it_comes
+from experiments.peers import page as peers
+
 HERE = Path(__file__).parent
-PAGES = (HERE.parent / "README.md", HERE / "README.md")
+PAGES = (HERE.parent / "README.md", HERE / "README.md", HERE.parent / "docs" / "comparison.md")
+#: The peers of docs/comparison.md, and by which words a claim is one beside them.
+PEERS = {
+    "scikit-learn": ("scikit-learn", "LinearSVC", "LogisticRegression", "SGDClassifier"),
+    "Vowpal Wabbit": ("Vowpal Wabbit",),
+    "River": ("River",),
+    "fastText": ("fastText",),
+    "CRFsuite": ("CRFsuite",),
+    "pgmpy": ("pgmpy",),
+}
 
 
 def _results() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -37,6 +52,93 @@ def claims() -> list[str]:
         for script, claim in _results()
     ]
     return _table(("work", "against", "measured", "goal", "script"), rows)
+
+
+def figures() -> list[str]:
+    """All claims beside a peer, one table for each peer."""
+    lines = []
+    for peer in PEERS:
+        beside = [(script, claim) for script, claim in _results() if _peer(claim) == peer]
+        if beside:
+            lines += [f"### {peer}", "", *_compared(beside), ""]
+    return lines[:-1]
+
+
+def behind() -> list[str]:
+    """Claims in which a peer is ahead, and text sets on which it is."""
+    claims = [(script, claim) for script, claim in _results() if _peer(claim) and _lost(claim)]
+    return _compared([*claims, *(("time_to_accuracy.py", claim) for claim in lost_sets())])
+
+
+def missed() -> list[str]:
+    """Goals beside a peer that were missed although the peer is not ahead."""
+    return _compared(
+        (script, claim)
+        for script, claim in _results()
+        if _peer(claim) and not claim["met"] and not _lost(claim)
+    )
+
+
+def accuracy() -> list[str]:
+    """Text sets on which a peer is more accurate, or faster, as the experiments list them."""
+    found = peers.results()
+    lists = {
+        "Every learner tuned alike, settings of ours chosen on training rows:": peers.trailing(
+            found, peers.CHOSEN
+        ),
+        "`SureClassifier()` with its defaults, peers tuned:": peers.trailing(found, peers.DEFAULT),
+        "`SureTextClassifier()` and peers as they come, from raw texts:": as_it_comes.behind(
+            as_it_comes.results()
+        ),
+        "Time of one fit, every learner tuned alike:": peers.faster(found, peers.CHOSEN),
+    }
+    lines = []
+    for title, lost in lists.items():
+        lines += [title, "", *(list(lost) or ["- nowhere"]), ""]
+    return lines[:-1]
+
+
+def _peer(claim: dict[str, Any]) -> str | None:
+    """The peer that a claim is beside."""
+    found = (peer for peer, words in PEERS.items() if any(w in claim["against"] for w in words))
+    return next(found, None)
+
+
+def _ratio(claim: dict[str, Any]) -> float | None:
+    """How many times as fast as the peer; None if the claim is not one of time."""
+    if fast := re.match(r"([0-9.]+)x(?! the time)", claim["figure"]):
+        return float(fast[1])
+    slow = re.search(r"\(([0-9.]+) times as long\)", claim["figure"])
+    return 1 / float(slow[1]) if slow else None
+
+
+def _lost(claim: dict[str, Any]) -> bool:
+    ratio = _ratio(claim)
+    if ratio is None:
+        return not claim["met"]
+    # A ratio of 0.97 is printed as 1.0x: the verdict tells.
+    return ratio < 1 or (claim["goal"] == ">= 1x" and not claim["met"])
+
+
+def _compared(claims: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
+    """Claims as a table of docs/comparison.md."""
+    rows = [
+        (
+            claim["work"],
+            claim["against"],
+            claim["figure"],
+            _verdict(claim),
+            f"[{script}](../benchmarks/{script})",
+        )
+        for script, claim in claims
+    ]
+    return _table(("task", "compared with", "surelearn", "goal", "script"), rows)
+
+
+def _verdict(claim: dict[str, Any]) -> str:
+    if claim["goal"] == "-":
+        return "-"
+    return f"{claim['goal']}: {'met' if claim['met'] else '**missed**'}"
 
 
 def headlines() -> list[str]:
@@ -68,7 +170,14 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def renewed(page: str) -> str:
     """The page with its tables written anew; it has at least one."""
-    made = {"claims": claims, "headlines": lambda: [*headlines(), "", verdict()]}
+    made = {
+        "claims": claims,
+        "headlines": lambda: [*headlines(), "", verdict()],
+        "figures": figures,
+        "behind": behind,
+        "missed": missed,
+        "accuracy": accuracy,
+    }
     marked = [name for name in made if f"<!-- {name}:begin -->\n" in page]
     if not marked:
         stop(f"A page must have markers of a table ({', '.join(made)}), got none.")

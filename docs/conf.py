@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -42,6 +43,7 @@ include_patterns = [
 ]
 exclude_patterns = ["docs/_build", "docs/_ext", "docs/gallery/*.py.md5"]
 language = "en"
+smartquotes = False  # options of commands keep their two hyphens
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -51,6 +53,7 @@ suppress_warnings = ["myst.header"]
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
+templates_path = [str(ROOT / "docs" / "_ext")]  # autosummary looks below the root
 autodoc_typehints = "none"  # the docstrings name types with shapes
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()

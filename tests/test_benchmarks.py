@@ -1,4 +1,4 @@
-"""The tables of both READMEs are those of the results, and every script is run and listed."""
+"""The tables of the pages are those of the results, and every script is run and listed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table(monkeypatch):
     return import_module("table")
 
 
-@pytest.mark.parametrize("name", ["README.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("name", ["README.md", "benchmarks/README.md", "docs/comparison.md"])
 def test_the_tables_are_those_of_the_results(table, name):
     text = (ROOT / name).read_text(encoding="utf-8")
     assert table.renewed(text) == text, "run 'python benchmarks/table.py'"
@@ -60,6 +60,47 @@ def test_the_front_page_tells_how_many_speedups_were_missed(table):
     speedups = [row for row in rows if row[2].endswith("x (missed)") or "x (medians" in row[2]]
     missed = [row for row in speedups if row[3].startswith(">=") and "(missed)" in row[2]]
     assert f" {len(missed)} of the missed ones ask for a speedup" in table.verdict()
+
+
+def test_every_claim_beside_a_peer_is_compared_once(table):
+    names = [name for words in table.PEERS.values() for name in words]
+    claims = [line.strip("| ").split(" | ")[:2] for line in table.claims()[2:]]
+    beside = [pair for pair in claims if any(name in pair[1] for name in names)]
+    rows = [line.strip("| ").split(" | ")[:2] for line in table.figures() if "](" in line]
+    assert sorted(rows) == sorted(beside)
+
+
+@pytest.mark.parametrize(
+    ("figure", "goal", "met", "listed"),
+    [
+        ("0.9x (medians 1.1x)", ">= 2x", False, "behind"),
+        ("0.7x", "-", True, "behind"),
+        ("1.0x", ">= 1x", False, "behind"),  # 0.97, rounded
+        ("97.2 % (1.8 times as long)", "not below", True, "behind"),
+        ("547 MB", "not above", False, "behind"),
+        ("1.7x", ">= 2x", False, "missed"),
+        ("2.2x", ">= 2x", True, None),
+        ("93.56", "within 0.05", True, None),
+    ],
+)
+def test_a_loss_to_a_peer_is_listed(table, monkeypatch, figure, goal, met, listed):
+    claim = {"work": "a task", "figure": figure, "goal": goal, "met": met}
+    both = [{**claim, "against": against} for against in ("River", "one core")]
+    monkeypatch.setattr(table, "_results", lambda: [("one_row.py", claim) for claim in both])
+    monkeypatch.setattr(table, "lost_sets", list)
+    for name in ("behind", "missed"):
+        rows = getattr(table, name)()[2:]
+        assert [row.split(" | ")[1] for row in rows] == (["River"] if name == listed else [])
+
+
+def test_text_sets_that_are_lost_are_listed(table):
+    result = json.loads((FOLDER / "results" / "time_to_accuracy.json").read_text(encoding="utf-8"))
+    ratios = {(f["set"], f["contestant"]): f["ratio"] for f in result["figures"]}
+    lost = {key for key, ratio in ratios.items() if ratio is not None and ratio < 1}
+    rows = [row for row in table.behind() if "time_to_accuracy" in row]
+    assert len(rows) == len(lost)
+    for name, peer in lost:
+        assert any(f": {name} | {peer} | " in row for row in rows)
 
 
 def test_a_page_needs_its_markers(table):

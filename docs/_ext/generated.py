@@ -157,6 +157,20 @@ def save(path: Path, lines: Iterator[str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def skipped(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a class's own text describes, and scikit-learn's plumbing."""
+    described = isinstance(member, property) and name.endswith("_")
+    plumbing = re.fullmatch(r"get_metadata_routing|set_\w+_request", name)
+    return True if described or plumbing else None
+
+
+def reworded(app: Any, what: str, name: str, part: Any, options: Any, lines: list[str]) -> None:
+    """Take a link to scikit-learn's manual out of what its classes pass on."""
+    lines[:] = [re.sub(r":ref:`([^<`]+?) *<[^`]*>`", r"\1", line) for line in lines]
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("config-inited", write)  # before Sphinx looks for pages
+    app.connect("autodoc-skip-member", skipped)
+    app.connect("autodoc-process-docstring", reworded)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -109,7 +109,7 @@ class CRFTagger(BatchTagger):
     Attributes
     ----------
     classes_, features_, coef_, sigma_, transitions_, transitions_sigma_, start_, start_sigma_
-        As in `SureTagger`, as are end_, end_sigma_ and temperature_. Weights that the data cannot
+        As in `SureTagger`, as are `end_`, `end_sigma_` and `temperature_`. Weights that the data cannot
         tell have a mean of 0 and a variance of 1 / l2.
     objective_ : float
         The minimum that was found.

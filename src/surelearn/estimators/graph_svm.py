@@ -97,7 +97,7 @@ class GraphSVM(BatchGraphs):
     Attributes
     ----------
     classes_, coef_, sigma_, intercept_, intercept_sigma_, pairwise_, pairwise_sigma_
-        As in `SureGraphClassifier`, as are n_features_in_, edge_types_ and temperature_.
+        As in `SureGraphClassifier`, as are `n_features_in_`, `edge_types_` and `temperature_`.
     objective_ : float
         The minimum that was found.
     gap_ : float or None

@@ -100,7 +100,7 @@ class SVMTagger(BatchTagger):
     Attributes
     ----------
     classes_, features_, coef_, sigma_, transitions_, transitions_sigma_, start_, start_sigma_
-        As in `SureTagger`, as are end_, end_sigma_ and temperature_.
+        As in `SureTagger`, as are `end_`, `end_sigma_` and `temperature_`.
     objective_ : float
         The minimum that was found.
     gap_ : float or None

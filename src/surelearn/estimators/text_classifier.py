@@ -47,11 +47,11 @@ _Hashed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 class SureTextClassifier(SureClassifier):
-    r"""A `SureClassifier` over hashed words that takes texts and explains itself in words.
+    """A `SureClassifier` over hashed words that takes texts and explains itself in words.
 
-    Where that class takes rows, this one takes texts: `fit`, `partial_fit`, `predict` and the like
-    a list of str or bytes or a column of pandas, polars or Arrow; `learn_one`, `predict_one` and
-    `explain` one str.
+    Methods take texts in place of rows: `fit`, `partial_fit`, `predict` and the like take a list of
+    str or bytes, or a column of pandas, polars or Arrow; `learn_one`, `predict_one` and `explain`
+    take one str.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ random_state, verbose
     stop_words : {"english"}, list or None, default None
         Words that are left out.
     n_features : int or "auto", default "auto"
-        Places that words are hashed to. ``"auto"``: 2**18 for single words or characters, 2**20 for
-        longer n-grams. scikit-learn has 2**20 for both: for words a quarter of it costs less than
-        0.1 points on our text sets, and many classes take a quarter of the memory and half the
-        time.
+        Places that words are hashed to. ``"auto"``: ``2**18`` for single words or characters,
+        ``2**20`` for longer n-grams. scikit-learn has ``2**20`` for both: for words a quarter of it
+        costs less than 0.1 points on our text sets, and many classes take a quarter of the memory
+        and half the time.
     norm : {"l1", "l2"} or None, default "l2"
         Length that every text is brought to.
     log_counts : bool, default True
@@ -84,8 +84,8 @@ random_state, verbose
     keep_names : bool, default True
         Whether to remember the first word met in each place, for `explain`.
     n_jobs : int or None, default None
-        Threads that read texts; None: one, -1: as many as there are cores. Threads that learn
-        shards, where there are any; None, too, stands for all cores then. Never changes the result.
+        Threads that read texts; None: one, -1: as many as there are cores. With `n_shards` it is
+        also the number of threads that learn shards; None: all cores. Never changes the result.
 
     Attributes
     ----------
