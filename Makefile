@@ -54,7 +54,7 @@ fuzz: .venv/slow.stamp          ## new examples for the property tests, damaged 
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
 	printf '%s\n' jsonl csv conll conllu groups parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 
-bench: .venv/bench.stamp        ## every claim, measured; rewrites the tables of both READMEs
+bench: .venv/bench.stamp        ## every claim, measured; rewrites the tables of the pages
 	for script in $(BENCHMARKS); do $(PY) $$script || exit 1; done
 	$(PY) benchmarks/table.py
 

@@ -159,7 +159,7 @@ def claims_of(figures: list[dict[str, Any]]) -> list[Claim]:
         mean = statistics.geometric_mean(reached) if reached else 0.0
         figure = f"{mean:.1f}x, reached on {len(reached)} of {len(ratios)} sets"
         met = mean >= GOAL and len(reached) == len(ratios)
-        claims.append(Claim(work, peer, figure, f">= {GOAL:g}x on all sets", met))
+        claims.append(Claim(work, peer, figure, f"mean >= {GOAL:g}x, reached on all sets", met))
     return claims
 
 

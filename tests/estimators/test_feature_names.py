@@ -259,8 +259,10 @@ def test_wrong_dicts_are_named(x, error, message):
 
 
 def test_feature_numbers_need_a_width_first():
-    with pytest.raises(ValueError, match="x must be an array or a sparse row at first, got a dict"):
+    with pytest.raises(ValueError, match="first dict must have names.* as keys, got 0"):
         SureClassifier().learn_one({0: 1.0}, "good")
+    with pytest.raises(ValueError, match=r"as keys, got \('a', 'b'\)\. For numbers"):
+        SureClassifier().learn_one({("a", "b"): 1.0}, "good")
 
 
 def test_a_row_without_names_is_a_row():

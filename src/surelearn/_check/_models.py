@@ -242,11 +242,13 @@ def same_labels(known: NDArray[Any], classes: NDArray[Any]) -> None:
         )
 
 
-def size_known(n_features: int | None) -> int:
+def size_known(n_features: int | None, key: object) -> int:
+    """The number of features; raises for a dict that is numbered before any array has come."""
     if n_features is None:
         raise ValueError(
-            "x must be an array or a sparse row at first, got a dict: the number of features is "
-            "not known yet."
+            f"the first dict must have names of features (str) as keys, got {key!r}. For numbers "
+            "as keys, learn from an array or a sparse row first: it says how many features there "
+            "are."
         )
     return n_features
 

@@ -133,7 +133,7 @@ class Linear(Estimator[RowModel]):
             names = FeatureNames()  # for the first row; its names are remembered once it is learnt
         if names is not None:
             return names.row(x, who, learning=learning), SIZE
-        n_features = _check.size_known(known)
+        n_features = _check.size_known(known, next(iter(x), None))
         columns = self.__dict__.get("feature_names_in_")
         if columns is not None and by_name:
             return by_column(x, who, columns.tolist()), n_features
