@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from surelearn import SureClassifier, SureTextClassifier, rules
+from surelearn import SureClassifier, SureTextClassifier, _core, rules
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.probability import label_probabilities
 from surelearn.text import HashingVectorizer
@@ -163,3 +164,25 @@ def test_bits_of_rare_words():
     known = json.loads(SUMS.read_text())
     for key, array in found.items():
         assert hashlib.sha256(array.tobytes()).hexdigest()[:16] == known[key], key
+
+
+def test_the_core_takes_no_rounded_function_from_the_c_library():
+    """Its exp and log depend on the processor: the core has its own, in normal.hpp."""
+    command = ["nm", "-D", "--undefined-only", _core.__file__]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    taken = {line.split()[-1].split("@")[0].rstrip("fl") for line in listed.splitlines()}
+    rounded = {
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "pow",
+        "erf",
+        "erfc",
+        "tanh",
+    }
+    assert "sqrt" in taken  # which rounds once, everywhere alike
+    assert not taken & rounded

@@ -144,6 +144,7 @@ def plt(monkeypatch, tmp_path):
     """pyplot without windows, in an empty folder and without the real data sets."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
+    pyplot.close("all")  # what other tests left open
     monkeypatch.delenv("SURELEARN_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     yield pyplot

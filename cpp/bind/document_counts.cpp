@@ -114,14 +114,18 @@ void add(Documents& self, std::uint64_t n, const Vector<std::int64_t>& features,
         }
     }
     if (features.shape(0) != counts.shape(0)) throw nb::value_error("a count for each feature");
+    const nb::gil_scoped_release release;
     const auto lock = self.lock.write();
     self.counts.add(n, view(features), view(counts));
 }
 
 [[nodiscard]] auto idf_of(Documents& self) {
-    const auto lock = self.lock.read();
     NewArray<double> out({self.counts.n_features()});
-    for (std::size_t j = 0; j < self.counts.n_features(); ++j) out.data[j] = self.counts.idf(j);
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = self.lock.read();
+        for (std::size_t j = 0; j < self.counts.n_features(); ++j) out.data[j] = self.counts.idf(j);
+    }
     return out.give();
 }
 
@@ -157,6 +161,7 @@ void bind_document_counts(nb::module_& m) {
         .def("idf", &idf_of, "The factor of each feature.")
         .def_prop_ro("n",
                      [](Documents& self) {
+                         const nb::gil_scoped_release release;
                          const auto lock = self.lock.read();
                          return self.counts.n();
                      })

@@ -13,8 +13,8 @@ namespace {
 using Matrix2 = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// A block whose rows and support points all have kernel values.
-KernelBlock block_of(const Dual& dual, const Matrix2& values, const Vector<double>& norms,
-                     const Vector<std::int64_t>& own, const Vector<std::int64_t>& columns) {
+KernelBlock kernel_block(const Dual& dual, const Matrix2& values, const Vector<double>& norms,
+                         const Vector<std::int64_t>& own, const Vector<std::int64_t>& columns) {
     const std::size_t n = values.shape(0);
     if (n == 0 || norms.shape(0) != n || own.shape(0) != n) {
         throw nb::value_error("a row for each row expected");
@@ -51,7 +51,7 @@ bool learn(Dual& dual, const AnyRule& rule, const Matrix2& values, const Vector<
            const Vector<std::int8_t>& y, const std::optional<Vector<double>>& weight,
            const Writable<std::uint64_t>& done, const Writable<double>& scores,
            std::size_t threads) {
-    const KernelBlock block = block_of(dual, values, norms, own, columns);
+    const KernelBlock block = kernel_block(dual, values, norms, own, columns);
     const std::size_t n = block.size();
     if (y.shape(0) != n || scores.shape(0) != n || (weight && weight->shape(0) != n)) {
         throw nb::value_error("a label for each row expected");

@@ -94,6 +94,12 @@ struct Hasher {
     RwLock naming;
 };
 
+/// The lock on names. It is waited for without the GIL: a transform may hold it for seconds.
+[[nodiscard]] std::unique_ptr<RwLock::Writer> held(RwLock& lock) {
+    const nb::gil_scoped_release release;
+    return std::make_unique<RwLock::Writer>(lock);
+}
+
 /// Refuses texts that can only be read with alphabets, before there are any.
 void check_readable(const Hasher& self, const Texts& texts) {
     const bool plain = self.analysis.unit == Analysis::Unit::word &&
@@ -162,7 +168,7 @@ template <class T>
 void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
                    const Vector<std::int64_t>& word_ends, const Vector<std::int64_t>& spaces,
                    const Vector<std::int64_t>& space_ends) {
-    const auto lock = self.naming.write();
+    const auto lock = held(self.naming);
     if (self.words) return;  // another thread may be reading them
     self.words.emplace(view(words), view(word_ends));
     self.spaces.emplace(view(spaces), view(space_ends));
@@ -172,7 +178,7 @@ void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
 
 /// (features, ends of their words, words, which of them clash), in the order they were met.
 [[nodiscard]] auto names_of(Hasher& self) {
-    const auto lock = self.naming.write();
+    const auto lock = held(self.naming);
     std::vector<std::int64_t> features;
     std::vector<std::int64_t> ends;
     std::vector<std::uint8_t> shared;
@@ -190,7 +196,7 @@ void use_alphabets(Hasher& self, const Vector<std::int64_t>& words,
 /// The word of each feature, or None.
 [[nodiscard]] nb::typed<nb::list, nb::object> find_names(
     Hasher& self, const std::vector<std::int64_t>& features) {
-    const auto lock = self.naming.write();
+    const auto lock = held(self.naming);
     nb::typed<nb::list, nb::object> words;
     for (const std::int64_t feature : features) {
         const bool there = self.names && feature >= 0 && feature < self.counting.n_features;
@@ -220,7 +226,7 @@ void restore_names(Hasher& self, const Vector<std::int64_t>& features,
                       shared.data()[i] != 0);
         begin = end;
     }
-    const auto lock = self.naming.write();
+    const auto lock = held(self.naming);
     self.names.emplace(std::move(names));
 }
 
@@ -287,19 +293,23 @@ void bind_text(nb::module_& m) {
         .def(
             "meet",
             [](Hasher& self, const Names& names) {
-                const auto lock = self.naming.write();
+                const auto lock = held(self.naming);
                 if (self.names) self.names->absorb(names);
             },
             nb::arg("names"), "Take over names that were met apart, after all that are here.")
-        .def("keep_names", [](Hasher& self) { self.names.emplace(); })
+        .def("keep_names",
+             [](Hasher& self) {
+                 const auto lock = held(self.naming);
+                 self.names.emplace();
+             })
         .def_prop_ro("n_names",
                      [](Hasher& self) {
-                         const auto lock = self.naming.write();
+                         const auto lock = held(self.naming);
                          return self.names ? self.names->size() : 0;
                      })
         .def_prop_ro("clashes",
                      [](Hasher& self) {
-                         const auto lock = self.naming.write();
+                         const auto lock = held(self.naming);
                          return self.names ? self.names->clashes() : 0;
                      })
         .def("find_names", &find_names, nb::arg("features"), "The word of each feature, or None.")

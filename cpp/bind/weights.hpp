@@ -183,8 +183,9 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
 }
 
 /// Numbers of rows that are there; none: all rows.
-[[nodiscard]] inline std::span<const std::int64_t> some_of(
+[[nodiscard]] inline std::optional<std::span<const std::int64_t>> some_of(
     const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers) {
+    if (!numbers) return std::nullopt;
     for (const std::int64_t i : view(numbers)) {
         const bool inside = i >= 0 && static_cast<std::size_t>(i) < rows.size();
         if (!inside) throw nb::index_error("row out of range");
@@ -195,7 +196,8 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
 /// Calls f(row, place of its results) for every row, or those of some numbers, sharing the model
 /// with other readers.
 template <Weights W, class F>
-void each_row(Model<W>& model, const Rows& rows, F&& f, std::span<const std::int64_t> some = {}) {
+void each_row(Model<W>& model, const Rows& rows, F&& f,
+              std::optional<std::span<const std::int64_t>> some = {}) {
     check_width(model, rows);
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
@@ -203,9 +205,9 @@ void each_row(Model<W>& model, const Rows& rows, F&& f, std::span<const std::int
         [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
             RowBuffer<Index, Value> buffer;
             const std::size_t K = model.shape().n_columns;
-            const std::size_t n = some.empty() ? matrix.size() : some.size();
+            const std::size_t n = some ? some->size() : matrix.size();
             for (std::size_t i = 0; i < n; ++i) {
-                const std::size_t number = some.empty() ? i : static_cast<std::size_t>(some[i]);
+                const std::size_t number = some ? static_cast<std::size_t>((*some)[i]) : i;
                 f(matrix.row(number, buffer), i * K, K);
             }
         },
@@ -250,7 +252,7 @@ template <Weights W>
 std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin(
     Model<W>& model, const Rows& rows, const std::optional<Vector<std::int64_t>>& numbers) {
     const auto some = some_of(rows, numbers);
-    const std::size_t n = some.empty() ? rows.size() : some.size();
+    const std::size_t n = some ? some->size() : rows.size();
     NewArray<double> s({n, model.shape().n_columns});
     NewArray<double> v({n, model.shape().n_columns});
     const auto measure = [&](const auto& row, std::size_t at, std::size_t K) {
@@ -268,7 +270,7 @@ auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::in
            std::size_t threads) {
     check_width(model, rows);
     const auto some = some_of(rows, numbers);
-    const std::size_t n = some.empty() ? rows.size() : some.size();
+    const std::size_t n = some ? some->size() : rows.size();
     NewArray<std::int64_t> best({n}), next({n});
     NewArray<double> gap({n}), v({n});
     {

@@ -6,11 +6,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "surelearn/column_sums.hpp"
 #include "surelearn/simd.hpp"
-#include "surelearn/sparse_difference.hpp"
+#include "surelearn/types.hpp"
 
 namespace surelearn {
 
@@ -121,6 +124,9 @@ public:
             at += wide ? cells.n_columns : count;
         }
         start_.back() = 2 * at;
+        if (at > std::numeric_limits<std::uint32_t>::max()) {
+            throw std::length_error("a loss with listed cells has fewer than 2^32 weights");
+        }
         w_.resize(at);
         column_.resize(at);
         each([&](std::size_t e, std::size_t place) { column_[place] = cells.columns[e]; });

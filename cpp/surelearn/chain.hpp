@@ -7,14 +7,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "surelearn/log_sum_exp.hpp"
 #include "surelearn/normal.hpp"
 #include "surelearn/simd.hpp"
 
@@ -240,7 +242,7 @@ public:
     /// log sum_y exp(score(y)). Computes the sums that `sample` reads.
     double log_partition() {
         sweep_forward(detail::sum_step);
-        return length_ == 0 ? 0.0 : log_sum(forward(length_ - 1));
+        return length_ == 0 ? 0.0 : detail::log_sum_exp(forward(length_ - 1));
     }
 
     /// p[t, j] = Pr[y_t = j], for Pr[y] proportional to exp(score(y)).
@@ -250,7 +252,7 @@ public:
         for (std::size_t t = 0; t < length_; ++t) {
             const auto out = p.subspan(t * n_labels_, n_labels_);
             for (std::size_t j = 0; j < n_labels_; ++j) out[j] = forward(t)[j] + backward(t)[j];
-            normalise(out);
+            detail::softmax(out);
         }
     }
 
@@ -264,7 +266,7 @@ public:
                         forward(t - 1)[i] + step(t, i)[j] + unary(t)[j] + backward(t)[j];
                 }
             }
-            normalise(out);
+            detail::softmax(out);
         }
     }
 
@@ -278,10 +280,10 @@ public:
                 s[i] = forward(t)[i];
                 if (t + 1 < length_) s[i] += step(t + 1, i)[label(path, t + 1)];
             }
-            const double whole = log_sum(s);
+            const double whole = detail::log_sum_exp(s);
             double left = uniform[t];
             std::size_t j = 0;
-            while (j + 1 < n_labels_ && (left -= exp(s[j] - whole)) >= 0.0) ++j;
+            while (j + 1 < n_labels_ && (left -= detail::exp(s[j] - whole)) >= 0.0) ++j;
             path[t] = static_cast<std::int32_t>(j);
         }
     }
@@ -413,25 +415,6 @@ private:
             }
         }
         return kept;
-    }
-
-    /// Turns log weights into probabilities. It does not subtract log Z: with huge scores, rounding
-    /// alone can make log Z differ from the largest weight by more than exp can hold.
-    static void normalise(std::span<double> p) noexcept {
-        const double most = *std::ranges::max_element(p);
-        double sum = 0.0;
-        for (double& x : p) {
-            x = exp(x - most);  // at most 1: cannot overflow
-            sum += x;
-        }
-        for (double& x : p) x /= sum;
-    }
-
-    [[nodiscard]] static double log_sum(std::span<const double> s) noexcept {
-        const double most = *std::ranges::max_element(s);
-        double sum = 0.0;
-        for (const double x : s) sum += exp(x - most);
-        return most + log(sum);
     }
 
     std::size_t length_ = 0;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "surelearn/chain.hpp"

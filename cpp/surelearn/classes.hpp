@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "surelearn/normal.hpp"
+#include "surelearn/label_costs.hpp"
+#include "surelearn/log_sum_exp.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/structured.hpp"
 #include "surelearn/types.hpp"
@@ -59,15 +60,9 @@ public:
     void best(Answer& answer) const noexcept {
         answer = static_cast<Answer>(std::ranges::max_element(scores_) - scores_.begin());
     }
-    void augment_loss(Truth y) noexcept {
-        for (std::size_t z = 0; z < scores_.size(); ++z) {
-            scores_[z] += distance(y, static_cast<Answer>(z));
-        }
-    }
+    void augment_loss(Truth y) noexcept { costs().add(y, scores_); }
     [[nodiscard]] double distance(Truth y, Answer z) const noexcept {
-        if (rows_.cost.empty()) return y == z ? 0.0 : 1.0;
-        return rows_
-            .cost[static_cast<std::size_t>(y) * scores_.size() + static_cast<std::size_t>(z)];
+        return costs().of(y, static_cast<std::size_t>(z));
     }
     [[nodiscard]] double score(Truth y) const noexcept {
         return scores_[static_cast<std::size_t>(y)];
@@ -90,18 +85,17 @@ public:
         }
     }
     double add_expectation(double c, const Parts& parts) {
-        p_.resize(scores_.size());
-        const double log_z = probabilities(p_);
+        const double log_z = find_probabilities();
         each_column([&](std::size_t k, double p) { add_part(k, c * p, parts); });
         return log_z;
     }
     void add_variance(double c, const Parts& parts) {
-        p_.resize(scores_.size());
-        probabilities(p_);
+        find_probabilities();
         each_column([&](std::size_t k, double p) { add_part(k, c * p * (1.0 - p), parts); });
     }
 
 private:
+    [[nodiscard]] LabelCosts costs() const noexcept { return {rows_.cost, scores_.size()}; }
     [[nodiscard]] bool is_margin() const noexcept { return reader_.n_columns() == 1; }
     /// Where the reader writes; with one column, the score of the second class.
     [[nodiscard]] std::span<double> columns() noexcept {
@@ -116,16 +110,10 @@ private:
         if (is_margin()) return f(0, p_[1]);
         for (std::size_t k = 0; k < p_.size(); ++k) f(k, p_[k]);
     }
-    /// Writes the probabilities of classes; log Z.
-    double probabilities(std::span<double> p) const noexcept {
-        const double most = *std::ranges::max_element(scores_);
-        double sum = 0.0;
-        for (std::size_t k = 0; k < p.size(); ++k) {
-            p[k] = detail::exp(scores_[k] - most);
-            sum += p[k];
-        }
-        for (double& x : p) x /= sum;
-        return most + detail::log(sum);
+    /// Finds the probabilities of classes; log Z.
+    double find_probabilities() {
+        p_.assign(scores_.begin(), scores_.end());
+        return detail::softmax(p_);
     }
 
     Reader reader_;

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "surelearn/lines.hpp"
@@ -84,10 +83,11 @@ SURELEARN_WIDEN void sweep_row(T* a, std::size_t i, std::size_t begin, std::size
 
 /// One sweep through the lower half: A -= f f' and s += A x for ascending entries of x.
 template <class T>
-class Sweep {
+class LowerHalfSweep {
 public:
     /// If `f` is null, nothing is subtracted.
-    Sweep(T* a, std::size_t size, const double* f, std::span<const VectorEntry> x, double* s)
+    LowerHalfSweep(T* a, std::size_t size, const double* f, std::span<const VectorEntry> x,
+                   double* s)
         : a_(a), size_(size), f_(f), entries_(x), s_(s), x_(size, 0.0), before_(size + 1, 0) {
         for (const auto& [i, value] : x) {
             x_[i] = value;
@@ -291,7 +291,7 @@ private:
         const bool subtracts = !put_off_.empty();
         const double* const f = subtracts ? put_off_.data() : nullptr;
         const std::size_t numbers = (subtracts ? size_ / 2 : x.size()) * size_;
-        detail::Sweep<T>(table_.data(), size_, f, x, s).run(threads_for(numbers));
+        detail::LowerHalfSweep<T>(table_.data(), size_, f, x, s).run(threads_for(numbers));
         if (!subtracts) return;  // many may multiply at a time, and write nothing
         is_square_ = false;
         put_off_.clear();

@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "surelearn/row_builder.hpp"
-#include "surelearn/types.hpp"
 
 namespace surelearn {
 

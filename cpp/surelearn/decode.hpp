@@ -13,7 +13,6 @@
 
 #include "surelearn/column_order.hpp"
 #include "surelearn/simd.hpp"
-#include "surelearn/types.hpp"
 
 namespace surelearn {
 

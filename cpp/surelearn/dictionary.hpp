@@ -25,11 +25,6 @@ public:
         ends_.push_back(static_cast<std::int64_t>(bytes_.size()));
     }
 
-    void clear() noexcept {
-        bytes_.clear();
-        ends_.clear();
-    }
-
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
     [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
         const auto begin = static_cast<std::size_t>(i == 0 ? 0 : ends_[i - 1]);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,9 +11,9 @@
 #include <new>
 #include <span>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
+#include "surelearn/normal.hpp"
 #include "surelearn/parallel_for.hpp"
 #include "surelearn/row_builder.hpp"
 #include "surelearn/rows.hpp"
@@ -111,7 +110,7 @@ private:
             static_cast<std::size_t>(std::min<std::uint64_t>(n_ + more + 2, most_logs));
         logs_.reserve(wanted);
         while (logs_.size() < wanted) {
-            logs_.push_back(std::log(static_cast<double>(logs_.size())));
+            logs_.push_back(detail::log(static_cast<double>(logs_.size())));
         }
     }
 
@@ -140,7 +139,7 @@ private:
 
     /// From a table where it can be: a logarithm takes as long as hashing a word.
     [[nodiscard]] double log_of(std::uint64_t k) const noexcept {
-        return k < logs_.size() ? logs_[k] : std::log(static_cast<double>(k));
+        return k < logs_.size() ? logs_[k] : detail::log(static_cast<double>(k));
     }
 
     struct Free {

@@ -91,7 +91,6 @@ public:
     void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
     void set_threads(std::size_t threads) noexcept { threads_ = threads; }
     [[nodiscard]] std::size_t bytes() const noexcept { return pi_.size() * sizeof(double); }
-    [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
 
     /// Number of support points.
     [[nodiscard]] std::size_t size() const noexcept { return points_.size(); }

@@ -339,21 +339,21 @@ private:
         means()[i] = static_cast<T>(means()[i] + move);
     }
 
-    /// Copies block (a, b) of the covariance and, on the diagonal, the means of a. `half`
-    /// multiplies the means, |half| the covariance.
+    /// Copies block (a, b) of the covariance and, on the diagonal, the means of a. `share`
+    /// multiplies the means, |share| the covariance.
     void copy_block(std::size_t a, std::size_t b, Full& to, std::size_t to_a, std::size_t to_b,
-                    T half = T{1}) const {
+                    T share = T{1}) const {
         const std::size_t n = shape_.n_rows();
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t at = to_a * n + i;
             for (std::size_t j = 0; j < n; ++j) {
-                to.sigma_.set(at, to_b * n + j, sigma(a * n + i, b * n + j) * std::fabs(half));
+                to.sigma_.set(at, to_b * n + j, sigma(a * n + i, b * n + j) * std::fabs(share));
             }
             if (a != b) continue;
             // Half of the smallest number rounds to zero, which a variance must not be.
             to.sigma_.set(at, at, std::max(to.sigma(at, at), std::numeric_limits<T>::denorm_min()));
             for (std::size_t part = 0; part < (shape_.averaged ? 2 : 1); ++part) {
-                const T mu = means()[part * size_ + a * n + i] * half;
+                const T mu = means()[part * size_ + a * n + i] * share;
                 to.means()[part * to.size_ + to_a * n + i] = mu + T{0};  // no zero with a sign
             }
         }

@@ -2,7 +2,6 @@
 // numbers at a time. Knows neither steps that fail nor how weights are kept.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 

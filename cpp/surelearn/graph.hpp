@@ -328,12 +328,15 @@ private:
         peaks_.resize(n_edges());
         const double* last = nullptr;
         for (std::size_t e = 0; e < n_edges(); ++e) {
-            const std::size_t cells = size(topology_.source(2 * e)) * size(topology_.target(2 * e));
             const double* const table = tables_.data() + table_at_[e];
+            if (table == last) {  // most often all edges share one
+                peaks_[e] = peaks_[e - 1];
+                continue;
+            }
+            last = table;
+            const std::size_t cells = size(topology_.source(2 * e)) * size(topology_.target(2 * e));
             const double peak = detail::largest({table, cells});
             peaks_[e] = std::isfinite(peak) ? peak : 0.0;
-            if (table == last) continue;  // most often all edges share one
-            last = table;
             for (std::size_t c = 0; c < cells; ++c) {
                 exp_tables_[static_cast<std::size_t>(table_at_[e]) + c] =
                     detail::exp(table[c] - peaks_[e]);

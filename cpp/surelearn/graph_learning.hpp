@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "surelearn/cells.hpp"
 #include "surelearn/diagonal.hpp"
 #include "surelearn/graph.hpp"
 #include "surelearn/graph_search.hpp"
@@ -197,10 +197,6 @@ public:
         return graph_.log_partition();
     }
     /// [node, label].
-    void marginals(std::vector<double>& p) {
-        p.resize(nodes_.size() * layout_.n_labels);
-        marginals(std::span(p));
-    }
     void marginals(std::span<double> p) {
         residual_ = graph_.solve(Graph::Kind::sum, graphs_.how).residual;
         for (std::size_t v = 0; v < nodes_.size(); ++v) {
@@ -347,7 +343,7 @@ private:
 template <class T, class Index, class Value>
 using OnlineGraph = GraphDecoder<MeanReader<T>, Index, Value>;
 
-static_assert(SummingDecoder<OnlineGraph<float, std::int32_t, float>, float>);
+static_assert(Decoder<OnlineGraph<float, std::int32_t, float>, float>);
 
 /// Labels of graphs by the largest mean score.
 template <class T, class Index, class Value>

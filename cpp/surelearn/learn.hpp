@@ -10,7 +10,6 @@
 #include <span>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "surelearn/constraints.hpp"
 #include "surelearn/decode.hpp"

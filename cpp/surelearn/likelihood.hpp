@@ -17,8 +17,8 @@
 
 #include "surelearn/by_feature.hpp"
 #include "surelearn/cells.hpp"
+#include "surelearn/column_sums.hpp"
 #include "surelearn/parallel_for.hpp"
-#include "surelearn/sparse_difference.hpp"
 #include "surelearn/structured.hpp"
 
 namespace surelearn {

@@ -26,6 +26,19 @@ namespace detail {
     return most + detail::log(sum);
 }
 
+/// Turns log weights into probabilities; returns the log of their sum. Relative to the largest, so
+/// that no exp overflows.
+inline double softmax(std::span<double> s) noexcept {
+    const double most = largest(s);
+    double sum = 0.0;
+    for (double& x : s) {
+        x = detail::exp(x - most);
+        sum += x;
+    }
+    for (double& x : s) x /= sum;
+    return most + detail::log(sum);
+}
+
 }  // namespace detail
 
 }  // namespace surelearn

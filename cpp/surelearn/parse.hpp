@@ -6,7 +6,6 @@
 #include <bit>
 #include <cfloat>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "surelearn/hash.hpp"
+#include "surelearn/normal.hpp"
 
 namespace surelearn {
 
@@ -193,14 +194,14 @@ private:
         const std::uint32_t size =
             count < 0 ? 0U - static_cast<std::uint32_t>(count) : static_cast<std::uint32_t>(count);
         // Nearly all counts are small, and a logarithm would take longer than all the rest.
-        const double value = size < logs_.size() ? logs_[size] : 1.0 + std::log(size);
+        const double value = size < logs_.size() ? logs_[size] : 1.0 + detail::log(size);
         return static_cast<T>(count < 0 ? -value : value);
     }
 
     [[nodiscard]] static std::array<double, 64> small_logs() noexcept {
         std::array<double, 64> logs{};
         for (std::size_t i = 1; i < logs.size(); ++i) {
-            logs[i] = 1.0 + std::log(static_cast<double>(i));
+            logs[i] = 1.0 + detail::log(static_cast<double>(i));
         }
         return logs;
     }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <span>
 #include <tuple>
 #include <vector>

@@ -37,9 +37,8 @@ enum class Means { present, predicting };
 /// - augment_loss(y): adds distance(y, answer) to every score, until the next `load`.
 /// - distance(y, answer): how wrong the answer is; 0 for y.
 /// - difference(y, answer, g): g = Psi(x, y) - Psi(x, answer).
-/// - graded: several answers may be right, and a wrong one is weighed by its distance where the
-/// rule
-///   asks for no margin.
+/// - graded: several answers may be right, and a wrong one is weighed by its distance where
+///   the rule asks for no margin.
 template <class D, class T>
 concept Decoder =
     std::constructible_from<D, const Diagonal<T>&, const typename D::Data&> &&
@@ -59,16 +58,6 @@ concept Decoder =
         loaded.difference(y, answer, g);
         { D::graded } -> std::convertible_to<bool>;
     };
-
-/// A decoder that can also sum over all answers, with Pr[answer] proportional to exp(score).
-///
-/// - log_partition(): log of the sum of exp(score).
-/// - marginals(p): the probability of every part that an answer may have; sizes p.
-template <class D, class T>
-concept SummingDecoder = Decoder<D, T> && requires(D& decoder, std::vector<double>& p) {
-    { decoder.log_partition() } -> std::same_as<double>;
-    decoder.marginals(p);
-};
 
 /// Rows [begin, end) of a matrix or table.
 struct RowRange {

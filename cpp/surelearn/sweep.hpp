@@ -10,18 +10,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <variant>
 #include <vector>
 
+#include "surelearn/constraints.hpp"
 #include "surelearn/diagonal.hpp"
 #include "surelearn/gaussian.hpp"
-#include "surelearn/learn.hpp"
 #include "surelearn/lookahead.hpp"
 #include "surelearn/rows.hpp"
 #include "surelearn/rules.hpp"
 #include "surelearn/simd.hpp"
+#include "surelearn/targets.hpp"
 #include "surelearn/types.hpp"
 
 namespace surelearn {

@@ -215,7 +215,6 @@ public:
     }
 
     [[nodiscard]] double score(Truth y) const noexcept { return chain_.score(y); }
-    [[nodiscard]] double log_partition() { return chain_.log_partition(); }
     /// [token, label].
     void marginals(std::vector<double>& p) {
         p.resize(chain_.length() * chain_.n_labels());
@@ -335,7 +334,7 @@ private:
 template <class T, class Index, class Value>
 using OnlineChain = ChainDecoder<MeanReader<T>, Index, Value>;
 
-static_assert(SummingDecoder<OnlineChain<float, std::int32_t, float>, float>);
+static_assert(Decoder<OnlineChain<float, std::int32_t, float>, float>);
 
 /// The cells that occur in labelled sequences: each feature with the labels of its tokens, and each
 /// start, end and transition.

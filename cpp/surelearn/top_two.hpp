@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -59,15 +60,16 @@ template <Weights W, class R>
     return {top, next, s[top] - s[next], weights.variance(row, g, work)};
 }
 
-/// f(position, lead) for the rows of these numbers, or for all rows. Rows are independent, so the
-/// number of threads does not change the result.
+/// f(position, top two) for the rows of these numbers, or for all rows. Rows are independent, so
+/// the number of threads does not change the result.
 template <Weights W, class Index, class Value, class F>
 void each_top_two(const W& weights, const Matrix<Index, Value>& matrix,
-                  std::span<const std::int64_t> numbers, std::size_t threads, const F& f) {
+                  std::optional<std::span<const std::int64_t>> numbers, std::size_t threads,
+                  const F& f) {
     constexpr std::size_t worth_a_thread = 1024;
-    const std::size_t n = numbers.empty() ? matrix.size() : numbers.size();
+    const std::size_t n = numbers ? numbers->size() : matrix.size();
     const auto number = [&](std::size_t i) {
-        return numbers.empty() ? i : static_cast<std::size_t>(numbers[i]);
+        return numbers ? static_cast<std::size_t>((*numbers)[i]) : i;
     };
     parallel_for(n, std::min(threads, n / worth_a_thread), [&](std::size_t begin, std::size_t end) {
         RowBuffer<Index, Value> buffer;

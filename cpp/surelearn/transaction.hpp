@@ -7,10 +7,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "surelearn/diagonal.hpp"

@@ -17,7 +17,7 @@ public:
     void reset(std::size_t n, double least) {
         least_ = least;
         queued_.assign(n, -1);
-        for (Bucket& bucket : buckets_) bucket = {};
+        for (Bucket& bucket : buckets_) bucket.clear();
         top_ = -1;
     }
 
@@ -42,8 +42,7 @@ public:
                 queued_[h] = -1;
                 return true;
             }
-            bucket.numbers.clear();
-            bucket.head = bucket.sorted = 0;
+            bucket.clear();
         }
         return false;
     }
@@ -55,6 +54,10 @@ private:
         std::size_t head = 0;
         std::size_t sorted = 0;  ///< end of those in order
 
+        void clear() noexcept {
+            numbers.clear();
+            head = sorted = 0;
+        }
         void sort() {
             std::sort(numbers.begin() + static_cast<std::ptrdiff_t>(head), numbers.end());
             sorted = numbers.size();

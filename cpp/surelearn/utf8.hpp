@@ -1,11 +1,9 @@
 // Room 1, UTF-8: code points to bytes, and whether bytes are sound. Knows no text.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace surelearn {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
@@ -31,8 +30,8 @@ namespace vw {
     return read_number(word.data(), word.data(), value) == word.end();
 }
 
-inline bool is_label(bool sound, std::string_view word, std::string_view expected,
-                     Misread& why) noexcept {
+inline bool expect(bool sound, std::string_view word, std::string_view expected,
+                   Misread& why) noexcept {
     if (!sound) why = {expected, word.begin(), word.end()};
     return sound;
 }
@@ -62,10 +61,10 @@ struct WeightedRows : ParsedRows<T> {
         if (words.empty()) return true;
         const std::size_t more = words[0].find_first_of(":,");
         const bool several = more != std::string_view::npos && is_digit(words[0].front());
-        if (several) return vw::is_label(false, words[0], "one label", why);
+        if (several) return vw::expect(false, words[0], "one label", why);
         const bool number = says_infinite(words[0]) || vw::read_whole(words[0], label_);
-        return vw::is_label(number, words[0], "a label", why) &&
-               vw::is_label(std::isfinite(label_), words[0], "a finite label", why) &&
+        return vw::expect(number, words[0], "a label", why) &&
+               vw::expect(std::isfinite(label_), words[0], "a finite label", why) &&
                read_importance(words.subspan(1), why);
     }
 
@@ -80,11 +79,11 @@ private:
         double& weight = weights[this->n_rows];
         const bool sound =
             vw::read_whole(words[0], weight) && std::isfinite(weight) && weight >= 0.0;
-        if (!vw::is_label(sound, words[0], "an importance of at least 0", why)) return false;
+        if (!vw::expect(sound, words[0], "an importance of at least 0", why)) return false;
         double base = 0.0;
         return words.size() == 1 ||
-               vw::is_label(vw::read_whole(words[1], base) && std::isfinite(base), words[1],
-                            "a number as base", why);
+               vw::expect(vw::read_whole(words[1], base) && std::isfinite(base), words[1],
+                          "a number as base", why);
     }
 
     double label_ = 0.0;
@@ -122,8 +121,8 @@ struct CandidateRows : ParsedRows<T> {
         shared[row] = !words.empty() && (words[0] == "shared" || words[0] == "***shared***");
         if (words.empty()) return true;
         if (!shared[row]) return read_cost(words[0], why);
-        return vw::is_label(row == group_begin_, words[0], "'shared' in the first line of a group",
-                            why);
+        return vw::expect(row == group_begin_, words[0], "'shared' in the first line of a group",
+                          why);
     }
 
     void end_line(std::size_t n) noexcept { this->end_row(n, cost_); }
@@ -134,7 +133,7 @@ private:
         std::uint64_t number = 0;
         const bool whole = !name.empty() && name.size() <= 18 &&
                            parse::read_digits(name.data(), number) == name.end();
-        if (!vw::is_label(whole, word, "label:cost with a whole number as label", why)) {
+        if (!vw::expect(whole, word, "label:cost with a whole number as label", why)) {
             return false;
         }
         names[this->n_rows] = static_cast<std::int64_t>(number);
@@ -142,8 +141,8 @@ private:
         const std::string_view cost = word.substr(name.size() + 1);
         const bool is_number =
             says_infinite(cost) || (!cost.empty() && vw::read_whole(cost, cost_));
-        return vw::is_label(is_number, word, "label:cost", why) &&
-               vw::is_label(std::isfinite(cost_), word, "a finite cost", why);
+        return vw::expect(is_number, word, "label:cost", why) &&
+               vw::expect(std::isfinite(cost_), word, "a finite cost", why);
     }
 
     double cost_ = 0.0;
@@ -317,7 +316,7 @@ private:
     }
 
     static bool too_many(std::string_view word, Misread& why) noexcept {
-        return vw::is_label(false, word, Rows::too_many, why);
+        return vw::expect(false, word, Rows::too_many, why);
     }
 
     // ---------------------------------------------------------------- behind a bar

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -128,7 +129,8 @@ template <class T>
     std::vector<double> all(n, 0.0);
     for (const double phase : {0.1, 0.7}) {
         const auto f = factor(n, 1, phase);
-        detail::Sweep<T>(a.data(), n, f.data(), entries(n, step, phase), all.data()).run(threads);
+        detail::LowerHalfSweep<T>(a.data(), n, f.data(), entries(n, step, phase), all.data())
+            .run(threads);
     }
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j <= i; ++j) all.push_back(a[i * n + j]);
@@ -167,11 +169,13 @@ inline void readers_share_a_settled_covariance() {
     const auto x = covariance::entries(n, 1, 0.2);
     std::vector<double> want(n);
     a.multiply(x, want.data());
+    std::atomic<int> wrong{0};
     parallel_for(4, 4, [&](std::size_t, std::size_t) {
         std::vector<double> s(n);
         a.multiply(x, s.data());
-        CHECK(s == want);
+        if (s != want) ++wrong;
     });
+    CHECK(wrong == 0);
 }
 
 inline constexpr std::array covariance_tests{

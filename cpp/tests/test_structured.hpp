@@ -107,16 +107,6 @@ public:
         g.settle();
     }
 
-    [[nodiscard]] double log_partition() const {
-        double sum = 0.0;
-        for (const double s : scores_) sum += std::exp(s);
-        return std::log(sum);
-    }
-    void marginals(std::vector<double>& p) const {
-        p = scores_;
-        for (double& s : p) s = std::exp(s - log_partition());
-    }
-
 private:
     const Diagonal<T>& weights_;
     const Lists& lists_;
@@ -124,7 +114,7 @@ private:
     std::vector<double> scores_;
 };
 
-static_assert(SummingDecoder<Candidates<double>, double>);
+static_assert(Decoder<Candidates<double>, double>);
 static_assert(!Decoder<Lists, double>);
 
 /// The definition, read slowly: all wrong answers are ranked, and g is a dense vector.
