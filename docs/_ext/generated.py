@@ -157,15 +157,17 @@ def save(path: Path, lines: Iterator[str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def skipped(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what a class's own text describes, and scikit-learn's plumbing."""
+def skipped(*event: Any) -> bool | None:
+    """Leave out what the docstring of a class describes, and scikit-learn's plumbing."""
+    _, _, name, member, *_ = event
     described = isinstance(member, property) and name.endswith("_")
     plumbing = re.fullmatch(r"get_metadata_routing|set_\w+_request", name)
     return True if described or plumbing else None
 
 
-def reworded(app: Any, what: str, name: str, part: Any, options: Any, lines: list[str]) -> None:
+def reworded(*event: Any) -> None:
     """Take a link to scikit-learn's manual out of what its classes pass on."""
+    lines: list[str] = event[-1]
     lines[:] = [re.sub(r":ref:`([^<`]+?) *<[^`]*>`", r"\1", line) for line in lines]
 
 
