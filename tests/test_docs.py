@@ -257,7 +257,7 @@ def test_the_map_of_the_code_fits_on_a_screen():
 
 
 def test_the_files_that_contributors_are_sent_to_are_there():
-    page = (ROOT / "CONTRIBUTING.md").read_text()
+    page = (ROOT / "CONTRIBUTING.md").read_text() + (DOCS / "extend.md").read_text()
     rooms = [ROOT, ROOT / "src" / "surelearn", ROOT / "cpp" / "surelearn"]
     rooms.append(ROOT / "src" / "surelearn" / "rules")  # where a rule is added
     for name in re.findall(r"`([\w/.]+(?:\.(?:py|hpp|cpp|md|txt)|/))`", page):

@@ -259,7 +259,7 @@ def test_wrong_dicts_are_named(x, error, message):
 
 
 def test_feature_numbers_need_a_width_first():
-    with pytest.raises(ValueError, match="first dict must have names.* as keys, got 0"):
+    with pytest.raises(ValueError, match=r"first dict must have names.* as keys, got 0"):
         SureClassifier().learn_one({0: 1.0}, "good")
     with pytest.raises(ValueError, match=r"as keys, got \('a', 'b'\)\. For numbers"):
         SureClassifier().learn_one({("a", "b"): 1.0}, "good")

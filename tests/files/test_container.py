@@ -6,6 +6,7 @@ import io
 import json
 import re
 import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -182,3 +183,32 @@ def test_the_same_model_gives_the_same_bytes(tmp_path, whole):
     assert content(model) == whole
     model.save(tmp_path / "m.sure")
     assert (tmp_path / "m.sure").read_bytes() == whole
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b'{"a":{}}', b"1"])
+def test_settings_that_would_take_much_memory_are_not_parsed(value):
+    """Parsed JSON takes up to thirty times the bytes of its text."""
+    list_of = b"[" + b",".join([value] * 1_000_000) + b"]"
+    header = b'{"a":' + list_of + b"}"
+    file = io.BytesIO(struct.pack("<Q", len(header)) + header)
+    tracemalloc.start()
+    try:
+        with pytest.raises(FormatError, match="settings that fit into max_bytes=20000000, got up"):
+            load(file, max_bytes=20_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(header)
+    finally:
+        tracemalloc.stop()
+
+
+@given(
+    st.recursive(st.integers() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v))
+)
+def test_values_are_never_more_than_their_marks_tell(value):
+    def count(value):
+        inner = (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        )
+        return 1 + sum(map(count, inner))
+
+    text = json.dumps({"a": value}).encode()
+    assert count(value) <= sum(map(text.count, _container._MARKS))

@@ -158,3 +158,13 @@ def test_without_locks_training_goes_on(folder, monkeypatch, number):
 def test_a_device_gets_no_lock_beside_it(folder):
     with claimed(os.devnull), claimed(os.devnull):
         assert not Path(os.path.dirname(os.devnull), ".null.lock").exists()
+
+
+def test_a_link_in_place_of_the_lock_is_not_followed(folder):
+    """Whoever may write to the folder could otherwise have any file emptied."""
+    victim = folder / "victim.txt"
+    victim.write_text("precious")
+    (folder / ".m.sure.lock").symlink_to(victim)
+    with claimed(folder / "m.sure"):
+        pass
+    assert victim.read_text() == "precious"

@@ -1,4 +1,4 @@
-"""Room 8, files: writes and reads model files; must not know estimators.
+"""Files: writes and reads model files; must not know estimators.
 
 docs/format.md specifies the format: a safetensors container whose metadata has one entry,
 ``surelearn``, a JSON text, and whose last tensor is a checksum. Nothing in a file is ever executed.

@@ -42,6 +42,10 @@ _SIZE = hashlib.sha256().digest_size
 #: The longest header, as in safetensors: parsed JSON takes many times its size.
 _LONGEST = 100_000_000
 
+#: Marks before the values of JSON, the bytes that a parsed value takes at most, and how many bytes
+#: any header may take.
+_MARKS, _VALUE, _FREE = (b",", b":", b"[", b"{"), 128, 2**24
+
 #: Number of bytes to read or write at a time.
 _CHUNK = 2**22
 
@@ -167,6 +171,12 @@ def _head_in(stream: Any, where: str, max_bytes: int) -> bytes:
         raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got more.")
     header = bytearray(n)
     _fill(stream, memoryview(header), _ignored, where)
+    n_values = sum(map(header.count, _MARKS))
+    if _VALUE * n_values > max(max_bytes, _FREE):  # before a parser makes objects of them
+        raise FormatError(
+            f"{where} must have settings that fit into max_bytes={max_bytes}, got up to {n_values} "
+            "values."
+        )
     return bytes(length + header)
 
 

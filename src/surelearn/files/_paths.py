@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -86,25 +87,19 @@ def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
 @contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[Any]:
     """A new file that replaces the target after it is complete."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(4)}"
+    # Not mkstemp, whose files only the owner can read: this one gets the mode of any new file.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with open(handle, "wb", buffering=0) as stream:
             yield stream
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
     _sync_folder(target.parent)
-
-
-def _umask() -> int:
-    """The umask of the process; files of mkstemp are readable by the owner only."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sync_folder(path: Path) -> None:

@@ -61,7 +61,8 @@ def claimed(path: str | os.PathLike[str], *, doing: str = "training it") -> Iter
 def _locked(beside: str) -> int:
     """Lock a file and return its descriptor."""
     while True:
-        lock = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        # A link in its place may lead to a file that must not be emptied.
+        lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The last owner may have removed the file after it was opened here: then try again.
