@@ -10,11 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from engines import SIZES, by_hand, bytes_of, parts, rows, text_classifier
-from surelearn import SureClassifier, spark
+from surelearn import SureClassifier, load, spark
 
 TEXTS, LABELS = rows()
 
@@ -272,14 +273,27 @@ def as_typed(tmp_path):
     return environment
 
 
-def test_the_page_on_spark_works_as_typed(as_typed, tmp_path):
-    page = Path(__file__).parents[1] / "docs" / "howto" / "spark.md"
-    (block,) = re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL)
-    done = subprocess.run(
-        [sys.executable, "-c", block], env=as_typed, cwd=tmp_path, capture_output=True, text=True
-    )
+def run_block(page, environment, folder, before=""):
+    """What the only Spark block of a page prints, in a process of its own."""
+    text = (Path(__file__).parents[1] / "docs" / page).read_text()
+    (block,) = re.findall(r"```py\n(.*?)```", text, re.DOTALL)
+    command = [sys.executable, "-c", before + block]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert int(done.stdout.splitlines()[-1].removesuffix(" %")) >= 80
+    return done.stdout
+
+
+def test_the_page_on_spark_works_as_typed(as_typed, tmp_path):
+    printed = run_block("howto/spark.md", as_typed, tmp_path)
+    assert int(printed.splitlines()[-1].removesuffix(" %")) >= 80
+
+
+def test_the_tutorial_on_clusters_works_as_typed(as_typed, tmp_path):
+    rows = {"text": ["a great film", "how dull"] * 200, "label": ["good", "bad"] * 200}
+    pd.DataFrame(rows).to_parquet(tmp_path / "texts.parquet")
+    known = "from surelearn import SureTextClassifier\n"  # from the blocks before it
+    run_block("tutorial/cluster.md", as_typed, tmp_path, known)
+    assert load(tmp_path / "merged.sure").predict(["great"]) == ["good"]
 
 
 @pytest.mark.parametrize(
