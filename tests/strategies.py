@@ -9,27 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-# Parameters of each rule and the range in which they are useful.
+from reference.rules import PARAMETERS
+
+# The range in which a parameter is useful.
 _RANGES = {
     "phi": (0.003, 10.0),
     "C": (1e-3, 1e2),
     "r": (0.1, 100.0),
     "noise": (0.1, 1000.0),
-}
-PARAMETERS: dict[str, tuple[str, ...]] = {
-    "variance": ("phi",),
-    "variance-exact": ("phi",),
-    "stdev": ("phi",),
-    "arow": ("r",),
-    "probit": ("noise",),
-    "scw1": ("phi", "C"),
-    "scw2": ("phi", "C"),
-    "nherd": ("C",),
-    "sop": (),
-    "perceptron": (),
-    "pa": (),
-    "pa1": ("C",),
-    "pa2": ("C",),
 }
 
 

@@ -15,11 +15,12 @@ from reference.costs import CONFIDENCE, MARGIN
 from reference.diagonal import Diagonal as RefDiagonal
 from reference.full import Full as RefFull
 from reference.rules import FIRST_ORDER, REGISTRY
+from reference.schemes import EXACT
 from surelearn import SureClassifier
 from surelearn.constraints import Exact, Parallel, Sequential, Single
-from surelearn.weights import Diagonal, Full, Layout, rows_of
+from surelearn.rows import rows_of
+from surelearn.weights import Diagonal, Full, Layout
 
-EXACT = ("variance", "stdev", "pa", "pa1", "pa2")
 SECOND_ORDER = [name for name in REGISTRY if name not in FIRST_ORDER]
 
 
@@ -371,7 +372,7 @@ def test_stdev_with_full_covariance_is_rescaled_when_it_is_tiny():
     assert narrow.prior > 1.0
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", sorted(EXACT))
 @pytest.mark.parametrize("weight", [0.25, 4.0])
 def test_exact_steps_are_scaled_by_the_weight_of_the_row(name, weight):
     """Hard rules by min(1, w), PA1 and PA2 through their C."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
+from reference.rules import PARAMETERS, REGISTRY
+
 # Rules that ask for the margin 1, and rules that ask for a probability by phi.
-MARGIN = frozenset({"pa", "pa1", "pa2", "arow", "nherd"})
-CONFIDENCE = frozenset({"variance", "variance-exact", "stdev", "scw1", "scw2"})
+MARGIN = {name for name, rule in REGISTRY.items() if "margin" in inspect.signature(rule).parameters}
+CONFIDENCE = {name for name, keys in PARAMETERS.items() if "phi" in keys}
 
 
 def at_cost(rule: str, params: dict[str, float], cost: float) -> dict[str, float]:

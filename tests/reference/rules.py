@@ -11,6 +11,7 @@ it is evaluated with enough digits that only the last rounding to float is left.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Iterable
 
@@ -301,6 +302,13 @@ REGISTRY: dict[str, Callable[..., Step]] = {
     "pa": pa,
     "pa1": pa1,
     "pa2": pa2,
+}
+
+# Parameters of each rule. The margin, which a misclassification cost changes, is none of them.
+_NO_PARAMETERS = {"m", "v", "a", "margin"}
+PARAMETERS = {
+    name: tuple(key for key in inspect.signature(rule).parameters if key not in _NO_PARAMETERS)
+    for name, rule in REGISTRY.items()
 }
 
 # Rules that move the mean only: sigma stays the identity, so v = |g|^2.

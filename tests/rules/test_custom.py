@@ -228,7 +228,7 @@ def test_a_registered_function_is_a_rule_by_name():
     X, y = spread()
     want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
     assert fingerprint(SureClassifier("mine", random_state=0).fit(X, y)) == fingerprint(want)
-    with pytest.raises(ValueError, match=r"rule must be one of .*'pa2', 'mine', got 'yours'"):
+    with pytest.raises(ValueError, match=r"rule must be one of .*, 'mine', got 'yours'"):
         rules.get("yours")
 
 

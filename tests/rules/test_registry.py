@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import strategies
+from reference import costs
 from reference import rules as reference
 from surelearn import _core, rules
 
@@ -27,7 +28,7 @@ def near_trigger(name, params, m, v):
     """Where m is within rounding of the point at which the rule begins to move."""
     phi = params.get("phi", 0.0)
     need = {"variance": phi * v, "variance-exact": phi * v}.get(name, phi * math.sqrt(v))
-    if name in ("arow", "nherd", "pa", "pa1", "pa2"):
+    if name in costs.MARGIN:
         need = 1.0
     return abs(m - need) <= 1e-4 * max(abs(m), abs(need))
 
