@@ -54,6 +54,7 @@ suppress_warnings = ["myst.header"]
 autosummary_generate = True
 autosummary_ignore_module_all = False
 templates_path = [str(ROOT / "docs" / "_ext")]  # autosummary looks below the root
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings name types with shapes
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()
@@ -80,6 +81,7 @@ html_css_files = ["manual.css"]
 html_favicon = "../src/surelearn/label/static/icon.svg"
 html_extra_path = ["static/root"]
 html_show_sourcelink = False
+html_sidebars = {"docs/comparison": []}  # it has no pages below it
 html_theme_options = {
     "logo": {"text": "surelearn"},
     "navbar_align": "left",

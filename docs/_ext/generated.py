@@ -148,6 +148,16 @@ def write(*_: Any) -> None:
             save(REFERENCE / f"{module}.rst", module_page(module, about))
     save(REFERENCE / "commands.md", command_page())
     save(ROOT / "docs" / "theory" / "papers.md", papers_page())
+    remove_old_names()
+
+
+def remove_old_names() -> None:
+    """Remove pages that `autosummary` wrote for names that are gone."""
+    modules = [module for part in MODULES.values() for module in part]
+    names = {f"{module}.{name}" for module in modules for kind in names_of(module) for name in kind}
+    for page in (REFERENCE / "names").glob("*.rst"):
+        if page.stem not in names:
+            page.unlink()
 
 
 def save(path: Path, lines: Iterator[str]) -> None:

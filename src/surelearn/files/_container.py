@@ -175,7 +175,7 @@ def _head_in(stream: Any, where: str, max_bytes: int) -> bytes:
     if _VALUE * n_values > max(max_bytes, _FREE):  # before a parser makes objects of them
         raise FormatError(
             f"{where} must have settings that fit into max_bytes={max_bytes}, got up to {n_values} "
-            "values."
+            "values. Pass a larger max_bytes to load it."
         )
     return bytes(length + header)
 
