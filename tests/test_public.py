@@ -17,9 +17,11 @@ OTHERS = ["dask", "decode", "estimators", "evaluation", "prediction", "spark", "
 
 
 def modules():
-    """Names of all public modules."""
+    """Names of all public modules; Spark is there for slow tests only."""
     own = [name for name in surelearn.__all__ if inspect.ismodule(getattr(surelearn, name))]
-    return ["surelearn", *(f"surelearn.{name}" for name in sorted({*own, *OTHERS}))]
+    names = ["surelearn", *(f"surelearn.{name}" for name in sorted({*own, *OTHERS}))]
+    slow = [pytest.mark.slow]
+    return [pytest.param(name, marks=slow if name.endswith(".spark") else []) for name in names]
 
 
 def public(module):
