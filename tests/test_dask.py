@@ -260,6 +260,9 @@ def test_what_is_no_collection_is_refused():
         TypeError, match=r"^X must be a Dask array, dataframe, series or bag, got li"
     ):
         surelearn.dask.predict(text_classifier().fit(TEXTS, LABELS), TEXTS)
+    records = dask.bag.from_sequence(list(zip(TEXTS, LABELS, strict=True)), npartitions=2)
+    with pytest.raises(ValueError, match=r"^sample_weight needs y, got y=None\."):
+        surelearn.dask.fit(text_classifier(), records, sample_weight="nonsense")
     with pytest.raises(TypeError, match=r"^y must be given unless X is a bag, got Array"):
         surelearn.dask.fit(SureClassifier(), array_of(numbers()))
     with pytest.raises(

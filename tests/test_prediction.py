@@ -10,8 +10,16 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from grouped import queries
-from surelearn import SureClassifier, SureRanker, SureTextClassifier, evaluate, predict, read
-from surelearn.prediction import predict_groups
+from surelearn import (
+    SureClassifier,
+    SureRanker,
+    SureTagger,
+    SureTextClassifier,
+    evaluate,
+    predict,
+    read,
+)
+from surelearn.prediction import predict_groups, predict_tags
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "odd one"]
 LABELS = ["good", "good", "bad", "bad", "odd", "odd"]
@@ -277,3 +285,10 @@ def test_a_batch_without_good_rows_has_no_lists(jsonl, tmp_path):
     path.write_text('{"text": 3}\n{"text": 4}\n')
     found = list(predict(clf, path, text="text", skip_bad=True))
     assert [(batch.label, batch.n_bad) for batch in found] == [([], 2)]
+
+
+def test_progress_is_checked_before_anything_is_read(clf, ranked, tmp_path):
+    tagger = SureTagger(random_state=0).fit([["a", "b"]], [["X", "Y"]])
+    for ask, model in ((predict, clf), (predict_tags, tagger), (predict_groups, ranked[0])):
+        with pytest.raises(TypeError, match="progress must be a function or None, got 3"):
+            ask(model, tmp_path / "none", progress=3)

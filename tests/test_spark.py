@@ -241,7 +241,7 @@ def test_no_rows_at_all(session):
 
 
 def test_columns_must_fit_the_estimator():
-    with pytest.raises(ValueError, match=r"^text must be given for texts, got features='x'\."):
+    with pytest.raises(ValueError, match=r"^features must be None for a SureTextCl.*, got 'x'\."):
         spark.fit(text_classifier(), None, features="x")
     with pytest.raises(
         ValueError, match=r"^features must be given for rows of numbers, got text='"

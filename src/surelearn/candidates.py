@@ -42,8 +42,8 @@ def cross(X: Any, Z: Any, candidates: Any, *, n_features: int | None = 2**20) ->
     X : array or sparse matrix of shape (n_samples, n_x)
         Features of the examples.
     Z : array or sparse matrix of shape (n_labels, n_z)
-        Features of the labels, such as the words of their names. The identity matrix gives each
-        label weights of its own, as a classifier has them.
+        Features of the labels, such as the words of their names. The identity matrix gives
+        each label separate weights, as a classifier has them.
     candidates : list of arrays of int
         For each example, the rows of Z that are its candidates. An example without any is an empty
         group.

@@ -61,6 +61,7 @@ def fit(
         Labels, in the partitions of X. Without it X is a bag of (text, label) pairs or of dicts, or
         a dataframe, which have the columns `text` and `label`.
     sample_weight : dask array, series or bag, optional
+        Needs `y`, or a dataframe as X.
     text, label : str
         Names of the text and the label where there is no `y`.
     classes : array, optional
@@ -83,6 +84,8 @@ def fit(
     """
     if y is None and hasattr(X, "columns"):
         X, y = X[text], X[label]
+    if y is None and sample_weight is not None:
+        raise ValueError("sample_weight needs y, got y=None.")
     engine = _Dask.of_records(X, (text, label)) if y is None else _Dask.of(X, y, sample_weight)
     names = list(X.columns) if getattr(X, "ndim", 1) == 2 and hasattr(X, "columns") else None
     return partitions.fit(estimator, engine, classes=classes, feature_names=names)
@@ -235,11 +238,15 @@ def _delayed(name: str, value: Any) -> list[Delayed]:
                 f"Use {name}.rechunk({{1: -1}})."
             )
         return list(value.to_delayed().ravel())
+    _check_collection(name, value)
+    return list(value.to_delayed())
+
+
+def _check_collection(name: str, value: Any) -> None:
     if not dask.is_dask_collection(value) or not hasattr(value, "to_delayed"):
         raise TypeError(
             f"{name} must be a Dask array, dataframe, series or bag, got {type(value).__name__}."
         )
-    return list(value.to_delayed())
 
 
 def _check_partitions(name: str, got: int, expected: int) -> None:
@@ -295,10 +302,7 @@ def _by_block(model: SureClassifier, X: Any, say: _Say) -> Any:
     if hasattr(X, "divisions"):
         meta = _labelled(X._meta_nonempty.iloc[:0], model, say)
         return X.map_partitions(_labelled, shared, say, meta=meta)
-    if not dask.is_dask_collection(X) or not hasattr(X, "to_delayed"):
-        raise TypeError(
-            f"X must be a Dask array, dataframe, series or bag, got {type(X).__name__}."
-        )
+    _check_collection("X", X)
     return X.map_partitions(_listed, shared, say)
 
 

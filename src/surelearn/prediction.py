@@ -116,6 +116,7 @@ def predict(
     ['good' 'bad']
     """
     check_fitted("model", model)
+    _check.callback("progress", progress)
     if keep is not None:
         reading["keep"] = [keep] if isinstance(keep, str) else keep
     found = opened(source, reading, model=model, columns=("text", "features"))
@@ -222,6 +223,7 @@ def predict_tags(
     [['D', 'N']]
     """
     check_fitted_tagger("tagger", tagger)
+    _check.callback("progress", progress)
     if _check.flag("confidence", confidence) and not hasattr(tagger, "confidence"):
         raise ValueError(f"confidence needs a rule that keeps variances, got {tagger.rule!r}.")
     found = opened_sentences(source, reading, model=tagger, labelled=False)
@@ -327,6 +329,7 @@ def predict_groups(
     [1]
     """
     check_fitted_ranker("ranker", ranker)
+    _check.callback("progress", progress)
     found = opened_groups(source, reading, model=ranker, labelled=False)
     return _reporting(_ranked(ranker, found), found, progress)
 

@@ -1,4 +1,4 @@
-"""Room 1, rows: matrices and dicts as the core reads them; must not know models."""
+"""Rows: matrices and dicts as the core reads them; must not know models."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Models learnt from Spark dataframes, partition by partition; must not know how rows are learnt.
 
 Every partition is a shard: it is learnt by the Python worker that has its rows, states are summed
-by some workers first and then by the driver. There are no RDDs in it, so that Spark Connect does
-it too. `docs/howto/spark.md` shows it.
+by some workers first and then by the driver. It uses no RDDs, so it works with Spark Connect.
+`docs/howto/spark.md` shows it.
 """
 
 from __future__ import annotations
@@ -319,7 +319,7 @@ def _given(
     """The column or columns that rows are made of."""
     if isinstance(estimator, SureTextClassifier):
         if features is not None:
-            raise ValueError(f"text must be given for texts, got features={features!r}.")
+            raise ValueError(f"features must be None for a SureTextClassifier, got {features!r}.")
         return "text" if text is None else text
     if text is not None or features is None:
         raise ValueError(f"features must be given for rows of numbers, got text={text!r}.")

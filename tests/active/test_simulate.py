@@ -305,7 +305,7 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
         ({"y": np.where(np.arange(120) == 7, "rare", "many")}, ValueError,
          "y must have rows of 'rare' in more than one fold, got 1 in one"),
         ({"y": np.arange(120) // 2}, ValueError, "X must have more rows than classes in every run"),
-        ({"strategies": ["guess"]}, ValueError, "strategy must be one of 'random', 'margin'"),
+        ({"strategies": ["guess"]}, ValueError, "strategies must be one of 'random', 'margin'"),
         ({"strategies": "acl"}, TypeError, "strategies must be a list of names, got 'acl'"),
         ({"strategies": []}, TypeError, r"strategies must be a list of names, got \[\]"),
         ({"strategies": ["acl", "acl"]}, ValueError, r"strategies must differ, got \['acl', 'acl'"),

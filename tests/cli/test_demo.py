@@ -27,7 +27,7 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def story(picture: Path) -> Any:
     """The demo, run once for real."""
-    return run("demo", "--output", picture, "--seed", 0)
+    return run("demo", "-o", picture, "--seed", 0)
 
 
 @pytest.fixture

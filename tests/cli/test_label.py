@@ -129,3 +129,22 @@ def test_the_missing_extra_is_named(pool):
     )
     assert done.returncode == 1
     assert "pip install 'surelearn[label]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--spans", "PER", "--text", "w"], "--text is for texts."),
+        (["--tags", "A,B", "--delimiter", ";"], "--delimiter is for texts."),
+        (["--tags", "A,B", "--label-separator", ";"], "--label-separator is for texts."),
+        (["--tags", "A,B", "--many"], "--many is for texts."),
+        (["--labels", "A,B", "--columns", "w,t"], "--columns is for sentences."),
+    ],
+)
+def test_options_of_the_other_kind_are_refused(tmp_path, words, says):
+    path = tmp_path / "s.conll"
+    path.write_text("we O\nagree O\n")
+    done = run("label", path, *words, "--rebuild")
+    assert done.exit_code == 2
+    assert says in " ".join(done.output.replace("│", "").split())
+    assert not (tmp_path / "s.conll.answers").exists()

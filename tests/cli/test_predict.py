@@ -169,7 +169,7 @@ def test_probabilities_that_a_model_lacks_are_refused(folder: Path, tmp_path: Pa
 
 def test_output_goes_to_a_file(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "labels.jsonl"
-    result = run("predict", folder / "model.sure", folder / "rows.jsonl", "--output", target)
+    result = run("predict", folder / "model.sure", folder / "rows.jsonl", "-o", target)
     assert (result.exit_code, result.output) == (0, "")
     plain = run("predict", folder / "model.sure", folder / "rows.jsonl").stdout
     assert target.read_text("utf-8") == plain

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from command import run
+from surelearn.reproduce import Claim
 
 
 def test_entries_are_listed():
@@ -46,3 +47,11 @@ def test_a_package_that_is_missing_is_named_before_anything_is_run(package, tmp_
         "Run: pip install 'surelearn[reproduce]'\n"
     )
     assert not (tmp_path / "out").exists()
+
+
+def test_json_has_no_nan(tmp_path, monkeypatch):
+    claim = Claim(text="One run.", theirs="", ours="", lead=1.0, error=float("nan"))
+    monkeypatch.setattr("surelearn.reproduce.reproduce", lambda *_, **__: {"lecture-ecoc": [claim]})
+    done = run("reproduce", "lecture-ecoc", "-o", str(tmp_path), "--json")
+    (found,) = json.loads(done.stdout)["lecture-ecoc"]
+    assert (found["lead"], found["error"], found["verdict"]) == (1.0, None, "not decided")

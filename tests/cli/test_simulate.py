@@ -142,9 +142,15 @@ def test_few_rows_are_told_on_standard_error() -> None:
     [
         (("one.jsonl",), 1, "surelearn: simulate needs at least two classes, got 1 class: 'good'."),
         (("rows.jsonl", "--folds", "91"), 1, "n_folds must be at most 90, the rows of X, got 91."),
-        (("rows.jsonl", "--strategies", "guess"), 1, "strategy must be one of 'random'"),
-        (("rows.jsonl", "--learners", "newton"), 1, "'newton'"),
-        (("rows.jsonl", "--learners", "arow(r=big)"), 1, "rule must be a name such as 'arow'"),
+        (("rows.jsonl", "--strategies", "guess"), 1, "--strategies must be one of 'random'"),
+        (("rows.jsonl", "--learners", "newton"), 1, "--learners must be one of 'variance'"),
+        (("rows.jsonl", "--learners", "foo("), 1, "--learners must be a name such as 'arow'"),
+        (("rows.jsonl", "--learners", "arow(x=1)"), 1, "--learners must have the parameters of"),
+        (
+            ("rows.jsonl", "--learners", "arow(r=big)"),
+            1,
+            "--learners must be a name such as 'arow'",
+        ),
         (("rows.jsonl", "--label", "colour"), 1, "colour"),
         (("none.jsonl",), 1, "none.jsonl"),
         (("rows.jsonl", "--picture", "curves.txt"), 2, "picture must end in .png, .svg or .pdf"),

@@ -26,6 +26,7 @@ class Stopped(surelearn.CRFTagger):
 
 
 Stopped.__name__ = "CRFTagger"  # as files know it
+Stopped.__module__ = surelearn.CRFTagger.__module__
 
 
 def test_ctrl_c_writes_the_best_so_far(tmp_path, capsys):

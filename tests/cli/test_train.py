@@ -90,7 +90,7 @@ def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:
     assert run("train", "n.csv", "-o", "n.sure").exit_code == 0
     assert surelearn.load("n.sure").n_features_in_ == 2
     assert surelearn.load("n.sure").predict_one([1, 0]) == "x"
-    for option in ("--bigrams", "--idf"):
+    for option in ("--bigrams", "--idf", "--no-idf"):
         done = run("train", "n.csv", "-o", "n.sure", option)
         assert (done.exit_code, done.output) == (
             1, f"surelearn: {option} needs texts, got rows of numbers.\n"

@@ -139,6 +139,8 @@ def test_refusals(clf, digits):
         evaluate(clf, X[:3], y[:2])
     with pytest.raises(ValueError, match="evaluate needs at least one row, got none"):
         evaluate(clf, X[:0], y[:0])
+    with pytest.raises(TypeError, match="y must be given for rows in memory, got None"):
+        evaluate(clf, X[:3].tolist())
     with pytest.raises(TypeError, match="of the same type as before, such as 0, got 'one'"):
         evaluate(clf, X[:1], ["one"])
     with pytest.raises(TypeError, match="of the same type as before, such as 'a', got 0"):

@@ -117,6 +117,8 @@ def test_a_ranker_is_evaluated_by_its_scores(ranker):
     assert found.ndcg > 0.9
     assert evaluate(ranker, X, cost=-y, group=group, k=3).accuracy == found.accuracy
     json.dumps(found.to_dict(), allow_nan=False)
+    assert RankingScores().to_dict()["ndcg"] is None
+    json.dumps(RankingScores().to_dict(), allow_nan=False)
     lines = str(found).splitlines()
     assert lines[0] == "50 groups"
     assert lines[2].startswith(f"NDCG@10            {found.ndcg:.4f} +- ")

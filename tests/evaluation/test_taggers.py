@@ -70,5 +70,7 @@ def test_what_cannot_be_judged_by(known, files):
         TypeError, match=r"^sequences in memory must have no reading options, got \['label'\].$"
     ):
         evaluate_tagger(known, [["a"]], [["O"]], label="x")
+    with pytest.raises(TypeError, match=r"^y must be given for rows in memory, got None\."):
+        evaluate_tagger(known, [["a", "b"]])
     with pytest.raises(ValueError, match=r"^evaluate needs at least one sentence, got none\.$"):
         evaluate_tagger(known, [], [])

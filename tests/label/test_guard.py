@@ -114,6 +114,9 @@ def test_another_machine_is_reached_by_address_or_by_its_name():
     assert not guard._is_ours("evil.example")
     named = Guard(None, token="t", host="labels.lan", port=8000)
     assert named._is_ours("labels.lan:8000")
+    upper = Guard(None, token="t", host="MyHost.local", port=8000)
+    assert upper._is_ours("myhost.local:8000")  # browsers write names in lower case
+    assert upper._is_ours("MyHost.local:8000")
 
 
 def test_cookies_that_cannot_be_parsed_are_none():

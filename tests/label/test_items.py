@@ -41,6 +41,12 @@ def test_labels_of_the_files_are_known_and_the_first_one_counts(tmp_path):
     assert (found.text_column, found.label_column) == ("body", "topic")
 
 
+def test_nan_is_no_label(tmp_path):
+    records = [{"text": "a", "label": float("nan")}, {"text": "b", "label": 1.0}]
+    found = read_texts(written(tmp_path / "p.jsonl", *records), label="label")
+    assert found.start == {1: "1"}
+
+
 def test_lists_of_labels_are_known(tmp_path):
     path = written(tmp_path / "p.jsonl", {"text": "a", "label": ["y", "x"]}, {"text": "b"})
     assert read_texts(path, label="label").start == {0: ["x", "y"]}

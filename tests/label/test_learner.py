@@ -102,3 +102,14 @@ def test_agreement_is_cohens_kappa():
     a, b = list("xxyyzxyz"), list("xyyyzzyz")
     assert agreement(a, b) == pytest.approx(cohen_kappa_score(a, b))
     assert agreement(["x"], ["x"]) == 1.0
+
+
+def test_one_label_for_all_is_not_stable():
+    """It says that the classes are not told apart yet, however often it is repeated."""
+    learner = TextLearner(pool(200), blank, 0)
+    told = [Step("tell", i, "good" if i else "bad") for i in range(0, 200, 2)]
+    for n in range(1, 101):
+        learner.follow(told[:n])
+        if n >= 40 and n % 20 == 0:
+            assert set(learner.model.predict(learner.items.X)) == {"good"}
+    assert learner.stable() == ""

@@ -244,7 +244,7 @@ def test_what_is_drawn_at_random_is_marked(tmp_path):
 def test_a_pool_must_have_texts(tmp_path):
     import pyarrow as pa
 
-    with Store(tmp_path / "a.db") as store, pytest.raises(ValueError, match="texts in the pool"):
+    with Store(tmp_path / "a.db") as store, pytest.raises(ValueError, match="the pool must have"):
         Session(Items(pa.array([], pa.string())), store)
 
 

@@ -165,3 +165,12 @@ def test_labels_and_predictions_must_match():
         ConfusionDisplay.from_predictions([0, 1], [0])
     with pytest.raises(TypeError, match="estimator must be a classifier, got 3"):
         ConfusionDisplay.from_estimator(3, [[1]], [1])
+
+
+def test_labels_of_another_type_are_refused():
+    clf = SureClassifier(random_state=0).fit([[0, 1], [1, 0]], ["no", "yes"])
+    with pytest.raises(TypeError, match="labels of the same type as before, such as 'no', got 0"):
+        ConfusionDisplay.from_estimator(clf, [[0, 1], [1, 0]], [0, 1])
+    for truth in (["a", "b"], np.array(["a", "b"], dtype=object)):
+        with pytest.raises(TypeError, match="labels of the same type as before, such as 1, got"):
+            ConfusionDisplay.from_predictions(truth, [1, 2])

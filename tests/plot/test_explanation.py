@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from surelearn import SureClassifier, SureTextClassifier, rules
+from surelearn import SoftmaxClassifier, SureClassifier, SureTextClassifier, rules
 from surelearn.plot import ExplanationDisplay, style
 
 
@@ -122,6 +122,28 @@ def test_every_form_of_a_row():
     shown = [ExplanationDisplay.from_estimator(named, row) for row in forms]
     assert len({display.title() for display in shown}) == 1
     assert len({str(display.explanation_) for display in shown}) == 1
+
+
+def test_a_text_and_named_features():
+    clf = SureTextClassifier(random_state=0).fit(["good film", "bad film"], ["yes", "no"])
+    p = clf.predict_proba(["a good film"])[0, 1]
+    display = ExplanationDisplay.from_estimator(clf, "a good film")
+    assert display.probability_ == pytest.approx(p)
+    assert display.title().startswith("yes: margin")
+    assert "good" in names(drawn(display))
+    rows = [{"good": 1.0}, {"bad": 1.0}]
+    named = SureClassifier(random_state=0).fit(rows, ["yes", "no"])
+    display = ExplanationDisplay.from_estimator(named, {"good": 2.0})
+    assert display.probability_ == pytest.approx(named.predict_proba([{"good": 2.0}])[0, 1])
+    assert "good" in display.explanation_.feature
+
+
+def test_a_batch_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    clf = SoftmaxClassifier().fit(X, np.arange(30) % 3)
+    display = ExplanationDisplay.from_estimator(clf, X[0], label=2)
+    assert display.probability_ == pytest.approx(clf.predict_proba(X[:1])[0, 2])
 
 
 def test_names_of_ones_own():

@@ -58,3 +58,11 @@ def test_a_plain_text_is_no_formula(text):
     figure.text(0, 0, style.plain(text))
     figure.draw_without_rendering()
     assert style.plain(text).replace("\\$", "$") == text
+
+
+def test_a_title_is_no_formula():
+    figure = Figure()
+    ax = figure.subplots()
+    style.head(ax, "$1 and $x^", "what is drawn")
+    figure.draw_without_rendering()
+    assert ax.get_title(loc="left") == r"\$1 and \$x^"

@@ -174,7 +174,7 @@ def test_which_columns_were_read(path):
         ({"columns": "w"}, TypeError, r"^columns must be a list of names, got 'w'.$"),
         ({"columns": [1]}, TypeError, r"^columns must be a list of names, got \[1\].$"),
         ({"columns": ["w", "w"]}, ValueError, r"^columns must be different names, got \['w', "),
-        ({"columns": ["_"]}, ValueError, r"^columns must be different names, got \['_'\]"),
+        ({"columns": ["_"]}, ValueError, r"^columns must have a name besides '_', got \['_'\]"),
         ({"columns": list("abcd")}, read.BadInput, r"line 1: expected the 4 columns 'a', .* got 3"),
         ({"label": "ner"}, read.BadInput, r"^label must be one of 'w', 'pos', 'c2', got 'ner'.$"),
         ({"columns": ["w", "_"], "label": "_"}, read.BadInput, r"^label must be one of 'w', got"),

@@ -52,3 +52,35 @@ def test_a_source_remembers_what_was_said_of_it(tmp_path):
     sparse.write_text("1 0:1\n")
     told = read.batches(sparse, zero_based=True).settings
     assert told == {"format": "svmlight", "zero_based": True}
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.vw", "a.csv"])
+@pytest.mark.parametrize(
+    ("n_features", "error"),
+    [(0, ValueError), (2**31, ValueError), ("a", TypeError), (2.5, TypeError)],
+)
+def test_the_number_of_features_is_checked(name, n_features, error, tmp_path):
+    (tmp_path / name).write_text("1 1:1\n")
+    with pytest.raises(error, match="n_features must be"):
+        read.batches(tmp_path / name, n_features=n_features)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "match"),
+    [
+        ("a.svm", {"weight": "w"}, "weight is for formats with columns, got svmlight"),
+        ("a.vw", {"weight": "w"}, "weight is for formats with columns, got vw"),
+        ("a.vw", {"zero_based": True}, "zero_based is for svmlight, got vw"),
+        ("a.csv", {"zero_based": True}, "zero_based is for svmlight, got csv"),
+    ],
+)
+def test_options_of_other_formats_are_refused(name, options, match, tmp_path):
+    (tmp_path / name).write_text("")
+    with pytest.raises(ValueError, match=match):
+        read.batches(tmp_path / name, **options)
+
+
+def test_feature_numbers_of_a_frame_are_refused():
+    frame = pandas.DataFrame({"text": ["a"]})
+    with pytest.raises(ValueError, match="zero_based is for svmlight, got a frame"):
+        read.batches(frame, zero_based=True)

@@ -165,3 +165,16 @@ def test_learning_from_lists_is_learning_from_the_matrix(lists, tmp_path):
     streamed.save(tmp_path / "m.sure")
     again = load(tmp_path / "m.sure")  # it remembers the separator
     assert evaluate(again, lists).micro_f1 == evaluate(by_hand, whole.X, whole.y).micro_f1
+
+
+def test_the_first_block_decides_whether_rows_have_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr(_lines, "BLOCK", 14)
+    path = tmp_path / "a.vw"
+    path.write_text("1 |f a\n2 |f b\n" + "|f c\n|f d\n")
+    assert [len(batch) for batch in read.batches(path, label=False)] == [2, 2]
+    with pytest.raises(read.BadInput, match=r"a\.vw, line 3: expected a label, got none\."):
+        list(read.batches(path))
+    found = list(read.batches(path, skip_bad=True))
+    assert [(batch.y.tolist(), batch.n_bad) for batch in found] == [([1, 2], 0), ([], 2)]
+    path.write_text("|f c\n|f d\n" + "1 |f a\n2 |f b\n")
+    assert [batch.y for batch in read.batches(path)] == [None, None]

@@ -16,8 +16,8 @@ FOUND = [(0, 2, 2, 4, "index:value"), (1, 2, 13, 3, "index:value")]
 def test_every_bad_line_is_told_with_its_place_in_the_file():
     bad = bad_lines(FOUND, bytes_of(TEXT), first_line=10, name="a.svm", skip_bad=True)
     assert bad == [
-        (10, 3, "expected index:value, got 'good'."),
-        (11, 3, "expected index:value, got 'bad'."),
+        (10, "expected index:value, got 'good'."),
+        (11, "expected index:value, got 'bad'."),
     ]
 
 

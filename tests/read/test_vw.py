@@ -226,20 +226,20 @@ def test_a_bad_line_is_named(line, reason):
     with pytest.raises(BadInput, match=message):
         _vw.parse(text, first_line=15, name="reviews.vw")
     rows = _vw.parse(text, first_line=15, skip_bad=True)
-    assert [(bad.line, bad.column) for bad in rows.bad][1:] == [(18, 5)]
+    assert [bad.line for bad in rows.bad][1:] == [18]
     assert (rows.bad[0].line, rows.bad[0].reason) == (17, reason)
     assert rows.labels.tolist() == [1.0]
 
 
 def test_candidates_are_told_from_shared_lines():
     text = b"\n\nshared |s a\n1:0.5 |f b\n07 'x|f\n\t\r\n\n|f c\n2 tag|f d\n***shared*** |s\n"
-    found = _vw.parse_candidates(text, n_features=100, first_line=10)
+    found = _vw.parse_candidates(text, n_features=100)
     assert found.groups.tolist() == [0, 0, 0, 1, 1]
     assert found.shared.tolist() == [True, False, False, False, False]
     assert found.names.tolist() == [-1, 1, 7, -1, 2]
     np.testing.assert_array_equal(found.costs, [np.nan, 0.5, np.nan, np.nan, np.nan])
     assert np.diff(found.X.indptr).tolist() == [1, 1, 0, 1, 1]
-    assert [bad.line for bad in found.bad] == [19]
+    assert [bad.line for bad in found.bad] == [10]
 
 
 @given(st.lists(lines(), max_size=6))

@@ -8,8 +8,7 @@ from surelearn.reproduce import charts
 def test_curves_are_drawn_in_panels(tmp_path):
     curve = charts.Curve([1, 2, 3], [0.5, 0.6, 0.7], [0.1, 0.1, 0.1])
     panels = [
-        charts.Panel(f"panel {n}", "rows", "accuracy", {"a": curve, "b": curve}, log_x=n == 1)
-        for n in range(4)
+        charts.Panel(f"panel {n}", "rows", "accuracy", {"a": curve, "b": curve}) for n in range(4)
     ]
     charts.draw_curves(panels, tmp_path / "c.png")
     assert (tmp_path / "c.png").stat().st_size > 10_000

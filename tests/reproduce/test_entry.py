@@ -17,6 +17,8 @@ from surelearn.reproduce import Claim
         (1e-9, 0.0, "held"),
         (-1e-9, 0.0, "did not hold"),
         (0.0, 0.0, "not decided"),
+        (1.0, float("nan"), "not decided"),
+        (float("nan"), 1.0, "not decided"),
     ],
 )
 def test_a_claim_is_decided_beyond_two_standard_errors(lead, error, verdict):

@@ -91,3 +91,11 @@ def test_plain_settings_need_no_scikit_learn() -> None:
         "assert 'sklearn' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_without_idf_there_is_nothing_to_fit(method: str) -> None:
+    vectorizer = NativeVectorizer(n_features=64)
+    assert getattr(vectorizer, method)(TEXTS) is vectorizer
+    with pytest.raises(ValueError, match="n_features"):
+        getattr(NativeVectorizer(n_features=0), method)(TEXTS)

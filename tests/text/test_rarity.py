@@ -195,6 +195,8 @@ def test_refused_settings():
         HashingVectorizer(idf=True, norm=None, dtype=np.int64).fit(SOME)
     vectorizer = HashingVectorizer(idf=True).fit(SOME).set_params(n_features=8)
     with pytest.raises(ValueError, match="n_features must"):
+        vectorizer.partial_fit(SOME)
+    with pytest.raises(ValueError, match="n_features must"):
         vectorizer.transform(SOME)
 
 

@@ -12,9 +12,10 @@ from sklearn.base import clone
 
 from surelearn import SureClassifier, rules, tune
 from surelearn.constraints import Exact, Sequential
+from surelearn.rows import rows_of
 from surelearn.rules._registry import RULES
 from surelearn.tuning.sweep import Candidate, OrderedRows, sweep
-from surelearn.weights import Diagonal, rows_of
+from surelearn.weights import Diagonal
 from tuned import bits, problem
 
 #: Candidates of all rules, projections and averages; enough of each to share a table.

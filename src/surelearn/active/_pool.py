@@ -132,7 +132,7 @@ class Pool:
         self._explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
         self._X = _by_rows(X)
         self._n_rows = n_rows(self._X)
-        _check.some_rows(self._n_rows, "rows of X")
+        _check.some_rows(self._n_rows, unit="row")
         before = None if history is None else History.of(history)
         self._seed = _seed(random_state, before)
         self._pupil = Pupil(model, self._X, classes, passes=passes, seed=self._seed)

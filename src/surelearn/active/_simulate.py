@@ -18,7 +18,7 @@ from sklearn.utils import check_array, check_random_state
 
 from surelearn import _check, rules
 from surelearn.active._curves import Simulation
-from surelearn.active._query import rate, scores
+from surelearn.active._query import STRATEGIES, rate, scores
 from surelearn.active._rows import ReadRows
 from surelearn.active._teach import Lesson, Pupil, replays
 from surelearn.estimators import SureClassifier, SureTextClassifier
@@ -291,6 +291,8 @@ def _pairs(
     """Pairs of a learner and a strategy it can use; each strategy needs at least one learner."""
     if isinstance(strategies, str) or not len(strategies):
         raise TypeError(f"strategies must be a list of names, got {strategies!r}.")
+    for strategy in strategies:
+        _check.choice("strategies", strategy, STRATEGIES)
     if len(set(strategies)) < len(strategies):
         raise ValueError(f"strategies must differ, got {list(strategies)!r}.")
     models = {name: task.started(learner, run)[0].model for name, learner in rows.items()}

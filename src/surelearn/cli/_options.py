@@ -62,10 +62,10 @@ ROWS: dict[str, Any] = {
     ],
     "delimiter": Annotated[
         str | None,
-        typer.Option(metavar="LETTER", help="Column separator of csv, such as ';' or '\\t'."),
+        typer.Option(metavar="CHARACTER", help="Column separator of csv, such as ';' or '\\t'."),
     ],
     "quote": Annotated[
-        str | None, typer.Option(metavar="LETTER", help="Quote character of csv; '' for none.")
+        str | None, typer.Option(metavar="CHARACTER", help="Quote character of csv; '' for none.")
     ],
     "encoding": Encoding,
     "label_type": Annotated[
@@ -74,7 +74,7 @@ ROWS: dict[str, Any] = {
     "label_separator": Annotated[
         str | None,
         typer.Option(
-            metavar="LETTER",
+            metavar="CHARACTER",
             help="Separator of the labels of a row: such as ; in csv, a comma in svmlight.",
         ),
     ],
@@ -167,10 +167,15 @@ def reading(**asked: Any) -> dict[str, Any]:
 def classifier_in(path: Path) -> SureClassifier:
     """Load a classifier; refuse a tagger, which needs `surelearn tag`, and a ranker."""
     model = row_model_in(path)
-    if hasattr(model, "rank"):
+    if is_ranker(model):
         raise ValueError(f"{path} must be a classifier, got a {type(model).__name__}.")
     classifier: SureClassifier = model
     return classifier
+
+
+def is_ranker(model: object) -> bool:
+    """Whether a loaded model ranks candidates."""
+    return hasattr(model, "rank")
 
 
 def row_model_in(path: Path) -> Any:
@@ -186,16 +191,16 @@ def row_model_in(path: Path) -> Any:
     return model
 
 
-def rule(text: str) -> Any:
+def rule(text: str, option: str = "--rule") -> Any:
     """Parse a rule: a name, or a name with parameters such as ``arow(r=0.3)``."""
-    from surelearn import rules
+    from surelearn import _check, rules
 
-    wrong = f"--rule must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
+    wrong = f"{option} must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
     found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
     if found is None:
         raise ValueError(wrong)
     name, inner = found[1].lower(), found[2]
-    found_rule = rules.get(name)
+    found_rule = rules.get(_check.choice(option, name, rules.RULES))
     if inner is None:
         return name
     pairs = [part.partition("=") for part in inner.split(",") if part.strip()]
@@ -207,7 +212,7 @@ def rule(text: str) -> Any:
         return found_rule.replace(**values)
     except TypeError as error:
         raise ValueError(
-            f"--rule must have the parameters of {name}, got {text!r}: {error}"
+            f"{option} must have the parameters of {name}, got {text!r}: {error}"
         ) from None
 
 
@@ -219,6 +224,14 @@ def check_picture(path: Path, option: str) -> None:
             f"{name} must end in .png, .svg or .pdf, got '{path}'.", param_hint=option
         )
     check_lines(path, option)
+
+
+def check_drawable(path: Path, option: str) -> None:
+    """Check before the work that a picture can be drawn and written after it."""
+    from surelearn import _check
+
+    check_picture(path, option)
+    _check.need(option, "matplotlib", "plot")
 
 
 def check_lines(path: Path, option: str) -> None:

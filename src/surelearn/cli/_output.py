@@ -25,7 +25,10 @@ def is_shown(output: Path | None) -> bool:
 
 #: The option --output of commands that write lines.
 Output = Annotated[
-    Path | None, typer.Option(dir_okay=False, help="Write to this file, not to standard output.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", dir_okay=False, help="Write to this file, not to standard output."
+    ),
 ]
 
 

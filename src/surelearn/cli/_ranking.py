@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from surelearn.cli import _training
-from surelearn.cli._options import json_number
+from surelearn.cli._options import is_ranker, json_number
 
 if TYPE_CHECKING:
     from surelearn import SureRanker
@@ -30,11 +30,6 @@ GROUPS: dict[str, Any] = {
 
 #: Options for reading that apply to groups.
 _READ = ("format", "encoding", "zero_based", "cross", "skip_bad", "n_features")
-
-
-def is_ranker(model: object) -> bool:
-    """Whether a loaded model ranks candidates."""
-    return hasattr(model, "rank")
 
 
 def ranker_in(path: Path) -> SureRanker:

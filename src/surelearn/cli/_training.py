@@ -41,7 +41,7 @@ Resume = Annotated[
     bool, typer.Option("--resume", help="Continue training the model in --output, if it exists.")
 ]
 CheckpointEvery = Annotated[
-    str, typer.Option(metavar="TIME|RECORDS", help="How often to write the model while training.")
+    str, typer.Option(metavar="TIME|ROWS", help="How often to write the model while training.")
 ]
 Jobs = Annotated[
     int | None, typer.Option(min=1, help="Threads; their number does not change the result.")

@@ -52,7 +52,10 @@ class _Run(NamedTuple):
 
 def demo(
     output: Annotated[
-        Path, typer.Option(dir_okay=False, help="Picture to write: .png, .svg or .pdf.")
+        Path,
+        typer.Option(
+            "--output", "-o", dir_okay=False, help="Picture to write: .png, .svg or .pdf."
+        ),
     ] = Path("demo.png"),
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 2, help="Random seed for the split and all orders.")

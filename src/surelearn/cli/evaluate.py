@@ -52,15 +52,12 @@ def evaluate(
       zcat log.jsonl.gz | surelearn evaluate reviews.sure - --label topic --json
     """
     if picture is not None:
-        _options.check_picture(picture, "--picture")
-        from surelearn.plot.style import need_matplotlib
-
-        need_matplotlib("--picture")
+        _options.check_drawable(picture, "--picture")
     import surelearn
 
     judged = _options.row_model_in(model)
     rival = None
-    if _ranking.is_ranker(judged):
+    if _options.is_ranker(judged):
         _ranking.check_ranker(reading, against=against, picture=picture)
     else:
         _ranking.check_classifier(reading)

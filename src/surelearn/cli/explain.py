@@ -45,7 +45,7 @@ def explain(
             f"{model} must be a model with a weight for each feature, got a "
             f"{type(loaded).__name__}."
         )
-    if _ranking.is_ranker(loaded):
+    if _options.is_ranker(loaded):
         _ranking.check_ranker({}, label=label, text=text)
     if label is not None:
         how["label"] = _known(loaded.classes_.tolist(), label)
@@ -121,4 +121,4 @@ def _plain(model: Any, explained: list[Any], text: str | None) -> dict[str, Any]
 
 
 def _or_none(value: Any) -> Any:
-    return None if value != value else value  # NaN, which JSON lacks  # NaN, which JSON lacks
+    return None if value != value else value  # NaN, which JSON lacks

@@ -96,7 +96,7 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
 
 
 def _of_kind(model: Any) -> dict[str, Any]:
-    if hasattr(model, "rank"):
+    if _options.is_ranker(model):
         return {"right": model.right, "equal": model.n_skipped_, "features": model.n_features_in_}
     if hasattr(model, "factor_graph"):
         return _of_graphs(model)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _READING = ("text", "label", "label_separator", "format", "delimiter", "quote", "encoding",
             "skip_bad")  # fmt: skip
+#: Options of sentences as well.
+_SENTENCES = ("label", "format", "encoding", "skip_bad")
 _WITHOUT = [name for name in ROWS if name not in _READING]
 
 Names = Annotated[
@@ -102,6 +104,7 @@ def label(
     _check.need("surelearn label", "uvicorn", "label")
     names = _names(labels, tags, spans)
     is_tagger = tags is not None or spans is not None
+    _check_kind(reading, many=many, columns=columns, is_tagger=is_tagger)
     items = _items(files, reading, columns, is_tagger=is_tagger)
     kind = "tags" if is_tagger else "many" if many else "texts"
     path = store or Path(f"{files[0]}.answers")
@@ -127,6 +130,17 @@ def _names(labels: str | None, tags: str | None, spans: str | None) -> list[str]
     text = labels or tags or spans or ""
     names = [name.strip() for name in text.split(",") if name.strip()]
     return span_tags(names) if spans is not None else names
+
+
+def _check_kind(
+    reading: dict[str, Any], *, many: bool, columns: str | None, is_tagger: bool
+) -> None:
+    """Refuse options of texts for sentences, and the reverse."""
+    texts = {name: True for name in reading if name not in _SENTENCES} | {"many": many}
+    asked, what = (texts, "texts") if is_tagger else ({"columns": columns}, "sentences")
+    for name in (name for name, value in asked.items() if value):
+        option = f"--{name.replace('_', '-')}"
+        raise typer.BadParameter(f"{option} is for {what}.", param_hint=option)
 
 
 def _items(

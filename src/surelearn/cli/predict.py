@@ -75,10 +75,10 @@ def predict(
     loaded = _options.row_model_in(model)
     if proba:
         _check_proba(loaded, model)
-    is_ranker = _ranking.is_ranker(loaded)
+    is_ranker = _options.is_ranker(loaded)
     say = _ranking.answers if is_ranker else _answers
     n_bad = 0
-    with labelling_bar(output, quiet=quiet) as progress:
+    with prediction_bar(output, quiet=quiet) as progress:
         asked = _ranking.Asked(files, reading, keep, proba, everything)
         batches = begun(say(loaded, asked, progress))
         with opened(output) as out:
@@ -104,7 +104,7 @@ def _answers(
         yield "".join(lines.of(batch)), batch.n_bad
 
 
-def labelling_bar(output: Path | None, *, quiet: bool) -> AbstractContextManager[Any]:
+def prediction_bar(output: Path | None, *, quiet: bool) -> AbstractContextManager[Any]:
     """A progress bar, unless the predictions go to the same terminal."""
     return progress_bar("Predicting", quiet=quiet or is_shown(output), judges=False)
 

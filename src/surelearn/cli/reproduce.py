@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,9 +57,10 @@ def reproduce(
       surelearn reproduce variance-table2 multiclass-table3 -o results
     """
     from surelearn import _check
-    from surelearn import reproduce as room
+    from surelearn.reproduce import chosen
+    from surelearn.reproduce import reproduce as rebuilt
 
-    entries = room.chosen(names or ())
+    entries = chosen(names or ())
     if names_only:
         _list(entries)
         return
@@ -66,9 +68,7 @@ def reproduce(
         _check.need("surelearn reproduce", package, "reproduce")
     folder = output or Path("reproduced-quick" if quick else "reproduced")
     with warnings_shown(), count_bar("Cases", quiet=quiet) as progress:
-        found = room.reproduce(
-            list(entries), folder=folder, quick=quick, n_jobs=jobs, progress=progress
-        )
+        found = rebuilt(list(entries), folder=folder, quick=quick, n_jobs=jobs, progress=progress)
     if as_json:
         print_json({name: [_claim(one) for one in claims] for name, claims in found.items()})
         return
@@ -106,7 +106,11 @@ def _claim(claim: Claim) -> dict[str, object]:
         "claim": claim.text,
         "paper": claim.theirs,
         "ours": claim.ours,
-        "lead": claim.lead,
-        "error": claim.error,
+        "lead": _or_none(claim.lead),
+        "error": _or_none(claim.error),
         "verdict": claim.verdict,
     }
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None  # JSON has no NaN and no infinity

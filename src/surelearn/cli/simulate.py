@@ -85,10 +85,7 @@ def simulate(
       surelearn simulate labelled.jsonl --learners 'probit,arow(r=0.3)' -o curves.csv --json
     """
     if picture is not None:
-        _options.check_picture(picture, "--picture")
-        from surelearn.plot.style import need_matplotlib
-
-        need_matplotlib("--picture")
+        _options.check_drawable(picture, "--picture")
     if output is not None:
         _options.check_apart(output, files)
         _options.check_lines(output, "--output")
@@ -124,7 +121,7 @@ def _learners(text: str | None) -> dict[str, Any] | None:
 
     # Commas inside brackets separate parameters of one rule.
     names = [name.strip() for name in re.split(r",(?![^(]*\))", text)]
-    return {name: SureClassifier(_options.rule(name)) for name in names}
+    return {name: SureClassifier(_options.rule(name, "--learners")) for name in names}
 
 
 def _worth(found: Simulation) -> Worth | None:

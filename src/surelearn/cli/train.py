@@ -144,14 +144,17 @@ def _trained(
 ) -> tuple[dict[str, Any], str]:
     """Train a classifier; the report as JSON has it, and in words."""
     output = Path(checkpoint)
-    model, ignored = _prepared(files, output, reading, asked, resume=resume)
-    going_on = ignored is None
+    going_on = resume and output.exists()
     if going_on and tuned is not None:
         raise typer.BadParameter(
             f"--tune chooses settings of a new model, got --resume with {output}.",
             param_hint="--tune",
         )
-    if not going_on:
+    ignored: list[str] = []
+    if going_on:
+        model = _resumed(output, asked)
+    else:
+        model, ignored = _new(files, reading, asked)
         model.set_params(random_state=seed)
         if tuned is not None:
             model = _tuned(model, files, reading, passes=how["passes"], **tuned)
@@ -189,7 +192,7 @@ def _thresholds(model: SureClassifier, output: Path, records: Batch) -> dict[str
     return {"threshold_rows": len(records), "thresholds": model.thresholds_.tolist()}
 
 
-def _columns(model: SureClassifier, ignored: list[str] | None) -> dict[str, list[str]]:
+def _columns(model: SureClassifier, ignored: list[str]) -> dict[str, list[str]]:
     """Which numeric columns were used, and which were not, if that is known."""
     features = model.stream_.columns.get("features")
     if features is None:
@@ -220,30 +223,29 @@ def _settings(**asked: Any) -> dict[str, Any]:
     return settings
 
 
-def _prepared(
-    files: list[str],
-    output: Path,
-    reading: dict[str, Any],
-    asked: dict[str, Any],
-    *,
-    resume: bool,
-) -> tuple[SureClassifier, list[str] | None]:
-    """The model, and the columns that it ignores; None if it resumes with known columns."""
+def _resumed(output: Path, asked: dict[str, Any]) -> SureClassifier:
+    """The model of an earlier run."""
+    model = _options.row_model_in(output)
+    if _options.is_ranker(model):
+        raise ValueError(f"{output} must be a classifier, got a ranker. Add --rank.")
+    if not hasattr(model, "fit_stream"):
+        raise ValueError(
+            f"{output} must be a model that learns from files to go on with, got a "
+            f"{type(model).__name__}. Use partial_fit in Python."
+        )
+    classifier: SureClassifier = model
+    classifier.set_params(**_that_fit(classifier, asked))
+    return classifier
+
+
+def _new(
+    files: list[str], reading: dict[str, Any], asked: dict[str, Any]
+) -> tuple[SureClassifier, list[str]]:
+    """A new model, and the columns that it ignores."""
     from surelearn.estimators.classifier import SureClassifier
     from surelearn.estimators.text_classifier import SureTextClassifier
     from surelearn.read import batches
 
-    if resume and output.exists():
-        model = _options.row_model_in(output)
-        if _ranking.is_ranker(model):
-            raise ValueError(f"{output} must be a classifier, got a ranker. Add --rank.")
-        if not hasattr(model, "fit_stream"):
-            raise ValueError(
-                f"{output} must be a model that learns from files to go on with, got a "
-                f"{type(model).__name__}. Use partial_fit in Python."
-            )
-        model.set_params(**_that_fit(model, asked))
-        return model, None
     source = batches(files, **reading)
     texts = _has_texts(source, reading)
     model = SureTextClassifier() if texts else SureClassifier()
@@ -254,7 +256,8 @@ def _prepared(
 def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
     """The settings that this model has; a model of numbers has none for texts."""
     known = model.get_params(deep=False)
-    for name, option in (("ngram_range", "--bigrams"), ("idf", "--idf")):
+    idf = "--idf" if asked.get("idf") else "--no-idf"
+    for name, option in (("ngram_range", "--bigrams"), ("idf", idf)):
         if name in asked and name not in known:
             raise ValueError(f"{option} needs texts, got rows of numbers.")
     return {name: value for name, value in asked.items() if name in known}

@@ -1,4 +1,4 @@
-"""Room 1, datasets: corpora for examples and tests; must not know rules or weights."""
+"""Datasets: corpora for examples and tests; must not know rules or weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room 1, datasets: a text corpus without a download; must not know rules or weights."""
+"""Datasets: a text corpus without a download; must not know rules or weights."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class RankingScores:
         .. math:: \mathrm{DCG} = \sum_{i=1}^{k} \frac{2^{r_i} - 1}{\log_2 (1 + i)}
 
         with :math:`r_i` the relevance of the candidate at rank i, as in LightGBM and XGBoost. With
-        costs the numerator is what it saves against the dearest candidate of its group.
+        costs the numerator is what it saves against the most costly candidate of its group.
     map : float
         Mean average precision. Candidates of positive relevance count as relevant; with costs, the
         cheapest ones.
@@ -113,9 +113,8 @@ class RankingScores:
     def to_dict(self) -> dict[str, Any]:
         """All scores as plain Python values that JSON can hold."""
         names = ("n", "n_skipped", "n_bad", "k", *_NAMES)
-        # One group has no standard error, and JSON has no NaN.
-        errors = {name: x if x == x else None for name, x in self.standard_error.items()}
-        return {**{name: getattr(self, name) for name in names}, "standard_error": errors}
+        errors = {name: _or_none(x) for name, x in self.standard_error.items()}
+        return {**{name: _or_none(getattr(self, name)) for name in names}, "standard_error": errors}
 
     def __str__(self) -> str:
         said = {"ndcg": f"NDCG@{self.k}", "map": "MAP", "accuracy": "first is right", "mrr": "MRR"}
@@ -127,6 +126,11 @@ class RankingScores:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _or_none(value: float) -> float | None:
+    """None for NaN, which JSON lacks: no groups have no scores, one has no standard error."""
+    return value if value == value else None
 
 
 def ranking_scores(

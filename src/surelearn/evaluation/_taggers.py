@@ -48,6 +48,7 @@ def evaluate_tagger(
     """
     check_fitted_tagger("tagger", tagger)
     _check.callback("progress", progress)
+    _check.rows_or_source(X, y, ())
     raw = not are_chunk_tags(map(str, tagger.classes_.tolist()))
     if y is not None:
         if reading:

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from surelearn.label import export, pages
 from surelearn.label.guard import App, Guard
-from surelearn.label.html import Html, join, tag
+from surelearn.label.html import Html, tag
 from surelearn.label.panel import panel_part
 from surelearn.label.parts import question_part
 from surelearn.label.progress import Goal, report
@@ -193,7 +193,7 @@ class Page:
 
     def _labels(self, request: Request, person: Person) -> Response:
         kind = request.path_params["kind"]
-        if kind not in export.FORMATS or (kind == "conll") > (self._session.kind == "tags"):
+        if kind not in export.FORMATS or (kind == "conll" and self._session.kind != "tags"):
             return PlainTextResponse("There is no such format.", 404)
         data = export.exported(self._session, kind)
         return _download(data, f"labels.{kind}", export.FORMATS[kind])
@@ -266,7 +266,7 @@ def _refused(error: Exception, request: Request, person: Person) -> Response:
     text = str(error)
     if _PART in request.headers:
         return PlainTextResponse(text, status)
-    return HTMLResponse(join([pages.message_page(text, person=person)]), status)
+    return HTMLResponse(pages.message_page(text, person=person), status)
 
 
 def _user() -> str:

@@ -56,7 +56,7 @@ class Guard:
     """
 
     def __init__(self, app: App, *, token: str, host: str = "127.0.0.1", port: int = 80) -> None:
-        self._app, self._token, self._host, self._port = app, token, host, port
+        self._app, self._token, self._host, self._port = app, token, host.lower(), port
         self.cookie = f"surelearn-{port}"  # browsers share cookies between ports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

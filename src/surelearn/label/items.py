@@ -238,7 +238,8 @@ def _known(places: list[int], labels: Iterable[Any], plain: Any) -> tuple[dict[i
     start: dict[int, Any] = {}
     n_clashes = 0
     for place, label in zip(places, labels, strict=False):
-        if place != _EMPTY and not (isinstance(label, str | None) and label in _NONE):
+        is_none = label != label or (isinstance(label, str | None) and label in _NONE)
+        if place != _EMPTY and not is_none:
             n_clashes += start.setdefault(place, plain(label)) != plain(label)
     return start, n_clashes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,8 +118,9 @@ class Learner(ABC):
         """How the predictions after n labels agree with those a window before; 0 without any."""
         if n not in self._kappas:
             now, before = self._seen(n), self._seen(n - _WINDOW)
-            is_there = now is not None and before is not None
-            self._kappas[n] = agreement(now, before) if is_there else 0.0
+            # One label for all says that the classes are not told apart yet, as in `Stable`.
+            tells = now is not None and before is not None and len(np.union1d(now, before)) > 1
+            self._kappas[n] = agreement(now, before) if tells else 0.0
         return self._kappas[n]
 
     def _seen(self, n: int) -> NDArray[Any] | None:
@@ -250,11 +251,15 @@ def _with_words(why: Why, model: Any, text: str) -> Why:
         for name, p, is_mine in zip(found.feature, found.probability, mine, strict=True)
         if only or is_mine
     }
-    words = [
+    return why._replace(words=words_of(found, sign, sure), text=found.text)
+
+
+def words_of(found: Any, sign: float, sure: Mapping[str, float]) -> list[Word]:
+    """The words of an explained text: how much each speaks for a label, and how surely."""
+    return [
         Word(begin, end, sign * score, sure.get(found.text[begin:end].lower()))
         for (begin, end), score in zip(found.units, found.scores.tolist(), strict=True)
     ]
-    return why._replace(words=words, text=found.text)
 
 
 def agreement(a: Any, b: Any) -> float:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from surelearn.label.html import Html, join, shown, tag
 from surelearn.label.parts import labels_form
 from surelearn.label.progress import agreements
-from surelearn.label.session import FILE, Session
+from surelearn.label.session import Session
 
 #: Lines of a list on one page, and letters of a text in it.
 PAGE, SNIPPET = 50, 240
@@ -370,5 +370,5 @@ def export_page(session: Session, person: str, told: list[str]) -> Html:
     return layout("Export · surelearn", main, path="/export", person=person)
 
 
-__all__ = ["FILE", "Filter", "agreement_page", "enter_page", "export_page", "layout",
-           "message_page", "review_page", "search_page", "snippet"]  # fmt: skip
+__all__ = ["Filter", "agreement_page", "enter_page", "export_page", "layout", "message_page",
+           "review_page", "search_page", "snippet"]  # fmt: skip

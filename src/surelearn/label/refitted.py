@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.label.learner import LONGEST_EXPLAINED, Learner, Why, Word
+from surelearn.label.learner import LONGEST_EXPLAINED, Learner, Why, words_of
 from surelearn.label.ledger import Step
 
 #: Passes over the answers of a model that had learnt before, which `fit` would forget.
@@ -131,11 +131,7 @@ class ManyLearner(Refitted):
             return why
         found = self.model.explain(text, label=self.model.classes_[place])
         sure = dict(zip(map(str, found.feature), found.probability.tolist(), strict=True))
-        words = [
-            Word(begin, end, sign * score, sure.get(found.text[begin:end].lower()))
-            for (begin, end), score in zip(found.units, found.scores.tolist(), strict=True)
-        ]
-        return why._replace(words=words, text=found.text)
+        return why._replace(words=words_of(found, sign, sure), text=found.text)
 
     def sureness(self) -> NDArray[np.float64]:
         """How likely the label that the model is least sure of is right, for each of the sample."""

@@ -90,7 +90,7 @@ class Session:
         self.items, self.store, self.lock = items, store, RLock()
         self.overlap = _check.number("overlap", overlap, "[0, 1]", low=0.0, high=np.nextafter(1, 2))
         self.explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
-        _check.some_rows(len(items), "texts in the pool")
+        _check.some_rows(len(items), "the pool")
         self.kind = _check.choice("kind", kind, LEARNERS)
         self._begin(model, seed)
         self._events = store.events()

@@ -205,7 +205,7 @@ class BoundaryDisplay(Display):
         ax.set(xlim=self.x0_[[0, -1]], ylim=self.x1_[[0, -1]])
         self._dress(ax)
         told = f"Colour: predicted class; darker: more certain ({_TOLD[self.response_]})"
-        head(ax, None if title is None else plain(title), told)
+        head(ax, title, told)
 
     def _strength(self) -> Array:
         """How dark each cell is, 0.1 to 0.7: a tie is pale, certainty is strong."""

@@ -151,17 +151,25 @@ class ConfusionDisplay(Display):
                [0, 1]])
         """
         truth, predicted = np.asarray(y_true), np.asarray(y_pred)
-        return cls._counted(truth, predicted, np.union1d(truth, predicted), top)
+        return cls._counted(truth, predicted, None, top)
 
     @classmethod
     def _counted(
-        cls, truth: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any], top: int | None
+        cls,
+        truth: NDArray[Any],
+        predicted: NDArray[Any],
+        classes: NDArray[Any] | None,
+        top: int | None,
     ) -> Self:
+        """The counts; `classes` are those that can be predicted, by default all labels."""
         if truth.ndim != 1 or truth.shape != predicted.shape or not len(truth):
             raise ValueError(
                 f"true and predicted labels must have the same shape (n_samples,), got shapes "
                 f"{truth.shape} and {predicted.shape}."
             )
+        _check.one_kind(predicted, truth)
+        if classes is None:
+            classes = np.union1d(truth, predicted)
         labels = np.concatenate([classes, np.setdiff1d(truth, classes)])
         place = {label: index for index, label in enumerate(labels.tolist())}
         table = np.zeros((len(labels), len(classes)), dtype=np.int64)
@@ -211,7 +219,7 @@ class ConfusionDisplay(Display):
         told = "Rows by label; blue: right, orange: mistakes"
         if self.left_out_:
             told += f"; {self.left_out_:,} labels with fewer mistakes are not shown"
-        head(ax, None if title is None else plain(title), told)
+        head(ax, title, told)
 
     def _strength(self) -> NDArray[np.float64]:
         """The square root of each share of its row, which makes rare mistakes visible."""

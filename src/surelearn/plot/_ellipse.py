@@ -235,7 +235,7 @@ class EllipseDisplay(Display):
         told = "Mean, one and two standard deviations of the weights"
         if self.row_ is not None:
             told += "; shaded: the row is right"
-        head(ax, None if title is None else plain(title), told)
+        head(ax, title, told)
 
     def _named(self, place: int) -> str:
         name = "" if self.names_ is None else plain(self.names_[place])

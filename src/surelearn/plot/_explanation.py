@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from surelearn import _check
 from surelearn.estimators.explanation import Explanation
@@ -173,7 +171,7 @@ class ExplanationDisplay(Display):
         _draw(ax, bars, of_row=self._of_row)
         _dress(ax, bars, of_row=self._of_row)
         told = _subtitle(self._of_row, self._sure)
-        head(ax, plain(self.title() if title is None else title), told)
+        head(ax, self.title() if title is None else title, told)
 
 
 # -------------------------------------------------------------------- computing
@@ -232,22 +230,9 @@ def _named(table: Explanation, classes: NDArray[Any], shown: Any) -> int:
 
 def _probability(clf: Any, row: Any) -> NDArray[np.float64] | None:
     """The probabilities of all classes; None if the model has none."""
-    if not hasattr(clf, "predict_proba"):
+    if not hasattr(clf, "predict_proba_one"):
         return None
-    with warnings.catch_warnings():
-        # A row that is not a frame needs no feature names.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return np.asarray(clf.predict_proba(_as_table(row, clf.n_features_in_))[0])
-
-
-def _as_table(row: Any, n_features: int) -> Any:
-    """One row as `predict` takes it."""
-    if isinstance(row, Mapping):
-        features, values = list(row), np.array(list(row.values()), dtype=np.float64)
-        return sparse.csr_array((values, ([0] * len(row), features)), shape=(1, n_features))
-    if sparse.issparse(row):
-        return row.reshape(1, -1).tocsr()
-    return row if hasattr(row, "columns") else np.asarray(row).reshape(1, -1)
+    return np.array(list(clf.predict_proba_one(row).values()))
 
 
 def _folded(table: Explanation, label: Any, top: int | None) -> Explanation:

@@ -100,4 +100,4 @@ class TuningDisplay(Display):
         ax.set_xlabel("More errors than the winner (% of judged rows)", fontsize=FONT)
         quiet(ax, "x")
         told = f"Bars: two standard errors. The winner has {100 * self.error_:.2f} % errors."
-        head(ax, None if title is None else plain(title), told)
+        head(ax, title, told)

@@ -49,7 +49,7 @@ def head(ax: Axes, title: str | None, subtitle: str) -> None:
         subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=FONT - 1, color=GREY
     )
     if title is not None:
-        ax.set_title(title, loc="left", pad=26, fontsize=FONT + 2, fontweight="bold")
+        ax.set_title(plain(title), loc="left", pad=26, fontsize=FONT + 2, fontweight="bold")
 
 
 def root(ax: Axes) -> Figure:

@@ -1,4 +1,4 @@
-"""Room 1, files: reads files, streams and frames in batches; must not know estimators.
+"""Files: reads files, streams and frames in batches; must not know estimators.
 
 `batches` returns a `Source` of labelled records; `sentences` returns one of tagged sentences, from
 files with one token a line; `groups` returns one of candidates to be ranked.

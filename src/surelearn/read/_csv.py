@@ -32,20 +32,20 @@ class CsvSource(Source):
     ----------
     files : list of File
     wanted : ColumnSpec
-    layout : CsvDialect
+    dialect : CsvDialect
     skip_bad : bool
     """
 
     _columns: Columns | None = None
 
     def __init__(
-        self, files: Sequence[File], wanted: ColumnSpec, *, layout: CsvDialect, skip_bad: bool
+        self, files: Sequence[File], wanted: ColumnSpec, *, dialect: CsvDialect, skip_bad: bool
     ) -> None:
         super().__init__(files)
         self.may_list = wanted.separator is not None
         self.files = list(files)
         self._wanted = wanted
-        self._layout = layout
+        self._dialect = dialect
         self._skip_bad = skip_bad
 
     def blocks(self, start: Place | None = None) -> Iterator[Lines]:
@@ -65,14 +65,14 @@ class CsvSource(Source):
 
     def _reader(self, header: Header, columns: Columns) -> CsvRows:
         separator = self._wanted.separator
-        return CsvRows(header, columns, self._layout, separator=separator, skip_bad=self._skip_bad)
+        return CsvRows(header, columns, self._dialect, separator=separator, skip_bad=self._skip_bad)
 
     def _rows_of(self, file: File, place: Place) -> Iterator[tuple[Header, Lines]]:
         """Blocks of rows without the header, each with the header."""
         header: Header | None = None
         if place.at:  # midway in the file: the header is at its start
             header, _ = next(self._rows_of(file, Place(place.file)), (Header([], None), None))
-        for block in lines_of(file, place, self._layout.split):
+        for block in lines_of(file, place, self._dialect.split):
             if header is None:
                 header, block = self._named(block, file.encoding)
             if header is not None and block.data.strip(b"\r\n"):
@@ -80,8 +80,8 @@ class CsvSource(Source):
 
     def _named(self, block: Lines, encoding: str | None) -> tuple[Header | None, Lines]:
         """The header, which is the first row of a block, and the block without it."""
-        for begin, end in self._layout.rows(block.data):
-            fields = self._layout.fields(block.data[begin:end])
+        for begin, end in self._dialect.rows(block.data):
+            fields = self._dialect.fields(block.data[begin:end])
             for name in fields:
                 if not _check.is_utf8(name):
                     line = block.first + block.data.count(b"\n", 0, begin)
@@ -89,7 +89,7 @@ class CsvSource(Source):
                     raise BadInput(Said("{where}: {wrong}", where=where, wrong=wrong))
             names = [name.decode() for name in fields]
             if len(names) == 1 and names[0] not in self._wanted.given:
-                _check.delimited(block.name, names[0], self._layout.delimiter)
+                _check.delimited(block.name, names[0], self._dialect.delimiter)
             # The newline after the header stays in the block, as an empty first line.
             first = block.first + block.data.count(b"\n", 0, end)
             return Header(names, encoding), replace(block, data=block.data[end:], first=first)
@@ -104,7 +104,7 @@ class CsvSource(Source):
     def _look(self, header: Header, block: Lines) -> Columns:
         """Choose the columns and the kind of labels, from the first rows."""
         names = header.names
-        split = [self._layout.fields(block.data[a:b]) for a, b in self._layout.rows(block.data)]
+        split = [self._dialect.fields(block.data[a:b]) for a, b in self._dialect.rows(block.data)]
         rows = [row for row in split if len(row) == len(names) and not header.is_again(row)]
         values = dict(zip(names, zip(*rows, strict=True), strict=False))
         odd = {

@@ -63,7 +63,7 @@ class CsvRows:
     header : Header
     columns : Columns
         Columns to read.
-    layout : CsvDialect
+    dialect : CsvDialect
     separator : str or None
         What separates the labels of a row; None if each row has one label.
     skip_bad : bool
@@ -73,14 +73,14 @@ class CsvRows:
         self,
         header: Header,
         columns: Columns,
-        layout: CsvDialect,
+        dialect: CsvDialect,
         *,
         separator: str | None,
         skip_bad: bool,
     ) -> None:
         self._header = header
         self._columns = columns
-        self._layout = layout
+        self._dialect = dialect
         self._separator = separator
         self._skip_bad = skip_bad
         self._n_columns = len(header.names)
@@ -139,8 +139,8 @@ class CsvRows:
                     column_names=[str(place) for place in range(self._n_columns)],
                 ),
                 csv.ParseOptions(
-                    delimiter=self._layout.delimiter,
-                    quote_char=self._layout.quote or False,
+                    delimiter=self._dialect.delimiter,
+                    quote_char=self._dialect.quote or False,
                     newlines_in_values=True,
                 ),
                 csv.ConvertOptions(column_types=types, include_columns=list(types)),
@@ -178,7 +178,7 @@ class CsvRows:
         records: list[dict[str, Any]] = []
         kept: list[dict[str, str]] = []
         n_bad = 0
-        for begin, end in self._layout.rows(data):
+        for begin, end in self._dialect.rows(data):
             texts = self._fields(data[begin:end])
             record = texts if isinstance(texts, str) else self._record(texts)
             wrong = record if isinstance(record, str) else self._fault(record)
@@ -198,9 +198,9 @@ class CsvRows:
 
     def _fields(self, row: bytes) -> dict[str, str] | str:
         """The columns of a row as texts, or a sentence that says what is wrong with the row."""
-        fields = self._layout.fields(row)
+        fields = self._dialect.fields(row)
         if len(fields) != self._n_columns:
-            return _check.miscounted(self._n_columns, len(fields), row, self._layout.quote)
+            return _check.miscounted(self._n_columns, len(fields), row, self._dialect.quote)
         if self._named_columns and self._header.is_again(fields):
             return "expected a record, got the names of the columns once more."
         texts: dict[str, str] = {}
@@ -239,10 +239,10 @@ class CsvRows:
         """
         kind = self._columns.kind
         if self._separator is None:
-            label = _kept(text, kind)
+            label = _parsed_label(text, kind)
             return text if label is None and not strict else label
         parts = [part.strip() for part in text.split(self._separator)] if text.strip() else []
-        labels = [_kept(part, kind) for part in parts]
+        labels = [_parsed_label(part, kind) for part in parts]
         if None not in labels:
             return labels
         return None if strict else [part or None for part in parts]
@@ -256,7 +256,7 @@ def not_utf8(value: bytes, encoding: str | None) -> str:
 def kind_of_column(values: Iterable[bytes]) -> str:
     """The kind of a column: whole numbers if all its first values are, else texts."""
     texts = {value.decode(errors="replace") for value in values} - {""}
-    whole = all(_kept(text, "a whole number") is not None for text in texts)
+    whole = all(_parsed_label(text, "a whole number") is not None for text in texts)
     return "a whole number" if texts and whole else "a text"
 
 
@@ -267,7 +267,7 @@ def kind_of_labels(values: Iterable[bytes]) -> str:
     """
     counts = Counter(value.decode(errors="replace") for value in values)
     del counts[""]
-    whole = {text for text in counts if _kept(text, "a whole number") is not None}
+    whole = {text for text in counts if _parsed_label(text, "a whole number") is not None}
     odd = counts.keys() - whole
     n_odd = sum(counts[text] for text in odd)
     few = n_odd * _FEW <= counts.total() or all(text.lower() in _MISSING for text in odd)
@@ -280,7 +280,7 @@ def _whole_or_text(text: str) -> int | str | None:
     return int(text) if whole else text or None
 
 
-def _kept(text: str, kind: str) -> str | int | None:
+def _parsed_label(text: str, kind: str) -> str | int | None:
     """The label of this kind that a text spells; None if it spells none."""
     if kind == "a text":
         return text or None

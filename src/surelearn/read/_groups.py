@@ -12,7 +12,7 @@ from surelearn.read._batch import Batch, Groups, Source, joined_groups
 from surelearn.read._files import File, files_of, one_format
 from surelearn.read._group_readers import CandidateReader, GroupReader, QueryReader
 from surelearn.read._lines import Lines, LineSource, whole_records
-from surelearn.read._source import GROUP_FORMATS, format_of, settings_of
+from surelearn.read._source import GROUP_FORMATS, checked_width, format_of, settings_of
 from surelearn.read._sparse import HASHED, widest
 
 
@@ -87,8 +87,7 @@ def groups(
     """
     if isinstance(source, Source):
         return source
-    if n_features is not None:
-        n_features = _check.count("n_features", n_features, most=2**31 - 1)
+    n_features = checked_width(n_features)
     flags = {
         "zero_based": _check.flag("zero_based", zero_based) or None,
         "cross": _check.flag("cross", cross) or None,

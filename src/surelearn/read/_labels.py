@@ -16,7 +16,7 @@ class Labels(NamedTuple):
     ----------
     codes : ndarray of int32 of shape (n_rows,) or (n_labels,)
     values : ndarray
-        The distinct labels, in order of first appearance.
+        The distinct labels.
     starts : ndarray of int64 of shape (n_rows + 1,) or None
         For many labels per row: the labels of row i are ``codes[starts[i]:starts[i + 1]]``, each
         once, and `codes` holds those of all rows one after the other. None: one label per row.

@@ -222,7 +222,7 @@ def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> I
             place = Place(start.file, at, place.line + n_lines, _mark(data))
             text = data.removeprefix(BOM) if place.at == len(data) else data
             if place.at == len(data) and file.encoding is None:
-                _check.narrow(data, file.name)
+                _check.not_utf16(data, file.name)
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)
             before = now

@@ -147,7 +147,7 @@ def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
 def _names(columns: Any) -> tuple[str, ...]:
     names = _check.distinct("columns", columns, but=NOT_READ)
     if set(names) <= {NOT_READ}:
-        raise ValueError(f"columns must be different names, got {list(names)!r}.")
+        raise ValueError(f"columns must have a name besides {NOT_READ!r}, got {list(names)!r}.")
     return names
 
 

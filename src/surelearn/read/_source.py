@@ -129,6 +129,7 @@ def batches(
         return source
     skip_bad = _check.flag("skip_bad", skip_bad)
     zero_based = _check.flag("zero_based", zero_based)
+    n_features = checked_width(n_features)
     kept = _check.distinct("keep", _check.as_names(keep))
     wanted = ColumnSpec(
         _check.column("text", text),
@@ -142,24 +143,23 @@ def batches(
     written = {"delimiter": delimiter, "quote": quote, "encoding": _check.encoding(encoding),
                "label_separator": label_separator}  # fmt: skip
     if not isinstance(source, str | os.PathLike | list | tuple):
-        _check.only_for("a frame", **written)
+        _check.only_for("a frame", zero_based=zero_based or None, **written)
         _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem, FORMATS, format, encoding=written["encoding"])
     kind = one_format(files, FORMATS, format, _guess)
-    _check.only_for(kind, **written)
+    _check.only_for(kind, zero_based=zero_based or None, weight=wanted.weight, **written)
     if kind not in ("svmlight", "vw"):  # the core parses these two
         _check.need(f"reading {kind}", "pyarrow", "files")
     if kind in ("csv", "tsv"):
-        made: Source = CsvSource(files, wanted, layout=_layout(kind, written), skip_bad=skip_bad)
+        made: Source = CsvSource(files, wanted, dialect=_dialect(kind, written), skip_bad=skip_bad)
     elif kind == "svmlight":
         sparse = _sparse(wanted, n_features, skip_bad=skip_bad)
         made = svmlight(files, **sparse, zero_based=zero_based, separator=wanted.separator)
     elif kind == "vw":
         made = vowpal_wabbit(files, **_sparse(wanted, n_features, skip_bad=skip_bad))
     elif kind == "jsonl":
-        encoded = written["encoding"]
-        make_reader = partial(JsonLines, wanted, encoding=encoded, skip_bad=skip_bad)
+        make_reader = partial(JsonLines, wanted, encoding=written["encoding"], skip_bad=skip_bad)
         made = LineSource(files, make_reader)
     else:
         store = parquet if kind == "parquet" else arrow
@@ -168,7 +168,14 @@ def batches(
     return made
 
 
-def _layout(kind: str, written: Mapping[str, str | None]) -> CsvDialect:
+def checked_width(n_features: int | None) -> int | None:
+    """The number of columns of sparse rows, if it is given."""
+    if n_features is None:
+        return None
+    return _check.count("n_features", n_features, most=2**31 - 1)
+
+
+def _dialect(kind: str, written: Mapping[str, str | None]) -> CsvDialect:
     """The delimiter and quotes of csv or tsv."""
     given, quote = written["delimiter"], written["quote"]
     delimiter = {"csv": ",", "tsv": "\t"}[kind] if given is None else _check.delimiter(given)

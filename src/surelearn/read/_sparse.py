@@ -39,7 +39,7 @@ def svmlight(
 
     With a comma as `separator`, rows have lists of labels.
     """
-    of_lines = _svmlight.parse_lists if _check.comma(separator) else _svmlight.parse
+    of_lines = _svmlight.parse_lists if _check.svmlight_label_lists(separator) else _svmlight.parse
     parse = partial(of_lines, zero_based=zero_based, skip_bad=skip_bad)
 
     def make_reader(head: Lines) -> Sparse:
@@ -108,15 +108,16 @@ class Sparse:
         there(keep, ["label"], head.name)
         self._parse = parse
         self._n_features = n_features
-        self._labelled = labelled
         self._keep = keep
         self._skip_bad = skip_bad
-        labels = parse(head.data, skip_bad=True).labels
+        found = parse(head.data, skip_bad=True)
+        self._labelled = labelled and _has_labels(found)
+        labels = found.labels
         self._whole = bool((labels == np.floor(labels))[np.isfinite(labels)].all())
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
         found = self._parse(lines, first_line=first, name=name)
-        labelled = self._labelled and _has_labels(found)
+        labelled = self._labelled
         bad = found.too_wide(self._n_features)
         if labelled:
             bad |= ~np.isfinite(found.labels)

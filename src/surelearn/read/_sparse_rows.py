@@ -20,10 +20,9 @@ Found = tuple[int, int, int, int, str]
 
 
 class BadLine(NamedTuple):
-    """A skipped line. Lines and columns (in bytes) count from 1."""
+    """A skipped line; lines count from 1."""
 
     line: int
-    column: int
     reason: str
 
 
@@ -85,13 +84,13 @@ def bad_lines(
     If the format takes lists of labels, the error for a list names the keyword.
     """
     bad = []
-    for line, column, begin, size, expected in found:
+    for line, _, begin, size, expected in found:
         reason = _check.unlike(expected, data[begin : begin + size].tobytes())
         if takes_lists and expected == "one label":
             reason = _check.several_labels(reason)
-        bad.append(BadLine(first_line + line, column + 1, reason))
+        bad.append(BadLine(first_line + line, reason))
     if bad and not skip_bad:
-        line, _, reason = bad[0]
+        line, reason = bad[0]
         where = f"{name}, line {line}"
         raise _check.bad_record(where, reason, n_before=line - first_line)
     return bad

@@ -78,9 +78,7 @@ class ParsedCandidates(NamedTuple):
     bad: list[BadLine]
 
 
-def parse_candidates(
-    block: BytesLike, *, first_line: int = 1, n_features: int = 2**20
-) -> ParsedCandidates:
+def parse_candidates(block: BytesLike, *, n_features: int = 2**20) -> ParsedCandidates:
     r"""Parse a block of whole groups of the label-dependent format, without holding the GIL.
 
     A line is ``[label[:cost]] ['tag]|namespace[:scale] feature[:value] ...`` with a whole number as
@@ -98,5 +96,5 @@ def parse_candidates(
         data, n_features=n_features, skip_bad=True
     )
     X = csr_array((values, features, starts), shape=(len(costs), n_features))
-    bad = bad_lines(found, data, first_line=first_line, name="", skip_bad=True)
+    bad = bad_lines(found, data, first_line=1, name="", skip_bad=True)
     return ParsedCandidates(X, costs, names, groups, shared, bad)

@@ -32,7 +32,6 @@ class Panel(NamedTuple):
     x: str
     y: str
     curves: Mapping[str, Curve]
-    log_x: bool = False
 
 
 def axes(n: int, *, size: tuple[float, float] = (5.0, 4.0)) -> tuple[Any, list[Axes]]:
@@ -77,8 +76,6 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> None:
                     strict=True,
                 )
                 ax.fill_between(curve.x, low, high, color=marks["color"], alpha=0.15, linewidth=0)
-        if panel.log_x:
-            ax.set_xscale("log")
         tick(ax, {x for curve in panel.curves.values() for x in curve.x})
         label(ax, panel.title, panel.x, panel.y)
     if len(panels) == 1:  # below the axes, where no curve is

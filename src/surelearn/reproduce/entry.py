@@ -55,7 +55,7 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        if abs(self.lead) <= 2 * self.error:
+        if not abs(self.lead) > 2 * self.error:  # also where the error is NaN
             return OPEN
         return HELD if self.lead > 0 else NOT_HELD
 

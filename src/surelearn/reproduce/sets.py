@@ -27,11 +27,10 @@ AMAZON_3 = ("books", "dvd", "music")
 
 
 class Corpus(NamedTuple):
-    """Texts, their labels, and which of them its publishers test on, where they say so."""
+    """Texts and their labels."""
 
     texts: list[str]
     y: NDArray[Any]
-    test: NDArray[Any] | None = None
 
 
 class Rows(NamedTuple):
@@ -79,8 +78,7 @@ def reuters() -> Corpus:
     sides = [[r for r in found if r["lewissplit"] == side] for side in ("TRAIN", "TEST")]
     both = set.intersection(*({r["topics"][0] for r in side} for side in sides))
     kept = [r for side in sides for r in side if r["topics"][0] in both]
-    test = np.array([r["lewissplit"] == "TEST" for r in kept])
-    return Corpus([r["text"] for r in kept], np.array([r["topics"][0] for r in kept]), test)
+    return Corpus([r["text"] for r in kept], np.array([r["topics"][0] for r in kept]))
 
 
 def sentiment140() -> Corpus:

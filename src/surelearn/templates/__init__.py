@@ -1,4 +1,4 @@
-"""Room 1, tokens: turns sequences of tokens into sparse rows; must not know labels.
+"""Tokens: turns sequences of tokens into sparse rows; must not know labels.
 
 >>> features = TokenFeatures(templates=["w[0]", "w[-1]|w[0]"])
 >>> features.learn([["the", "cat"]]).X.toarray()

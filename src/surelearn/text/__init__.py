@@ -1,4 +1,4 @@
-"""Room 1, text: hashed n-grams, and how rare they are; must not know labels."""
+"""Text: hashed n-grams, and how rare they are; must not know labels."""
 
 from typing import TYPE_CHECKING
 

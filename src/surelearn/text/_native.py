@@ -213,6 +213,10 @@ class NativeVectorizer(DocumentCounter, Parametrized):
 
     # ---------------------------------------------------------------- internals
 
+    def check_uncounted(self, X: Any) -> None:
+        """The checks of `fit` without `idf`."""
+        self.check_settings(X)
+
     def check_settings(self, X: Any) -> None:
         """Refuse parameters that do not fit together, and anything but an iterable of texts."""
         _check.texts(X)

@@ -31,6 +31,10 @@ class DocumentCounter:
         """The rows of texts as a CSR matrix, before they are weighed."""
         raise NotImplementedError
 
+    def check_uncounted(self, X: Any) -> None:
+        """Check the parameters, for texts that are not counted."""
+        raise NotImplementedError
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters; with `idf` count these texts, and no others any more.
 
@@ -40,7 +44,8 @@ class DocumentCounter:
         y : ignored
         """
         if not self.idf:
-            return super().fit(X, y)  # type: ignore[misc,no-any-return]
+            self.check_uncounted(X)
+            return self
         self._count_anew(self.unweighed(X))
         return self
 
@@ -53,7 +58,10 @@ class DocumentCounter:
         y : ignored
         """
         if not self.idf:
-            return super().partial_fit(X, y)  # type: ignore[misc,no-any-return]
+            self.check_uncounted(X)
+            return self
+        if "_documents" in self.__dict__:
+            self.check_counted()  # the counts have room for the features they began with
         self.count(self.unweighed(X))
         return self
 

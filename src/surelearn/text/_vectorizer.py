@@ -102,6 +102,10 @@ class HashingVectorizer(NativeVectorizer, _ScikitLearns, auto_wrap_output_keys=N
         """
         return _align_api_if_sparse(super().fit_transform(X, y))
 
+    def check_uncounted(self, X: Any) -> None:
+        """The checks of `fit` without `idf`: scikit-learn's, which warn of unused parameters."""
+        _ScikitLearns.fit(self, X)
+
     def set_output(self, *, transform: str | None = None) -> Self:
         """For pipelines that set the output of all steps; the output is always sparse.
 

@@ -18,8 +18,8 @@ from surelearn.models.row_settings import RowSettings
 from surelearn.models.row_training import RowBlock, RowTrainable
 from surelearn.models.rows import RowModel
 from surelearn.models.scoring import MeanScorer, Scorer
+from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, run
-from surelearn.weights import rows_of
 
 Array = NDArray[np.float64]
 

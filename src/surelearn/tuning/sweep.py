@@ -61,7 +61,7 @@ class Narrow(NamedTuple):
         if not batch.is_sparse:
             return cls(batch.rows, X.shape[1])
         # The arrays of a CSR matrix may be longer than the rows in it.
-        indices, data = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]
+        indices, values = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]
         seen = np.zeros(X.shape[1], dtype=bool)
         seen[indices] = True
         n_features = int(np.count_nonzero(seen))
@@ -69,7 +69,7 @@ class Narrow(NamedTuple):
             return cls(batch.rows, len(seen))
         places = np.cumsum(seen, dtype=indices.dtype)
         places -= 1
-        parts = (data, places[indices], X.indptr)
+        parts = (values, places[indices], X.indptr)
         return cls(rows_of(sparse.csr_array(parts, (X.shape[0], n_features))), n_features)
 
     def layout(self, layout: Layout) -> Layout:

@@ -26,7 +26,7 @@ def test_the_input_comes_back_with_tags(tagger: SureTagger) -> None:
     )
     wanted = f"-DOCSTART- -X-\n\nthe\tD\t{a}\nold\tA\t{b}\n\n\nsoon\tR\t{c}\n\ndogs N {d}\n"
     assert ok("predict", "m.sure", "new.txt", "more.txt") == wanted
-    ok("predict", "m.sure", "new.txt", "more.txt", "--output", "out.txt")
+    ok("predict", "m.sure", "new.txt", "more.txt", "-o", "out.txt")
     assert Path("out.txt").read_text() == wanted
 
 

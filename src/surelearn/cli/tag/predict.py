@@ -10,7 +10,7 @@ import typer
 from surelearn.cli import _options
 from surelearn.cli._options import Model, Quiet, reads
 from surelearn.cli._output import Output, opened
-from surelearn.cli.predict import begun, labelling_bar
+from surelearn.cli.predict import begun, prediction_bar
 from surelearn.cli.tag._options import SENTENCES, Files, tagger_in
 
 _BLANK_AT_END = re.compile(r"\n[ \t\r]*\n\Z")
@@ -45,7 +45,7 @@ def predict(
         _options.check_lines(output, "--output")
     tagger = tagger_in(model)
     n_bad, between = 0, ""
-    with labelling_bar(output, quiet=quiet) as progress:
+    with prediction_bar(output, quiet=quiet) as progress:
         found = predict_tags(tagger, files, confidence=confidence, progress=progress, **reading)
         batches = begun(found)
         with opened(output) as out:

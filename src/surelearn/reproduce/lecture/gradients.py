@@ -89,10 +89,11 @@ def perceptron(random: np.random.Generator) -> float:
 class Crf:
     """A chain CRF on one random sentence: features of labels and of pairs of labels."""
 
-    def __init__(self, random: np.random.Generator, length: int = 4, K: int = 3, d: int = 2):
+    def __init__(self, random: np.random.Generator) -> None:
+        length, n_labels, d = 4, 3, 2
         self.X = random.normal(size=(length, d))
-        self.y = random.integers(K, size=length)
-        self.w = random.normal(size=(K, d + K))  # of words, then of the label before
+        self.y = random.integers(n_labels, size=length)
+        self.w = random.normal(size=(n_labels, d + n_labels))  # of words, then of the label before
 
     def chain(self, w: Array) -> Chain:
         d = self.X.shape[1]

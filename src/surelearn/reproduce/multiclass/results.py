@@ -102,9 +102,7 @@ def _leads(values: ArrayLike) -> str:
     return f"{found.mean():+.2f} points, {np.sum(found > 0)} of {len(found)} sets"
 
 
-def fewer(
-    text: str, theirs: tuple[float, float], ours: tuple[list[int], list[int]], *, note: str = ""
-) -> Claim:
+def fewer(text: str, theirs: tuple[float, float], ours: tuple[list[int], list[int]]) -> Claim:
     """The claim that the first needs fewer passes than the second, on average over sets."""
     lead = difference(ours[1], ours[0])
     return Claim(
@@ -113,5 +111,4 @@ def fewer(
         ours=f"{np.mean(ours[0]):.2f} against {np.mean(ours[1]):.2f}",
         lead=lead.value,
         error=lead.error,
-        note=note,
     )
