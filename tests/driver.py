@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
 from surelearn import constraints, rules
-from surelearn.weights import Layout, Method, Targets, rows_of, weights_of
+from surelearn.rows import rows_of
+from surelearn.weights import Layout, Method, Targets, weights_of
 
 
 def make(n_features, n_classes, name, **options):

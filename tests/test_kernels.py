@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
-from surelearn import kernels
+from surelearn import kernels, rules
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(7, 4)) * (RANDOM.random((7, 4)) < 0.7)
@@ -182,3 +182,9 @@ def test_a_matrix_that_is_no_kernel_is_refused():
         kernels.check_positive(kernels.get("precomputed", gram), gram)
     with pytest.raises(ValueError, match="X must be a square matrix for kernel='precomputed'"):
         kernels.get("precomputed", gram[:, 1:])
+
+
+@pytest.mark.parametrize("register", [kernels.register, rules.register])
+def test_replace_must_be_a_flag(register):
+    with pytest.raises(TypeError, match="replace must be True or False, got 'yes'"):
+        register("unheard of", smallest, replace="yes")

@@ -15,7 +15,8 @@ from driver import expected, learn, make
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
 from surelearn import constraints, rules
-from surelearn.weights import Diagonal, Layout, Method, Targets, rows_of
+from surelearn.rows import rows_of
+from surelearn.weights import Diagonal, Layout, Method, Targets
 
 PROJECTIONS = ["precision", "covariance"]
 

@@ -21,8 +21,8 @@ from experiments.shards.picture import draw
 from surelearn import SureClassifier, rules
 from surelearn.merging import MergeState, way_of
 from surelearn.reproduce import sets
+from surelearn.rows import rows_of
 from surelearn.text import HashingVectorizer
-from surelearn.weights import rows_of
 
 SHARDS, SPLITS = (10, 50, 100), 4
 #: Shares of a set that are judged and that parameters are chosen on; the rest is learnt.

@@ -1,4 +1,4 @@
-"""Room 5, constraints: which rivals a row is learnt from, in which order; must not know rules.
+"""Constraints: which rivals a row is learnt from, in which order; must not know rules.
 
 With two classes there is one rival. With more, each row gives one constraint for every wrong label:
 the score of the right label must exceed that of the wrong one. A scheme decides how many of these

@@ -20,7 +20,15 @@ from surelearn import _check, _core, weights
 from surelearn.kernels import Kernel
 from surelearn.weights import Leads, raise_error_of
 
-__all__ = ["Dual", "DualForm", "DualTraining", "KernelRows", "Learnt", "Lesson", "ProblemState"]
+__all__ = [
+    "Dual",
+    "DualForm",
+    "DualTraining",
+    "KernelRows",
+    "LearntBlock",
+    "Lesson",
+    "ProblemState",
+]
 
 Array = NDArray[np.float64]
 
@@ -236,7 +244,7 @@ class Lesson(NamedTuple):
     threads: int = 1
 
 
-class Learnt(NamedTuple):
+class LearntBlock(NamedTuple):
     """What learning some rows did."""
 
     rows: NDArray[np.int64]  # which rows, in order
@@ -279,7 +287,7 @@ class DualTraining:
     def _n_points(self) -> int:
         return int(self._points.shape[0])
 
-    def learn(self, lesson: Lesson, order: NDArray[np.int64]) -> Iterator[Learnt]:
+    def learn(self, lesson: Lesson, order: NDArray[np.int64]) -> Iterator[LearntBlock]:
         """Learn rows in this order, a block at a time.
 
         Raises ValueError if an update would leave no usable weights; exceptions of a custom rule's
@@ -336,7 +344,7 @@ class DualTraining:
 
     def _learnt(
         self, lesson: Lesson, block: _Block, rows: NDArray[np.int64], pool: ThreadPoolExecutor
-    ) -> Learnt:
+    ) -> LearntBlock:
         """Learn a block into all problems, which know nothing of each other."""
         inner = max(1, lesson.threads // len(self._problems))
         done = np.zeros((len(self._problems), 3), dtype=np.uint64)
@@ -352,7 +360,7 @@ class DualTraining:
         if any(list(pool.map(learn, range(len(self._problems))))):
             row, numbers = rows[int(done[:, 0].min())], self._rows.numbers
             raise ValueError(_check.dual_collapse(int(row if numbers is None else numbers[row])))
-        return Learnt(rows, block.scores.T, int(done[:, 2].sum()))
+        return LearntBlock(rows, block.scores.T, int(done[:, 2].sum()))
 
     def _check_memory(self, sides: NDArray[np.int8]) -> None:
         """Raise if the covariances do not fit in memory once rows with these sides are learnt."""

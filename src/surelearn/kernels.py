@@ -1,4 +1,4 @@
-"""Room 3, kernels: inner products of rows, a block at a time; must not know weights or labels.
+"""Kernels: inner products of rows, a block at a time; must not know weights or labels.
 
 A kernel is a value. Its matrix products go to BLAS, which uses all cores.
 """
@@ -350,14 +350,10 @@ def register(
     array([[1., 0.],
            [0., 1.]])
     """
-    name = _check.new_kernel_name(name, KERNELS)
     _check.kernel_function(function, [*KERNELS, *_registered])
-    known = _registered.get(name)
-    if known is not None and known is not function and not _check.flag("replace", replace):
-        raise ValueError(
-            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to replace it "
-            f"by {function!r}."
-        )
+    _check.new_name(
+        "kernel", name, function, builtin=KERNELS, registered=_registered, replace=replace
+    )
     _registered[name] = function
     return function
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.rows import in_order, rows_of, rows_of_dict
 
 __all__ = [
     "FULL_LIMIT",
@@ -30,10 +29,7 @@ __all__ = [
     "Targets",
     "Weights",
     "fits",
-    "in_order",
     "raise_error_of",
-    "rows_of",
-    "rows_of_dict",
     "weights_of",
 ]
 
@@ -335,6 +331,7 @@ class Diagonal(Weights):
 
     Examples
     --------
+    >>> from surelearn.rows import rows_of
     >>> layout = Layout(2, intercept=False, second_order=True, averaged=False, dtype="float64")
     >>> weights = Diagonal(layout, n_columns=1, prior=1.0)
     >>> mean, variance = weights.margin(rows_of(np.array([[1.0, 2.0]])))
@@ -363,7 +360,7 @@ class Diagonal(Weights):
         except MemoryError:  # not enough for spare columns
             return self.with_columns(columns)
 
-    def moved(self, state: Mapping[str, Any]) -> Self:
+    def put_features(self, state: Mapping[str, Any]) -> Self:
         """These weights, with the runs of some features as a state has them; changed in place."""
         self._core.restore(state["features"], state["cells"], state["rounds"])
         return self

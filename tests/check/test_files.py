@@ -94,6 +94,8 @@ def test_what_cannot_be_written_to(tmp_path, file, error, message):
 
 @pytest.mark.parametrize("reader", [read.sentences, read.groups])
 def test_a_source_of_lines_must_be_named(reader):
+    with pytest.raises(TypeError, match=r"source must be a list of paths, got one with \['a'\]"):
+        read.batches([["a"]])
     with pytest.raises(TypeError, match=r"source must be a path, .* or a Source, got DataFrame\."):
         reader(pandas.DataFrame({"a": [1]}))
 

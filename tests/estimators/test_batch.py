@@ -7,7 +7,13 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info
 
-from surelearn.estimators.batch import BatchEstimator, SolverSettings, warn_short
+from surelearn.estimators.batch import (
+    BatchEstimator,
+    SolverSettings,
+    check_sgd,
+    loss_factors,
+    warn_short,
+)
 from surelearn.solvers import Interrupted, Solution
 
 PARAMS = {"solver": "lbfgs", "tol": 1e-3, "max_iter": 7, "n_jobs": 2, "verbose": 0}
@@ -88,3 +94,17 @@ def test_a_search_that_is_stuck_is_not_told_to_go_on():
     message = r"12.3457 after 5, from where .* is kept; scale the features or raise tol\.$"
     with pytest.warns(ConvergenceWarning, match=message):
         warn_short("X", stuck, 1000)
+
+
+@pytest.mark.parametrize("given", [{"l1": 0.5}, {"warm_start": True}, {"resume": True}])
+def test_stochastic_descent_refuses_what_it_cannot_do(given):
+    check_sgd("lbfgs", **given)
+    ((name, value),) = given.items()
+    message = f"{name} must be .* with solver='sgd', got {value}. Use solver='lbfgs'"
+    with pytest.raises(ValueError, match=message):
+        check_sgd("sgd", **given)
+
+
+def test_losses_are_weighted_by_c():
+    assert loss_factors(0.5, None, 3).tolist() == [0.5, 0.5, 0.5]
+    assert loss_factors(0.5, np.array([1.0, 4.0]), 2).tolist() == [0.5, 2.0]

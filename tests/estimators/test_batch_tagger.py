@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from batch_tagged import SMALL, TAGGERS, crf, flat, svm
 from estimators.test_tagger_refusals import BAD
 from models.test_sequence_training import text
-from surelearn import CRFTagger, SureTagger, merge, rules
+from surelearn import CRFTagger, SureTagger, SVMTagger, merge, rules
 from surelearn.evaluation import evaluate_tagger
 from surelearn.merging import MergeState
 from surelearn.prediction import predict_tags
@@ -299,3 +299,9 @@ def test_taggers_of_parts_are_merged(make):
 def test_an_untrained_tagger_adds_nothing(make):
     model = made(make).fit(X, Y)
     np.testing.assert_array_equal(merge([model, made(make)], how="bayes").coef_, model.coef_)
+
+
+@pytest.mark.parametrize("kind", [CRFTagger, SVMTagger])
+def test_weights_that_are_all_zero_are_told(kind):
+    with pytest.raises(ValueError, match=r"positive entry, got zero weight in every sequence"):
+        kind().fit(*corpus(2), sample_weight=[0.0, 0.0])

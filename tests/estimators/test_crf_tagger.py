@@ -189,3 +189,13 @@ def test_too_few_iterations_are_told_and_the_model_kept():
     assert told[0].filename == __file__
     assert model.n_iter_ == 2
     assert model.score(X, Y) > 0.5
+
+
+def test_stochastic_descent_cannot_resume(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("the D\ndog N\n\n")
+    model = crf(solver="sgd", tol=0.1).fit_stream(path, columns=["w", "tag"])
+    with pytest.raises(
+        ValueError, match=r"^resume must be False with solver='sgd', got True\. Use"
+    ):
+        model.fit_stream(path, resume=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
@@ -25,7 +26,7 @@ from containers import (
     taken_apart,
     tensors_of,
 )
-from surelearn import FormatError, SureClassifier, load, rules
+from surelearn import FormatError, SureClassifier, SureKernelClassifier, load, rules
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.estimators import Tagger
 from surelearn.estimators.graph_answers import GraphAnswers
@@ -419,3 +420,17 @@ def test_what_is_not_a_file_is_not_replaced_by_one(tmp_path):
     with pytest.raises(OSError, match=r"pipe must be an ordinary file, got a device or a pipe"):
         SureClassifier().fit(X4, Y4).save(path)
     assert path.is_fifo()
+
+
+SUBCLASS = r"estimator must be one of surelearn's own classes to be saved, got the subclass \w+\. "
+
+
+@pytest.mark.parametrize("name", ["My", "SureClassifier"])
+@pytest.mark.parametrize("kind", [SureClassifier, SureKernelClassifier])
+def test_a_subclass_cannot_be_saved(kind, name):
+    """A file of the base class would lose what the subclass adds."""
+    own = type(name, (kind,), {"__module__": "users"})
+    file = io.BytesIO()
+    with pytest.raises(TypeError, match=SUBCLASS):
+        own().fit(X4, Y4).save(file)
+    assert file.getvalue() == b""

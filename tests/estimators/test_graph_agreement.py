@@ -87,7 +87,7 @@ def begin(classifier, corpus, n_labels):
         means[: model.first].reshape(-1, n_labels, n_labels)[:, i, j] = 0.0
     spread = [np.full_like(means, model.initial_variance)] * model.layout.second_order
     runs = np.concatenate([means, *spread], axis=1)
-    model.weights.moved({"features": rows, "cells": runs, "rounds": 0})
+    model.weights.put_features({"features": rows, "cells": runs, "rounds": 0})
     put_model(classifier, model)
     return {cell: float(mean) for cell, mean in cells(classifier).items()}
 

@@ -259,7 +259,8 @@ def test_a_call_that_is_refused_changes_nothing():
     classifier = made().fit(X, y)
     before = bits(classifier)
     wide = Graph(np.zeros((2, 4)), [])
-    with pytest.raises(ValueError, match=r"X\[1\].nodes must have 3 columns as in fit, got 4"):
+    message = r"X\[1\].nodes must have 3 columns like the graphs before it, got 4"
+    with pytest.raises(ValueError, match=message):
         classifier.partial_fit([X[0], wide], [y[0], ["a", "new"]])
     assert bits(classifier) == before
     assert classifier.classes_.tolist() == ["a", "b", "c"]

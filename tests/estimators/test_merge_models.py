@@ -17,7 +17,8 @@ from sklearn.exceptions import NotFittedError
 
 import surelearn.merging
 from merging.test_evidence import texts
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, merge, rules
+from ranked import candidates
+from surelearn import SureClassifier, SureRanker, SureTagger, SureTextClassifier, merge, rules
 from surelearn.decode import Code
 from surelearn.merging import Evidence, MergeState
 from surelearn.text import HashingVectorizer
@@ -330,3 +331,13 @@ def test_the_state_of_what_was_changed_or_not_fitted_is_refused():
     changed = SureClassifier().fit([[0.0], [1.0]], [0, 1]).set_params(dtype="float64")
     with pytest.raises(ValueError, match="dtype must stay"):
         MergeState.of(changed)
+
+
+def test_a_ranker_keeps_its_temperature_where_it_keeps_its_variances():
+    X, y, group = candidates(40)
+    a, b = (SureRanker(random_state=seed).fit(X, y, group=group) for seed in (0, 1))
+    a.calibrate(X, y, group=group)
+    assert merge([a]).temperature_ == a.temperature_
+    assert merge([SureRanker(), a]).temperature_ == a.temperature_
+    assert not hasattr(merge([SureRanker(), a], "kl"), "temperature_")
+    assert not hasattr(merge([a, b]), "temperature_")

@@ -87,3 +87,8 @@ def test_partitions_have_all_classes_together():
         TypeError, match=r"partition 0: class_weight must have keys of the same type"
     ):
         partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)
+
+
+def test_no_states_are_refused():
+    with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
+        partitions.fitted(SureClassifier(), [])

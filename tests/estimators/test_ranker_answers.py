@@ -170,3 +170,26 @@ def test_calibration_needs_groups_that_tell(fitted):
 def test_equal_candidates_share_the_probability(fitted, n):
     p = fitted.predict_proba(np.ones((n, fitted.n_features_in_)))
     np.testing.assert_allclose(p, 1 / n, atol=1e-12)
+
+
+def test_few_groups_leave_the_temperature_near_one(fitted):
+    X, y, group = candidates(2, seed=4)
+    ranker = SureRanker(random_state=0).fit(X, y, group=group)
+    assert 0.3 < ranker.calibrate(X, y, group=group).temperature_ < 3.0
+
+
+def test_explaining_a_row_leaves_it_as_it_was(fitted):
+    indices, data = np.array([3, 0, 3, 5]), np.array([1.0, 1.0, 1.0, 0.0])
+    row = sparse.csr_array((data.copy(), indices.copy(), np.array([0, 4])), shape=(1, 6))
+    own = fitted.explain(row)
+    assert sorted(own.feature) == ["x0", "x3"]
+    assert own.value.tolist() == [{"x0": 1.0, "x3": 2.0}[name] for name in own.feature]
+    assert row.indices.tolist() == indices.tolist()
+    assert row.data.tolist() == data.tolist()
+
+
+def test_a_row_to_explain_must_be_finite(fitted):
+    row = np.array([1.0, np.nan, 0, 0, 0, 0])
+    for one in (row, sparse.csr_array(row[None])):
+        with pytest.raises(ValueError, match="must be finite, got NaN or infinity"):
+            fitted.explain(one)

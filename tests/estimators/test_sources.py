@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import run as process
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from frames import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 from grouped import candidates
 from surelearn import SureRanker, SureTextClassifier, evaluate, load, merge, predict, read
 from surelearn.cli import _app
+from surelearn.estimators.sources import put_columns
+from surelearn.models.position import StreamPosition
 from surelearn.read import _lines, _stores
 
 COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
@@ -361,3 +365,20 @@ def test_how_groups_were_read_is_remembered(tmp_path: Path) -> None:
     with pytest.raises(read.BadInput, match=r"a\.txt, line 1: expected a label, got 'shared'"):
         evaluate(named, tmp_path / "a.txt")  # .txt shows svmlight
     assert named.fit_stream(tmp_path / "a.vw", resume=True, passes=1).stream_.rows == 100
+
+
+@dataclass
+class Learnt:
+    """What has learnt from a source, or has not."""
+
+    stream_: StreamPosition
+
+
+def test_merged_models_keep_what_all_agree_on():
+    columns = [{"text": "body", "label": "stars"}, {"text": "body", "label": "kind"}]
+    merged = SimpleNamespace()
+    put_columns(merged, [Learnt(StreamPosition(("a",), found)) for found in columns])
+    assert merged.stream_ == StreamPosition((), {"text": "body"}, ended=True)
+    nothing = SimpleNamespace()
+    put_columns(nothing, [SimpleNamespace(), Learnt(StreamPosition(("a",)))])
+    assert not hasattr(nothing, "stream_")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streaming import bits, model, saved, write
-from surelearn import read
+from surelearn import SureTextClassifier, read
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -64,3 +64,14 @@ def test_settings_cannot_change_when_going_on(reviews):
     fitted.ngram_range = (1, 2)
     with pytest.raises(ValueError, match="ngram_range must stay"):
         fitted.fit_stream(reviews, resume=True)
+
+
+def test_a_subclass_is_refused_before_training_writes_checkpoints(reviews, tmp_path):
+    class My(SureTextClassifier):
+        pass
+
+    seen = []
+    with pytest.raises(TypeError, match="to be saved, got the subclass My"):
+        My().fit_stream(reviews, checkpoint=tmp_path / "m.sure", progress=seen.append)
+    assert not seen
+    assert My().fit_stream(reviews).predict(["good film"]).shape == (1,)

@@ -346,7 +346,7 @@ def test_one_label_is_learnt_by_partial_fit_and_refused_by_fit():
     before = content(model)
     with pytest.raises(ValueError, match="fit needs at least two classes, got 1 class: 'N'"):
         model.fit(X, [["N", "N"], ["N"]])
-    with pytest.raises(ValueError, match="fit needs at least two classes, got 0 class: none"):
+    with pytest.raises(ValueError, match="fit needs at least two classes, got 0 classes: none"):
         model.fit([], [])
     assert content(model) == before
     model.partial_fit(*corpus())

@@ -432,3 +432,11 @@ def test_copies_during_learning_are_of_one_moment(take):
         assert other.coef_.shape == (len(other.classes_), other.features_.n_features)
         assert len(other.predict(X)) == len(X)
         other.partial_fit([["one", "more"]], [["N", "V"]])
+
+
+def test_one_sentence_does_not_make_a_tagger_certain():
+    X, y = [["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]]
+    model = SureTagger(passes=1, random_state=0).fit(X, y).calibrate([["the", "cat"]], [["D", "N"]])
+    assert model.temperature_ > 0.1
+    (((marginals,),)) = model.predict_marginals([["zebra"]])
+    assert max(marginals.values()) < 0.9

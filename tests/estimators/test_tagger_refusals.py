@@ -232,3 +232,10 @@ def test_sequential_takes_back_the_steps_before_a_refused_one():
     found, rounds = by_name(model)
     assert set(found.values()) == {0.0, 1.0}
     assert rounds == model.n_updates_ == 0
+
+
+def test_weights_that_are_all_zero_are_told():
+    with pytest.raises(ValueError, match=r"positive entry, got zero weight in every sequence"):
+        tagger().fit(WORDS, WORD_TAGS, sample_weight=[0.0, 0.0])
+    with pytest.raises(ValueError, match=r"fit needs at least two classes, got 0 classes: none\."):
+        tagger().fit([], [])

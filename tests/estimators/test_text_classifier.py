@@ -275,7 +275,7 @@ def test_damaged_words_are_refused(tmp_path, change):
     [
         (lambda clf: clf.predict("one text"), ValueError, "Iterable over raw text documents exp"),
         (lambda clf: clf.predict([None]), TypeError, "text 0 must be str or bytes, got None"),
-        (lambda clf: clf.predict([]), ValueError, "texts must be at least one, got none"),
+        (lambda clf: clf.predict([]), ValueError, "X must have at least one text, got none"),
         (lambda clf: clf.predict_one(["a"]), TypeError, r"x must be a str, got \['a'\]"),
         (lambda clf: clf.learn_one(3, "a"), TypeError, "x must be a str, got 3"),
         (lambda clf: clf.explain(["a"]), TypeError, r"row must be a str, got \['a'\]"),

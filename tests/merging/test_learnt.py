@@ -16,7 +16,7 @@ def test_plain_numbers_are_enough():
     for mean, variance in [(1.0, 0.5), (4.0, 0.25)]:
         weights = weights_of(layout, 1, 1.0)
         cells = np.array([[mean, variance]])
-        weights = weights.moved({"features": np.array([1]), "cells": cells, "rounds": 1})
+        weights = weights.put_features({"features": np.array([1]), "cells": cells, "rounds": 1})
         model = SimpleNamespace(
             layout=layout, initial_variance=1.0, multiclass="joint", projection="precision",
             classes=np.array(["a", "b"]), weights=weights, counts=np.array([1, 0]), mistakes=[1],

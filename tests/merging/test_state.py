@@ -348,3 +348,8 @@ def test_a_temperature_stays_with_the_variances_it_belongs_to():
     assert merge([SureClassifier(**a.get_params()), a]).temperature_ == a.temperature_
     assert not hasattr(merge([SureClassifier(**a.get_params()), a], "kl"), "temperature_")
     assert not hasattr(merge([a, b]), "temperature_")
+
+
+def test_no_states_are_refused():
+    with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
+        MergeState.combined([])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from surelearn import SureTextClassifier, merge
+from surelearn.merging import Words
 
 
 def texts(words, **params):
@@ -34,3 +38,20 @@ def test_words_of_one_model_stay_as_they_were():
         assert merge(models).vectorizer_.n_names_ == model.vectorizer_.n_names_ > 0
     silent = texts(["fine film", "dull plot"], keep_names=False)
     assert merge([silent, silent]).predict(["dull"]).tolist() == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("features", "ends", "text", "shared", "message"),
+    [
+        ([1, 1], [1, 2], b"ab", [0, 0], "words must have one feature, end and clash flag each"),
+        ([1, 2], [2], b"ab", [0, 0], "words must have one feature, end and clash flag each"),
+        ([1, 2], [2, 1], b"ab", [0, 0], "word_ends must ascend to the end of words"),
+        ([1, 2], [1, 2], b"ab", [0, 2], "word_clashes be 0 or 1"),
+        ([1, 2], [1, 2], "é".encode(), [0, 0], "word_ends must not cut a UTF-8 character"),
+    ],
+)
+def test_damaged_words_are_refused(features, ends, text, shared, message):
+    numbers = [np.array(part, np.int64) for part in (features, ends)]
+    bytes_ = [np.frombuffer(text, np.uint8), np.array(shared, np.uint8)]
+    with pytest.raises(ValueError, match=message):
+        Words.of(*numbers, *bytes_)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from surelearn import SureClassifier
 from surelearn.estimators.probabilistic import scorer
-from surelearn.models.calibration import Follower, kept_back, kept_in_block, places_of
+from surelearn.models.calibration import Follower, class_positions, kept_back, kept_in_block
 from surelearn.read import Labels
 from surelearn.rows import rows_of
 
@@ -55,7 +55,7 @@ def test_a_block_never_keeps_back_all_rows_of_a_class():
 
 def test_places_are_those_of_the_model_and_minus_one_for_an_unknown_class():
     clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["b", "d"])
-    found = places_of(scorer(clf), Labels(np.array([0, 1, 2]), np.array(["d", "c", "b"])))
+    found = class_positions(scorer(clf), Labels(np.array([0, 1, 2]), np.array(["d", "c", "b"])))
     assert found.tolist() == [1, -1, 0]
 
 

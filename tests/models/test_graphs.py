@@ -24,7 +24,7 @@ def numbered(model):
     rows = np.arange(model.layout.n_features)
     means = 10.0 * rows[:, None] + np.arange(len(model.classes))
     runs = np.concatenate([means, np.ones_like(means)], axis=1).astype(np.float32)
-    model.weights.moved({"features": rows, "cells": runs, "rounds": 0})
+    model.weights.put_features({"features": rows, "cells": runs, "rounds": 0})
     return model
 
 

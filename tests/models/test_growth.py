@@ -17,7 +17,7 @@ from surelearn import SureClassifier, load, rules, weights
 from surelearn.active import Pool
 from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.models.protocol import Refused
-from surelearn.weights import rows_of
+from surelearn.rows import rows_of
 
 WAYS = [
     {"rule": "arow"},

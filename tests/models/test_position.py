@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -14,7 +13,7 @@ import pytest
 from streaming import bits, model, records, write
 from surelearn import read
 from surelearn.files import Fields
-from surelearn.models.position import StreamPosition, put_columns
+from surelearn.models.position import StreamPosition
 from surelearn.read import Place
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -127,20 +126,3 @@ def test_every_block_of_every_later_pass_has_an_order_of_its_own():
     assert all(sorted(order) == list(range(9)) for order in orders)
     assert len({tuple(order) for order in orders}) == 4
     np.testing.assert_array_equal(orders[0], second.order(9))
-
-
-@dataclass
-class Learnt:
-    """What has learnt from a source, or has not."""
-
-    stream_: StreamPosition
-
-
-def test_merged_models_keep_what_all_agree_on():
-    columns = [{"text": "body", "label": "stars"}, {"text": "body", "label": "kind"}]
-    merged = SimpleNamespace()
-    put_columns(merged, [Learnt(StreamPosition(("a",), found)) for found in columns])
-    assert merged.stream_ == StreamPosition((), {"text": "body"}, ended=True)
-    nothing = SimpleNamespace()
-    put_columns(nothing, [SimpleNamespace(), Learnt(StreamPosition(("a",)))])
-    assert not hasattr(nothing, "stream_")

@@ -11,7 +11,8 @@ import strategies
 from driver import learn, make, method
 from reference.rules import FIRST_ORDER
 from surelearn import decode
-from surelearn.weights import Layout, Targets, rows_of, weights_of
+from surelearn.rows import rows_of
+from surelearn.weights import Layout, Targets, weights_of
 
 
 def columns(n_features, code, name, **options):

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from surelearn.models import sequence_cells
 from surelearn.models.sequence_cells import Cells
-from surelearn.models.sequence_encoding import met
+from surelearn.models.sequence_encoding import encode_block
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequences import LabelledSequences
 from surelearn.weights import Diagonal, Layout
@@ -69,7 +69,7 @@ def test_all_cells_are_the_whole_table():
 def test_observed_cells_are_those_of_the_right_paths(templates):
     X, y = [["a", "dog", "runs"], ["dog"]], [["D", "N", "V"], ["N"]]
     settings = SequenceSettings.of(tagger(templates=templates).get_params(deep=False))
-    model, encoded = met(settings, None, LabelledSequences.of(X, y))
+    model, encoded = encode_block(settings, None, LabelledSequences.of(X, y))
     found = Cells.observed(encoded.batch(model), len(model.classes)).mask(len(model.classes))
     wanted = np.zeros(found.shape, dtype=bool)
     for i, tags in enumerate(y):

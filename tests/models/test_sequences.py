@@ -18,7 +18,8 @@ from reference.tagger import ReferenceTagger, Sentence, difference
 from reference.test_reference import PARAMS
 from surelearn import _core, rules
 from surelearn.constraints import Sequential, Single
-from surelearn.weights import Diagonal, Layout, rows_of
+from surelearn.rows import rows_of
+from surelearn.weights import Diagonal, Layout
 
 TOLERANCE = 1e-9
 

@@ -31,7 +31,7 @@ def test_weights_are_recast_with_their_means_and_variances(second_order, average
     layout = Layout(3, intercept=False, second_order=True, averaged=False, dtype="float64")
     weights = Diagonal(layout, 2, prior=0.5)
     runs = np.array([[1.0, 2.0, 0.25, 0.125], [-3.0, 0.0, 0.5, 0.0625]])
-    weights.moved({"features": np.array([0, 2]), "cells": runs, "rounds": 0})
+    weights.put_features({"features": np.array([0, 2]), "cells": runs, "rounds": 0})
     kept = replace(layout, second_order=second_order, averaged=averaged, dtype=dtype)
     found = recast(weights, kept)
     assert found.layout == kept

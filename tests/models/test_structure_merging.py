@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import SureClassifier, SureTagger, merge
 from surelearn.constraints import Sequential
+from surelearn.models.structure_merging import StructureMergeState
 from tagged import (
     LABELS,
     PAIRED,
@@ -188,3 +189,8 @@ def test_merging_changes_none_of_the_models():
     before = [content(model) for model in models]
     merge(models)
     assert [content(model) for model in models] == before
+
+
+def test_no_states_are_refused():
+    with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
+        StructureMergeState.combined([])

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 from surelearn.models.protocol import Refused
 from surelearn.models.structured import (
+    check_fit,
     fitted_temperature,
     known_places,
     learn_in_turns,
@@ -91,14 +93,37 @@ def test_share_right_counts_parts_by_the_weight_of_their_structure():
     assert np.isnan(share_right([], [], None))
 
 
+def softmax(scores, temperature):
+    p = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+    return p / p.sum(axis=1, keepdims=True)
+
+
 def test_the_temperature_is_the_one_of_the_data():
     """Labels drawn from scores at a temperature of 2 are best explained by it."""
     random = np.random.default_rng(0)
     scores = random.normal(scale=3.0, size=(4000, 3))
+    places = np.array([random.choice(3, p=p) for p in softmax(scores, 2.0)], dtype=np.int32)
+    found = fitted_temperature(lambda t: softmax(scores, t), places)
+    assert found == pytest.approx(2.0, rel=0.1)
 
-    def marginals(temperature):
-        p = np.exp(scores / temperature)
-        return p / p.sum(axis=1, keepdims=True)
+    def loss(log_temperature):
+        return -np.log(softmax(scores, np.exp(log_temperature))[np.arange(4000), places]).mean()
 
-    places = np.array([random.choice(3, p=p) for p in marginals(2.0)], dtype=np.int32)
-    assert fitted_temperature(marginals, places) == pytest.approx(2.0, rel=0.1)
+    least = minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x
+    assert np.log(found) == pytest.approx(least, abs=0.001)  # many labels outweigh the prior
+
+
+def test_few_labels_leave_the_temperature_near_one():
+    """Two right labels fit every small temperature: the prior keeps it from being one."""
+    scores = np.array([[4.0, 0.0], [0.0, 1.0]])
+    found = fitted_temperature(lambda t: softmax(scores, t), np.array([0, 1], np.int32))
+    assert 0.4 < found < 1.0
+
+
+def test_weights_that_are_all_zero_are_named():
+    block = SimpleNamespace(size=0, numbers=np.zeros(0, np.int64), labels=np.zeros(0))
+    with pytest.raises(ValueError, match="positive entry, got zero weight in every graph"):
+        check_fit(block, "graph")
+    block.numbers = None
+    with pytest.raises(ValueError, match="needs at least two classes, got 0 classes: none"):
+        check_fit(block, "graph")

@@ -8,8 +8,9 @@ from sklearn.svm import LinearSVC
 
 from losses import TwoClassLoss, TwoClassMachine, orders, two_classes
 from surelearn import _core
+from surelearn.rows import rows_of
 from surelearn.solvers import Interrupted, frank_wolfe
-from surelearn.weights import Diagonal, Layout, rows_of
+from surelearn.weights import Diagonal, Layout
 
 
 def weights_like(X, *, second_order=False, prior=1.0):

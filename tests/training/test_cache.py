@@ -85,3 +85,18 @@ def test_standard_input_that_does_not_fit_in_the_cache_is_gone_through_once(revi
     assert done.returncode == 0
     assert "passes must be 1 for standard input" in done.stderr
     assert len(load(tmp_path / "m.sure").mistakes_) == 1
+
+
+def test_a_file_that_was_cut_short_is_told(tmp_path):
+    cache = _cache.Cache(10_000)
+    cache.add((np.zeros(100),), 0)
+    (kept,) = cache.blocks()
+    cut(tmp_path, 300)
+    with pytest.raises(OSError, match=r"cache of the first pass .* was cut short at 300 bytes"):
+        cache.read(kept)
+    cache.close()
+
+
+def cut(tmp_path, size):
+    (file,) = (tmp_path / "temporary").glob("*/rows")
+    os.truncate(file, size)

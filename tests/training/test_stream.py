@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -319,3 +321,36 @@ def test_what_was_added_after_several_passes_is_gone_through_as_often(reviews, t
     apart.fit_stream(more, resume=True)
     assert fitted.mistakes_.tolist() == apart.mistakes_.tolist()
     assert fitted.coef_.tobytes() == apart.coef_.tobytes()
+
+
+class CutsCache:
+    """Cuts the file of the cache in two when the second pass has begun."""
+
+    def __init__(self, tmp_path):
+        self._folder, self.is_cut = tmp_path / "temporary", False
+
+    def __call__(self, progress):
+        if progress.number == 2 and not self.is_cut:
+            (file,) = self._folder.glob("*/rows")
+            os.truncate(file, file.stat().st_size // 2)
+            self.is_cut = True
+
+
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_a_cache_that_is_lost_is_replaced_by_the_source(reviews, tmp_path, n_shards):
+    """Training goes on where the cache ended, to the same bits."""
+    wanted = model(passes=3, n_shards=n_shards).fit_stream(reviews)
+    cuts = CutsCache(tmp_path)
+    found = model(passes=3, n_shards=n_shards).fit_stream(reviews, progress=cuts)
+    assert cuts.is_cut
+    assert bits(found) == bits(wanted)
+
+
+def test_a_cache_that_is_lost_is_told_if_its_source_is_gone(reviews, tmp_path, monkeypatch):
+    given_ = io.BytesIO(reviews.read_bytes())
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": given_}))
+    fitted = model(n_jobs=1)
+    with pytest.raises(OSError, match=r"rows must be the cache of the first pass .* was cut short"):
+        fitted.fit_stream("-", passes=3, progress=CutsCache(tmp_path), format="jsonl")
+    assert fitted.stream_.number == 2
+    assert not list((tmp_path / "temporary").iterdir())

@@ -88,7 +88,6 @@ def no_labels(where: str) -> BadInput:
     )
 
 
-#: What the rows of a model have, by whether they have many labels.
 def text_wanted(where: str) -> BadInput:
     """The error for a source of numbers where texts are needed."""
     text = Keyword("text")
@@ -96,6 +95,7 @@ def text_wanted(where: str) -> BadInput:
     return BadInput(Said(said, where=where, text=text))
 
 
+#: What the rows of a model have, by whether they have many labels.
 _LABELS = {False: "one label for each row", True: "a list of labels for each row"}
 
 

@@ -14,6 +14,7 @@ _FOR = {
     "delimiter": ("csv and tsv", ("csv", "tsv")),
     "quote": ("csv and tsv", ("csv", "tsv")),
     "label_separator": ("csv, tsv and svmlight", ("csv", "tsv", "svmlight")),
+    "weight": ("formats with columns", ("csv", "tsv", "jsonl", "parquet", "arrow")),
     "cross": ("vw", ("vw",)),
     "zero_based": ("svmlight", ("svmlight",)),
     "encoding": ("lines of text", ("csv", "tsv", "jsonl", "svmlight", "vw")),
@@ -70,7 +71,7 @@ def label_separator(value: object) -> str | None:
     return _one_letter("label_separator", value, "one ASCII character that ends no line")
 
 
-def comma(separator: str | None) -> bool:
+def svmlight_label_lists(separator: str | None) -> bool:
     """Whether the labels of a row of svmlight are a list, which commas separate."""
     if separator not in (None, ","):
         raise ValueError(must("label_separator", "be ',' for svmlight", separator))
@@ -108,7 +109,7 @@ def encoding(value: object) -> str | None:
     return None if found.name.replace("_", "-") in ("utf-8", "utf-8-sig") else name
 
 
-def narrow(data: bytes, name: str) -> None:
+def not_utf16(data: bytes, name: str) -> None:
     """Refuse a file that starts like UTF-16 or UTF-32."""
     found = _wide_encoding(data[:_LOOKED])
     if found is not None:

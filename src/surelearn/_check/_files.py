@@ -13,6 +13,9 @@ def file_names(source: object) -> None:
         raise TypeError(
             f"source must be a path, a list of paths or a Source, got {type(source).__name__}."
         )
+    for name in source if isinstance(source, list | tuple) else ():
+        if not isinstance(name, str | os.PathLike):
+            raise TypeError(f"source must be a list of paths, got one with {name!r}.")
 
 
 def source_made_by(expected: str, got: str) -> None:

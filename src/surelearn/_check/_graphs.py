@@ -393,16 +393,16 @@ def edge_types(value: Any, n_edges: int) -> NDArray[Any]:
     return np.array(found, dtype=np.int64)
 
 
-def same_width(name: str, known: int, got: int, graph: int) -> None:
+def same_width(name: str, known: int, got: int, graph: int, *, like: str) -> None:
     """Refuse a graph with other features than those before."""
     if known != got:
-        raise ValueError(f"X[{graph}].{name} must have {known} columns as in fit, got {got}.")
+        raise ValueError(f"X[{graph}].{name} must have {known} columns {like}, got {got}.")
 
 
-def same_edges(known: str, got: str, graph: int) -> None:
+def same_edges(known: str, got: str, graph: int, *, like: str) -> None:
     """Refuse a graph whose edges have features where those before have types, or neither."""
     if known != got:
-        raise ValueError(f"X[{graph}] must have edges with {known} as in fit, got {got}.")
+        raise ValueError(f"X[{graph}] must have edges with {known} {like}, got {got}.")
 
 
 def seen_features(known: int | None, got: int, graph: int) -> None:

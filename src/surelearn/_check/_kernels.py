@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._memory import enough_memory, size
-from surelearn._check._said import must
 from surelearn._check._values import choice, count, listing, number, numbers
 
 Array = NDArray[np.float64]
@@ -151,15 +150,6 @@ def support_memory(sizes: list[int], total: int, *, more: int, limit: int | None
             "or a rule that learns from fewer rows."
         ),
     )
-
-
-def new_kernel_name(name: object, builtin: list[str]) -> str:
-    """A name that a function can be registered under."""
-    if not isinstance(name, str) or not name:
-        raise TypeError(must("name", "be a text", name))
-    if name in builtin:
-        raise ValueError(must("name", "not be that of a built-in kernel", name))
-    return name
 
 
 def kernel_to_save(name: str | None, function: object) -> str:

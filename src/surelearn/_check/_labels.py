@@ -270,8 +270,8 @@ def only_class(classes: NDArray[Any]) -> int:
 
 def two_classes(classes: NDArray[Any], doing: str) -> None:
     if len(classes) < 2:
-        seen = listing(classes.tolist()) or "none"
-        raise ValueError(f"{doing} needs at least two classes, got {len(classes)} class: {seen}.")
+        got = f"1 class: {listing(classes.tolist())}" if len(classes) else "0 classes: none"
+        raise ValueError(f"{doing} needs at least two classes, got {got}.")
 
 
 def known_labels(y: object, classes: NDArray[Any], n_rows: int, name: str) -> NDArray[np.int64]:

@@ -110,6 +110,21 @@ def same_order(second_order: bool, rule: object) -> None:
     )
 
 
+def own_class(name: str, *, is_own: bool) -> None:
+    """Refuse to save an estimator of another class, of which a file cannot tell."""
+    if not is_own:
+        raise TypeError(
+            f"estimator must be one of surelearn's own classes to be saved, got the subclass "
+            f"{name}. Pickle it, or save an estimator of the class it is derived from."
+        )
+
+
+def some_state(n_states: int) -> None:
+    """Refuse to merge nothing."""
+    if n_states == 0:
+        raise ValueError("states must have at least one state, got none.")
+
+
 def agree(name: str, one: object, other: object) -> None:
     """Refuse to merge models with different settings."""
     if one != other:

@@ -154,9 +154,9 @@ def some_judged(n: int, what: str, who: str = "evaluate") -> None:
         raise ValueError(f"{who} needs at least one {what}, got none.")
 
 
-def some_rows(n_rows: int, name: str = "texts") -> None:
+def some_rows(n_rows: int, name: str = "X", unit: str = "text") -> None:
     if n_rows == 0:
-        raise ValueError(f"{name} must be at least one, got none.")
+        raise ValueError(f"{name} must have at least one {unit}, got none.")
 
 
 def named_value(who: str, name: object, value: Any) -> float:
@@ -190,7 +190,8 @@ def rows_or_source(X: Any, y: Any, reading: Sequence[str]) -> None:
     is_path = isinstance(X, str | os.PathLike)
     if y is None:
         first = X[0] if isinstance(X, list | tuple) and X else X
-        if not is_path and hasattr(first, "shape") and not hasattr(first, "columns"):
+        is_row = isinstance(first, list | tuple | Mapping) and len(first)
+        if not is_path and (is_row or (hasattr(first, "shape") and not hasattr(first, "columns"))):
             raise TypeError(
                 "y must be given for rows in memory, got None. Without y, X must be a source with "
                 "labels, such as a path."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -73,6 +73,28 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(must(name, "be True or False", value))
     return bool(value)
+
+
+def new_name(
+    kind: str,
+    name: object,
+    value: object,
+    *,
+    builtin: Iterable[str],
+    registered: Mapping[str, object],
+    replace: object,
+) -> None:
+    """Refuse a name under which a rule or a kernel of a user cannot be registered."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(must("name", "be a text", name))
+    if name in builtin:
+        raise ValueError(must("name", f"not be that of a built-in {kind}", name))
+    known = registered.get(name, value)
+    if not flag("replace", replace) and known != value:
+        raise ValueError(
+            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to replace it "
+            f"by {value!r}."
+        )
 
 
 def is_auto(value: object) -> bool:

@@ -1,4 +1,4 @@
-r"""Room 2, decode: reduces many classes to two-class problems, and turns margins into labels.
+r"""Decode: reduces many classes to two-class problems, and turns margins into labels.
 
 Must not know weights, rules or estimators: margins of the problems come in, scores of the classes
 go out. A `Code` says which classes are positive, negative or left out in each problem;

@@ -32,7 +32,7 @@ M = TypeVar("M", bound=Fitted)
 C = TypeVar("C", bound=FittedClasses)
 
 
-def second_order(estimator: Estimator[Any]) -> None:
+def require_variances(estimator: Estimator[Any]) -> None:
     """Raise AttributeError if the model keeps no variances."""
     estimator._check_variances()
 
@@ -49,7 +49,7 @@ class _SecondOrderMethod:
         if estimator is None:
             return self._method
         try:
-            second_order(estimator)
+            require_variances(estimator)
         except Exception as error:  # of whatever kind: hasattr must be False
             raise AttributeError(
                 f"This {owner.__name__!r} has no attribute {self._method.__name__!r}"
@@ -148,6 +148,12 @@ class Estimator(Parametrized, Generic[M]):
 
         self._fitted()
         write(self, path)
+
+    def _check_saveable(self) -> None:
+        """Raise before training if `save` would raise for this class."""
+        from surelearn.estimators.file import check_saveable
+
+        check_saveable(self)
 
 
 def put_model(estimator: Estimator[M], model: M) -> None:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core, rules
+from surelearn import _check, _core
 from surelearn.estimators.base import put_model
-from surelearn.estimators.batch import BatchEstimator, SolverSettings
+from surelearn.estimators.batch import NOISE, BatchEstimator, SolverSettings
 from surelearn.estimators.row_input import (
     RowInput,
     classifier_settings,
@@ -22,14 +22,11 @@ from surelearn.estimators.row_input import (
     words_of,
 )
 from surelearn.models.row_settings import ClassifierSettings, balanced_weights, given_weight
-from surelearn.models.rows import RowBatch, RowModel, joined
+from surelearn.models.rows import RowBatch, RowModel, union_of_labels
 from surelearn.solvers import Prior, Solution, laplace
 from surelearn.weights import Diagonal, Layout
 
 Array = NDArray[np.float64]
-
-#: Logistic noise of a label is nearly normal with a variance of 1.7 squared.
-NOISE = rules.Probit(noise=2.9)
 
 
 @dataclass(frozen=True)
@@ -222,7 +219,7 @@ class BatchClassifier(RowInput, BatchEstimator[RowModel]):
             settings.check_fits(self._model)
             model = self._model
         known = known_classes(model.classes, batch.y, classes, settings.class_weight)
-        known = joined(known, batch.y)
+        known = union_of_labels(known, batch.y)
         settings.check_classes(known, model)
         if not batch.size and classes is None:
             return self

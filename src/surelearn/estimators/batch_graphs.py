@@ -15,7 +15,7 @@ from surelearn import _check, _core
 from surelearn.estimators.batch import BatchEstimator, SolverSettings, gaussian_weights
 from surelearn.estimators.graph_answers import GraphAnswers
 from surelearn.models.graph_settings import ModelSettings, messages
-from surelearn.models.graph_training import met
+from surelearn.models.graph_training import encode_block
 from surelearn.models.graphs import EncodedGraphs, GraphModel, LabelledGraphs
 from surelearn.models.sequence_cells import Cells
 from surelearn.solvers import Interrupted, Prior, Solution, laplace
@@ -99,7 +99,7 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
         settings = self._settings_for()
         block = LabelledGraphs.of(X, y, sample_weight)
         block.check_fit()
-        model, encoded = met(settings, None, block)
+        model, encoded = encode_block(settings, None, block)
         settings.check_classes(model.classes)
         data = model.data(encoded.table, settings.messages, settings.solver.threads)
         self._learn(settings, Problem(model, encoded, data, Prior(None, settings.precision)))

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core, rules
+from surelearn import _check, _core
 from surelearn.estimators.base import put_model
-from surelearn.estimators.batch import BatchEstimator, SolverSettings, gaussian_weights
+from surelearn.estimators.batch import NOISE, BatchEstimator, SolverSettings, gaussian_weights
 from surelearn.estimators.labels import as_labels
-from surelearn.estimators.sources import opened_sentences
+from surelearn.estimators.sources import opened_sentences, put_columns
 from surelearn.estimators.tagger import SureTagger
 from surelearn.estimators.tagger_answers import Tagger, tagger_settings
-from surelearn.models.position import StreamPosition, put_columns
+from surelearn.models.position import StreamPosition
 from surelearn.models.sequence_cells import Cells
-from surelearn.models.sequence_encoding import labelled, met
+from surelearn.models.sequence_encoding import encode_block, labelled
 from surelearn.models.sequence_settings import FEATURES, TaggerSettings
 from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.models.snapshot import recast
@@ -179,9 +179,9 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
 
     def _posed(self, settings: Any, block: LabelledSequences) -> Problem:
         """The problem of learning these sequences from scratch."""
-        _check.two_classes(block.labels, "fit")
+        block.check_fit()
         before = self._starting(settings, block)
-        model, encoded = met(settings, before, block)
+        model, encoded = encode_block(settings, before, block)
         settings.check_classes(model.classes)
         (batch, rows), blank = encoded.compact(model), settings.blank(model)
         learnt = np.zeros((len(model.classes), len(rows)), dtype=bool)
@@ -231,7 +231,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         declared = None if classes is None else as_labels(classes, "classes")
         if not block.size and declared is None:
             return self
-        model, encoded = met(settings, before, block, declared=declared)
+        model, encoded = encode_block(settings, before, block, declared=declared)
         settings.check_classes(model.classes)
         if not len(encoded.y):
             self._model = model
@@ -279,7 +279,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         model = self._fitted()
         own = {name: getattr(self, name) for name in (*FEATURES, "dtype", "n_jobs", "random_state")}
         tagger = SureTagger(
-            rules.Probit(noise=2.9) if rule is None else rule,
+            NOISE if rule is None else rule,
             **{**own, "initial_variance": model.initial_variance, "average": False, **params},
         )
         put_model(tagger, _moved(self._snapshot(), tagger_settings(tagger)))

@@ -12,7 +12,7 @@ from surelearn.constraints import Single
 from surelearn.estimators.row_estimator import RowEstimator
 from surelearn.estimators.row_input import known_classes
 from surelearn.models import reductions
-from surelearn.models.rows import joined
+from surelearn.models.rows import union_of_labels
 
 
 class SureClassifier(RowEstimator):
@@ -295,9 +295,11 @@ class SureClassifier(RowEstimator):
         shell, batch = self._read(X, y, sample_weight)
         many, is_sparse = batch.starts is not None, batch.is_sparse
         model = self._present(settings, shell.n_features_in_, is_sparse=is_sparse, many=many)
-        before = model.classes if batch.columns is None else joined(model.classes, batch.columns)
+        before = model.classes
+        if batch.columns is not None:
+            before = union_of_labels(before, batch.columns)
         known = known_classes(before, batch.y, classes, settings.class_weight)
-        every = joined(known, batch.y)
+        every = union_of_labels(known, batch.y)
         if batch.columns is not None:
             _check.columns_only(every.tolist(), len(every))
         settings.check_classes(every, model)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators.batch import SolverSettings
+from surelearn.estimators.batch import L2Settings, SolverSettings, check_sgd
 from surelearn.estimators.batch_tagger import BatchTagger, BatchTaggerSettings, Problem
 from surelearn.models.sequence_cells import Cells
 from surelearn.models.sequences import LabelledSequences, SequenceBatch, SequenceModel
@@ -18,10 +18,9 @@ from surelearn.solvers import Loss, Solution, lbfgs, stochastic
 
 
 @dataclass(frozen=True)
-class CRFSettings(BatchTaggerSettings):
+class CRFSettings(L2Settings, BatchTaggerSettings):
     """The checked settings of a `CRFTagger`."""
 
-    l2: float
     l1: float
     all_cells: bool
     warm_start: bool
@@ -38,27 +37,8 @@ class CRFSettings(BatchTaggerSettings):
             all_cells=_check.choice("cells", params["cells"], ("observed", "all")) == "all",
             warm_start=_check.flag("warm_start", params["warm_start"]),
         )
-        settings._check_solver()
+        check_sgd(solver.solver, l1=settings.l1, warm_start=settings.warm_start)
         return settings
-
-    def _check_solver(self) -> None:
-        """Refuse what stochastic descent cannot do."""
-        if self.solver.solver == "sgd":
-            sgd = {"where": "with solver='sgd'", "use": "solver='lbfgs'"}
-            _check.left_alone("l1", self.l1, 0.0, **sgd)
-            _check.left_alone("warm_start", self.warm_start, False, **sgd)
-
-    @property
-    def precision(self) -> float:
-        return self.l2
-
-    def check_fits(self, model: SequenceModel) -> None:
-        if model.initial_variance != self.initial_variance:
-            _check.same("l2", 1.0 / model.initial_variance, self.l2)
-        super().check_fits(model)
-
-    def taught(self) -> dict[str, Any]:
-        return {"l2": self.l2, **super().taught()}
 
 
 class CRFTagger(BatchTagger):
@@ -109,8 +89,8 @@ class CRFTagger(BatchTagger):
     Attributes
     ----------
     classes_, features_, coef_, sigma_, transitions_, transitions_sigma_, start_, start_sigma_
-        As in `SureTagger`, as are `end_`, `end_sigma_` and `temperature_`. Weights that the data cannot
-        tell have a mean of 0 and a variance of 1 / l2.
+        As in `SureTagger`, as are `end_`, `end_sigma_` and `temperature_`. Weights that the data
+        cannot tell have a mean of 0 and a variance of 1 / l2.
     objective_ : float
         The minimum that was found.
     gap_ : float or None
@@ -173,13 +153,14 @@ class CRFTagger(BatchTagger):
         self.verbose = verbose
 
     def _settings_for(self, **instead: Any) -> CRFSettings:
+        check_sgd(self.solver, resume=instead.get("warm_start", False))
         return CRFSettings.of({**self.get_params(deep=False), **instead})
 
     def _starting(self, settings: CRFSettings, block: LabelledSequences) -> SequenceModel | None:
         if not settings.warm_start or self._fresh:
             return None
         before = self._snapshot()
-        super(CRFSettings, settings).check_fits(before)  # l2 and l1 may change
+        super(L2Settings, settings).check_fits(before)  # l2 and l1 may change
         _check.same_labels(before.classes, block.labels)
         return before
 

@@ -59,7 +59,15 @@ from surelearn.weights import Diagonal, Full
 
 def write(estimator: Any, path: files.File) -> None:
     """Write a fitted estimator; see docs/format.md."""
+    check_saveable(estimator)
     files.save(type(estimator).__name__, estimator, path)
+
+
+def check_saveable(estimator: Any) -> None:
+    """Refuse a subclass of a user: a file stores the name of a class of this package."""
+    kind = type(estimator)
+    is_own = kind.__name__ in _NAMES and kind.__module__.split(".")[0] == "surelearn"
+    _check.own_class(kind.__name__, is_own=is_own)
 
 
 def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -120,7 +128,7 @@ def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
 
 
 def class_named(name: str) -> Any:
-    """The class of a linear estimator, without scikit-learn's methods."""
+    """The class of an estimator in a file, without scikit-learn's methods."""
     return getattr(import_module(f"surelearn.estimators.{_ESTIMATORS[name][0]}"), name)
 
 
@@ -262,6 +270,9 @@ def _kernel_unpacked(fields: files.Fields, tensors: files.Tensors, budget: int) 
 
 
 files.register("SureKernelClassifier", files.Codec(_kernel_packed, _kernel_unpacked))
+
+#: The estimators that can be saved.
+_NAMES = frozenset([*_ESTIMATORS, "SureKernelClassifier"])
 
 
 #: Tensors of the words of a text classifier, or of the names in dicts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -60,27 +60,39 @@ def rule_must_be_known(where: str, rule: Any) -> None:
 
 def plain(name: str, value: Any) -> Any:
     """A constructor parameter as a plain JSON value."""
-    if name == "rule":
-        return {**_rule_out(rules.get(value)), "by_name": isinstance(value, str)}
+    return _WRITERS.get(name, _scalar)(value)
+
+
+def _constraints_out(value: Any) -> Any:
     if isinstance(value, constraints.Constraints):
         return {"name": value.name, "params": value.params()}
-    if isinstance(value, Code):
-        return code_out(value)
-    if name == "multiclass" and not isinstance(value, str):
-        return np.asarray(value).tolist()
-    if name in ("ngram_range", "stop_words", "templates", "columns") and not isinstance(
-        value, str | None
-    ):
-        return [_scalar(item) for item in value]
-    if name == "cost" and value is not None:
-        return np.asarray(value, dtype=np.float64).tolist()
-    if name == "dtype":
-        return np.dtype(value).name
-    if name == "class_weight" and isinstance(value, Mapping):
-        return {"pairs": [[_label(k), float(v)] for k, v in value.items()]}
-    if name == "random_state" and not isinstance(value, int | np.integer):
-        return None  # the state of a random generator is not part of a model
     return _scalar(value)
+
+
+def _multiclass_out(value: Any) -> Any:
+    if isinstance(value, str):
+        return _scalar(value)
+    return code_out(value) if isinstance(value, Code) else np.asarray(value).tolist()
+
+
+def _list_out(value: Any) -> Any:
+    listed = not isinstance(value, str | None)
+    return [_scalar(item) for item in value] if listed else _scalar(value)
+
+
+def _cost_out(value: Any) -> Any:
+    return None if value is None else np.asarray(value, dtype=np.float64).tolist()
+
+
+def _class_weight_out(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {"pairs": [[_label(k), float(v)] for k, v in value.items()]}
+    return _scalar(value)
+
+
+def _random_state_out(value: Any) -> Any:
+    """A seed; the state of a random generator is not part of a model."""
+    return _scalar(value) if isinstance(value, int | np.integer) else None
 
 
 def code_out(code: Code) -> dict[str, Any]:
@@ -120,7 +132,11 @@ def label_settings_in(fields: files.Fields, n_labels: int) -> tuple[str, list[fl
     return form, [float(x) for x in values]
 
 
-def _rule_out(rule: rules.Rule) -> dict[str, Any]:
+def _rule_out(given: Any) -> dict[str, Any]:
+    return {**_rule_settings(rules.get(given)), "by_name": isinstance(given, str)}
+
+
+def _rule_settings(rule: rules.Rule) -> dict[str, Any]:
     if not isinstance(rule, rules.Custom):
         return {"name": rule.name, "params": rule.params()}
     if rule.registered_name is None:
@@ -147,6 +163,22 @@ def _label(value: Any) -> Any:
 
 def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+#: How to write parameters that are not always plain values.
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "class_weight": _class_weight_out,
+    "columns": _list_out,
+    "constraints": _constraints_out,
+    "cost": _cost_out,
+    "dtype": lambda value: np.dtype(value).name,
+    "multiclass": _multiclass_out,
+    "ngram_range": _list_out,
+    "random_state": _random_state_out,
+    "rule": _rule_out,
+    "stop_words": _list_out,
+    "templates": _list_out,
+}
 
 
 def params_in(plain: Mapping[str, Any], kind: str = "") -> dict[str, Any]:

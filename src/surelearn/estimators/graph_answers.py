@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators.base import Estimator, put_model, second_order, with_variances
+from surelearn.estimators.base import Estimator, put_model, require_variances, with_variances
 from surelearn.graph import FactorGraph, Graph, GraphReport
 from surelearn.merging import Way, way_of
 from surelearn.models.graph_features import GraphTable
@@ -147,6 +147,8 @@ class GraphAnswers(Estimator[GraphModel]):
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out nodes have the least log loss.
 
+        If nodes are few, it is shrunk towards 1.
+
         Parameters
         ----------
         X : list of graph.Graph
@@ -276,13 +278,13 @@ class GraphAnswers(Estimator[GraphModel]):
     @property
     def pairwise_sigma_(self) -> NDArray[Any]:
         model = self._attribute("pairwise_sigma_")
-        second_order(self)
+        require_variances(self)
         return model.pairs(variances=True)
 
     def _nodes(self, name: str, *, variances: bool = False) -> NDArray[Any]:
         model = self._attribute(name)
         if variances:
-            second_order(self)
+            require_variances(self)
         return model.nodes(variances=variances)
 
     def _intercept(self, nodes: NDArray[Any]) -> NDArray[Any]:

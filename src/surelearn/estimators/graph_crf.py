@@ -7,33 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from surelearn import _check
+from surelearn.estimators.batch import L2Settings
 from surelearn.estimators.batch_graphs import BatchGraphs, BatchGraphSettings, Problem
-from surelearn.models.graphs import GraphModel
 from surelearn.solvers import Loss, Solution, lbfgs
 
 
 @dataclass(frozen=True)
-class GraphCRFSettings(BatchGraphSettings):
+class GraphCRFSettings(L2Settings, BatchGraphSettings):
     """The checked settings of a `GraphCRF`."""
-
-    l2: float
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> GraphCRFSettings:
         l2 = _check.positive("l2", params["l2"])
         return cls(**cls.kept(params, "lbfgs", l2), l2=l2)
-
-    @property
-    def precision(self) -> float:
-        return self.l2
-
-    def check_fits(self, model: GraphModel) -> None:
-        if model.initial_variance != self.initial_variance:
-            _check.same("l2", 1.0 / model.initial_variance, self.l2)
-        super().check_fits(model)
-
-    def taught(self) -> dict[str, Any]:
-        return {"l2": self.l2, **super().taught()}
 
 
 class GraphCRF(BatchGraphs):

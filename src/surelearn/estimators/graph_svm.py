@@ -6,22 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from surelearn import _check, _core
+from surelearn.estimators.batch import HingeSettings, loss_factors
 from surelearn.estimators.batch_graphs import BatchGraphs, BatchGraphSettings, Problem
-from surelearn.models.graphs import GraphModel
 from surelearn.solvers import Loss, Solution, frank_wolfe
 from surelearn.weights import Diagonal
 
 
 @dataclass(frozen=True)
-class GraphSVMSettings(BatchGraphSettings):
+class GraphSVMSettings(HingeSettings, BatchGraphSettings):
     """The checked settings of a `GraphSVM`."""
-
-    C: float
-    cost: NDArray[np.float64] | None
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> GraphSVMSettings:
@@ -29,22 +23,6 @@ class GraphSVMSettings(BatchGraphSettings):
         return cls(
             **cls.kept(params, "frank-wolfe", 1.0 / C), C=C, cost=_check.cost(params["cost"])
         )
-
-    @property
-    def precision(self) -> float:
-        return 1.0 / self.C
-
-    def check_classes(self, classes: NDArray[Any]) -> None:
-        _check.cost_fits(self.cost, classes)
-
-    def taught(self) -> dict[str, Any]:
-        cost = None if self.cost is None else self.cost.tolist()
-        return {"C": self.C, "cost": cost, **super().taught()}
-
-    def check_fits(self, model: GraphModel) -> None:
-        if model.initial_variance != self.initial_variance:
-            _check.same("C", model.initial_variance, self.C)
-        super().check_fits(model)
 
 
 class GraphSVM(BatchGraphs):
@@ -163,9 +141,7 @@ class GraphSVM(BatchGraphs):
         model, block = problem.model, problem.block
         layout = replace(model.layout, second_order=False, dtype="float64")
         weights = Diagonal(layout, len(model.classes), 1.0)
-        bound = np.full(block.size, settings.C)
-        if block.weight is not None:
-            bound *= block.weight
+        bound = loss_factors(settings.C, block.weight, block.size)
         machine = _core.GraphFrankWolfe(problem.data, block.y, bound, settings.cost, weights.core)
         order, limits = self._orders(block.size), settings.solver.limits()
         return lambda: frank_wolfe(machine, weights, order=order, **limits)

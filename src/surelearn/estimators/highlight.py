@@ -134,6 +134,14 @@ class TextExplanation(Explanation):
         each to the margin of the label over the next best one.
     verdict : Verdict
         The label, the next best one, and the margin between them.
+
+    Examples
+    --------
+    >>> from surelearn import SureTextClassifier
+    >>> clf = SureTextClassifier(random_state=0).fit(["great fun", "how dull"], ["good", "bad"])
+    >>> found = clf.explain("great, not dull")
+    >>> [found.text[begin:end] for begin, end in found.units]
+    ['great', 'not', 'dull']
     """
 
     text: str

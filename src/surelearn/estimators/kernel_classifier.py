@@ -26,7 +26,7 @@ from surelearn.models import reductions
 from surelearn.models.kernel import KernelModel
 from surelearn.models.kernel_settings import KernelSettings
 from surelearn.models.kernel_training import KernelTraining, absorbed
-from surelearn.models.rows import RowBatch, joined
+from surelearn.models.rows import RowBatch, union_of_labels
 from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports
 
@@ -229,7 +229,7 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
             settings.check_fits(self._model)
         model = settings.untrained(batch.rows) if is_new else self._model
         known = known_classes(model.classes, batch.y, classes, settings.class_weight)
-        every = joined(known, batch.y)
+        every = union_of_labels(known, batch.y)
         settings.check_classes(every, model)
         kernels.check_positive(model.form.kernel, batch.X)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
-from surelearn.estimators.base import Estimator, second_order
+from surelearn.estimators.base import Estimator, require_variances
 from surelearn.estimators.checks import ROWS, validated
 from surelearn.estimators.explanation import (
     Explanation,
@@ -100,7 +100,7 @@ class Linear(Estimator[RowModel]):
 
     def _variances(self, name: str) -> NDArray[Any]:
         model = self._attribute(name)
-        second_order(self)
+        require_variances(self)
         return _check.trained(model.weights, name).variances
 
     # -------------------------------------------------------------------- input

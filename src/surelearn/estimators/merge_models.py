@@ -15,10 +15,10 @@ from surelearn.estimators.many_labels import copy_label_form, copy_thresholds
 from surelearn.estimators.probabilistic import copy_temperature
 from surelearn.estimators.ranker import SureRanker, ranker_settings
 from surelearn.estimators.row_input import RowInput, classifier_settings, merged_into
+from surelearn.estimators.sources import put_columns
 from surelearn.estimators.tagger_answers import Tagger, tagger_settings
 from surelearn.estimators.text_classifier import SureTextClassifier, vectorizer_params
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
-from surelearn.models.position import put_columns
 from surelearn.models.row_settings import ClassifierSettings
 from surelearn.models.structure_merging import StructureMergeState
 from surelearn.parameters import untrained
@@ -257,6 +257,8 @@ def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
     result: SureRanker = untrained(rankers[0])
     put_model(result, like.merged(MergeState.combined(states)))
     result.n_features_in_ = fitted[0].n_features_in_
+    if len(fitted) == 1 and (counts_start_once(how) or len(rankers) == 1):
+        _copy_temperature(fitted[0], result)
     _put_names(result, fitted)
     put_columns(result, fitted)
     return result

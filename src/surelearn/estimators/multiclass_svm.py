@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
+from surelearn.estimators.batch import NOISE, loss_factors
 from surelearn.estimators.batch_classifier import (
-    NOISE,
     BatchClassifier,
     BatchRowSettings,
     Problem,
@@ -181,6 +181,4 @@ class MulticlassSVM(BatchClassifier):
 
 def _bound(settings: BatchRowSettings, problem: Problem) -> Array:
     """C times the weight of each row."""
-    weight = problem.batch.weight
-    C: float = settings.objective["C"]
-    return C * (np.ones(len(problem.y)) if weight is None else weight)
+    return loss_factors(settings.objective["C"], problem.batch.weight, len(problem.y))

@@ -18,7 +18,7 @@ from surelearn.estimators.sharded import settings_of
 from surelearn.estimators.streamed import Streamed
 from surelearn.models.row_settings import RowSettings, given_weight
 from surelearn.models.row_training import RowTrainable
-from surelearn.models.rows import RowBatch, RowModel, joined
+from surelearn.models.rows import RowBatch, RowModel, union_of_labels
 from surelearn.weights import Method
 
 
@@ -99,8 +99,10 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
             self._check_settings()
         model = self._present(settings, n_features, is_sparse=is_sparse, many=labels.is_many)
         _check.one_kind(model.classes, labels.y)
-        known = model.classes if labels.columns is None else joined(model.classes, labels.columns)
-        settings.check_classes(joined(known, labels.y), model)
+        known = model.classes
+        if labels.columns is not None:
+            known = union_of_labels(known, labels.columns)
+        settings.check_classes(union_of_labels(known, labels.y), model)
         weights = given_weight(settings.class_weight, labels.y, np.array([weight]))
         if weights is not None and not weights[0]:
             return False

@@ -25,7 +25,7 @@ from surelearn.estimators.text_classifier import SureTextClassifier
 from surelearn.estimators.text_shards import counted_texts, weighed_by
 from surelearn.merging import Documents, MergeState, added
 from surelearn.models.row_settings import RowSettings, check_declared, check_weighted, given_weight
-from surelearn.models.rows import RowModel, joined
+from surelearn.models.rows import RowModel, union_of_labels
 from surelearn.parameters import untrained
 from surelearn.training.shards import learn_round, named
 
@@ -294,7 +294,7 @@ def summed(states: Iterable[MergeState | None]) -> MergeState | None:
 def _added(one: LabelCounts, other: LabelCounts) -> LabelCounts:
     with named(other.number, PART):
         _check.one_kind(one.classes, other.classes)
-    classes = joined(one.classes, other.classes)
+    classes = union_of_labels(one.classes, other.classes)
     counts = np.zeros(len(classes), dtype=np.int64)
     for tally in (one, other):
         counts[np.searchsorted(classes, tally.classes)] += tally.counts

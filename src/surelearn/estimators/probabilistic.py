@@ -245,9 +245,12 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
 
     @with_variances
     def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
-        """Estimate `predict_proba`: the share of draws of the weights in which each label wins.
+        """Estimate probabilities from draws of the weights: the share in which each label wins.
 
-        This is the method of the papers, kept for comparison; `predict_proba` is exact.
+        This is the method of the papers, kept for comparison. With ``probability="exact"`` it
+        estimates `predict_proba`, which needs no draws; with ``"softmax"`` the two differ, because
+        `predict_proba` is computed from mean scores. `SoftmaxClassifier` and `MulticlassSVM`
+        return the mean softmax of the draws.
 
         Parameters
         ----------

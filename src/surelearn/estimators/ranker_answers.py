@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core, rules
-from surelearn.estimators.base import Estimator, second_order, with_variances
+from surelearn.estimators.base import Estimator, require_variances, with_variances
 from surelearn.estimators.checks import ROWS, validated
 from surelearn.estimators.explanation import Explanation, Subject, Top, of_model, of_row
 from surelearn.models.ranking import GroupBlock, RankModel
@@ -52,7 +52,7 @@ class RankerAnswers(Estimator[RankModel]):
     @property
     def sigma_(self) -> NDArray[Any]:
         model = self._attribute("sigma_")
-        second_order(self)
+        require_variances(self)
         variances: NDArray[Any] = model.weights.variances[0]
         return variances
 
@@ -169,7 +169,7 @@ class RankerAnswers(Estimator[RankModel]):
 
         It is one number that multiplies all standard deviations, such that the right candidates are
         most probably the best ones. `predict` and `rank` do not change. `partial_fit` keeps it,
-        `fit` resets it. A few hundred groups are enough.
+        `fit` resets it. A few hundred groups are enough; if groups are few, it is shrunk towards 1.
 
         Parameters
         ----------
@@ -224,10 +224,17 @@ class RankerAnswers(Estimator[RankModel]):
         )
         if row is None:
             return of_model(subject, limit)
-        one = self._matrix(np.atleast_2d(row) if np.ndim(row) == 1 else row, reset=False)[0]
-        _check.row_of_numbers(one.shape, one.dtype, "row")
-        one.sum_duplicates()
-        return of_row(subject, one.indices.astype(np.int64), one.data.astype(np.float64), limit)
+        return of_row(subject, *self._entries(row), limit)
+
+    def _entries(self, row: Any) -> tuple[NDArray[np.int64], Array]:
+        """The features of one candidate that are not zero, and their values."""
+        found = self._matrix(np.atleast_2d(row) if np.ndim(row) == 1 else row, reset=False)[0]
+        _check.row_of_numbers(found.shape, found.dtype, "row")
+        _check.sound_rows(rows_of(found).fault)
+        own = sparse.csr_array(found, copy=True)
+        own.sum_duplicates()
+        own.eliminate_zeros()
+        return own.indices.astype(np.int64), own.data.astype(np.float64)
 
     # -------------------------------------------------------------------- input
 

@@ -17,15 +17,15 @@ from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import batch_of, reader_of
 from surelearn.estimators.sources import opened
 from surelearn.merging import MergeState
-from surelearn.models.calibration import Follower, kept_back, places_of
+from surelearn.models.calibration import Follower, class_positions, kept_back
 from surelearn.models.position import StreamPosition
 from surelearn.models.row_settings import RowSettings, balanced_weights
 from surelearn.models.row_training import RowBlock, RowTrainable
 from surelearn.models.rows import RowBatch, RowModel
 from surelearn.read import Labels, Source
+from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
-from surelearn.weights import rows_of
 
 
 class RowEstimator(RowByRow):
@@ -67,7 +67,7 @@ class RowEstimator(RowByRow):
         """Fit the temperature to labelled rows that the model has not learnt."""
         if held:
             asked, stack = self._scorer(), sparse.vstack if issparse(held[0][0]) else np.vstack
-            places = np.concatenate([places_of(asked, labels) for _, labels in held])
+            places = np.concatenate([class_positions(asked, labels) for _, labels in held])
             self._calibrate(asked, rows_of(stack([X for X, _ in held])), places)
 
     def _train_shards(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> None:

@@ -23,8 +23,8 @@ from surelearn.models.row_settings import (
     given_weight,
     times,
 )
-from surelearn.models.rows import RowBatch, RowModel, joined
-from surelearn.weights import rows_of
+from surelearn.models.rows import RowBatch, RowModel, union_of_labels
+from surelearn.rows import rows_of
 
 E = TypeVar("E", bound="RowInput")
 
@@ -161,7 +161,7 @@ def known_classes(
     if classes is not None:
         declared = as_labels(classes, "classes")
         _check.one_kind(known, declared)
-        known = joined(known, declared)
+        known = union_of_labels(known, declared)
         check_declared(class_weight, known)
     _check.one_kind(known, y)
     return known

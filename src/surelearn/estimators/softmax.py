@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.estimators.batch_classifier import (
-    NOISE,
-    BatchClassifier,
-    BatchRowSettings,
-    Problem,
-)
+from surelearn.estimators.batch import NOISE, check_sgd
+from surelearn.estimators.batch_classifier import BatchClassifier, BatchRowSettings, Problem
 from surelearn.models.scoring import SoftmaxScorer
+from surelearn.rows import rows_of
 from surelearn.solvers import Joined, Prior, Solution, lbfgs, stochastic
-from surelearn.weights import rows_of
 
 Array = NDArray[np.float64]
 
@@ -160,10 +156,7 @@ class SoftmaxClassifier(BatchClassifier):
         )  # fmt: skip
         _check.flag("moderated", params["moderated"])
         warm = _check.flag("warm_start", params["warm_start"])
-        if settings.solver.solver == "sgd":
-            sgd = {"where": "with solver='sgd'", "use": "solver='lbfgs'"}
-            _check.left_alone("l1", l1, 0.0, **sgd)
-            _check.left_alone("warm_start", warm, False, **sgd)
+        check_sgd(settings.solver.solver, l1=l1, warm_start=warm)
         return settings
 
     def _start(self, settings: Any, classes: NDArray[Any], n_features: int) -> Array | None:

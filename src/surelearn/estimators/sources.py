@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surelearn import _check
+from surelearn.models.position import StreamPosition
 from surelearn.read import GROUP_FORMATS, Source, batches, groups, sentences, told_formats
 
 #: Keywords that describe the file format, not the contents.
@@ -124,3 +125,12 @@ def _label_type(classes: list[Any]) -> type | None:
     if not classes:
         return None
     return str if isinstance(classes[0], str) else int
+
+
+def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
+    """Give a merged estimator the columns and delimiters that all its parts agree on."""
+    read = [model.stream_.columns for model in fitted if hasattr(model, "stream_")]
+    first, *others = read or [{}]
+    agreed = {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
+    if agreed:
+        merged.stream_ = StreamPosition((), agreed, ended=True)

@@ -1,4 +1,4 @@
-"""`fit_stream`: training from files and streams, for all estimators."""
+"""`fit_stream`: training from files and streams, for online classifiers, taggers and rankers."""
 
 from __future__ import annotations
 
@@ -124,6 +124,8 @@ class Streamed(Sharded[M]):
             kept_until=self._kept_until(settings),
             progress=progress,
         )
+        if checkpoint is not None:
+            self._check_saveable()
         writes = Checkpoint(self, checkpoint, checkpoint_every)
         trainable = self._trainable(settings, declared, goes_on=goes_on)
         learner = self._learner(trainable, options, found.name)

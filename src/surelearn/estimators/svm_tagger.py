@@ -10,20 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.estimators.batch import SolverSettings
+from surelearn.estimators.batch import HingeSettings, SolverSettings, loss_factors
 from surelearn.estimators.batch_tagger import BatchTagger, BatchTaggerSettings, Problem
 from surelearn.models.sequence_cells import Cells
-from surelearn.models.sequences import SequenceBatch, SequenceModel
+from surelearn.models.sequences import SequenceBatch
 from surelearn.solvers import Loss, Prior, Solution, frank_wolfe, stochastic
 from surelearn.weights import Diagonal
 
 
 @dataclass(frozen=True)
-class SVMSettings(BatchTaggerSettings):
+class SVMSettings(HingeSettings, BatchTaggerSettings):
     """The checked settings of an `SVMTagger`."""
-
-    C: float
-    cost: NDArray[np.float64] | None
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> SVMSettings:
@@ -34,22 +31,6 @@ class SVMSettings(BatchTaggerSettings):
             C=C,
             cost=_check.cost(params["cost"]),
         )
-
-    @property
-    def precision(self) -> float:
-        return 1.0 / self.C
-
-    def check_fits(self, model: SequenceModel) -> None:
-        if model.initial_variance != self.initial_variance:
-            _check.same("C", model.initial_variance, self.C)
-        super().check_fits(model)
-
-    def check_classes(self, classes: NDArray[Any]) -> None:
-        _check.cost_fits(self.cost, classes)
-
-    def taught(self) -> dict[str, Any]:
-        cost = None if self.cost is None else self.cost.tolist()
-        return {"C": self.C, "cost": cost, **super().taught()}
 
 
 class SVMTagger(BatchTagger):
@@ -183,9 +164,7 @@ class SVMTagger(BatchTagger):
                 **limits,
             )
         weights = _in_doubles(problem, settings.C)
-        bound = np.full(problem.batch.size, settings.C)
-        if problem.batch.weight is not None:
-            bound *= problem.batch.weight
+        bound = loss_factors(settings.C, problem.batch.weight, problem.batch.size)
         machine = _core.SequenceFrankWolfe(*problem.batch[:4], bound, settings.cost, weights.core)
         return lambda: frank_wolfe(machine, weights, order=order, **limits)
 

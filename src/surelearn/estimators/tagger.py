@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from surelearn import _check, rules
+from surelearn import rules
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.sources import opened_sentences
 from surelearn.estimators.streamed import Streamed
@@ -174,7 +174,7 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         """
         settings = self._settings_for()
         block = LabelledSequences.of(X, y, sample_weight)
-        _check.two_classes(block.labels, "fit")
+        block.check_fit()
         trainable = SequenceTrainable(settings)
         if settings.n_shards == 1:
             self._train_in_passes(trainable, block, n=block.size, what="sequences")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decode import Chain
-from surelearn.estimators.base import put_model, second_order, with_variances
+from surelearn.estimators.base import put_model, require_variances, with_variances
 from surelearn.estimators.tagger_explanation import Explained
 from surelearn.merging import Way, way_of
 from surelearn.models.sequence_settings import TaggerSettings
@@ -23,7 +23,15 @@ from surelearn.templates import Sequences, TokenFeatures
 
 
 class Tagger(Explained):
-    """A tagger of sequences: predictions, probabilities of tags and of paths, fitted attributes."""
+    """A tagger of sequences: predictions, probabilities of tags and of paths, fitted attributes.
+
+    Base class of `SureTagger`, `CRFTagger` and `SVMTagger`.
+
+    >>> from surelearn import CRFTagger
+    >>> from surelearn.estimators import Tagger
+    >>> isinstance(CRFTagger(), Tagger)
+    True
+    """
 
     n_jobs: int | None
     temperature_: float
@@ -210,6 +218,8 @@ class Tagger(Explained):
     def calibrate(self, X: Any, y: Any) -> Self:
         """Fit `temperature_`, so that the marginals of held-out tokens have the least log loss.
 
+        If tokens are few, it is shrunk towards 1.
+
         Parameters
         ----------
         X : list of sequences
@@ -294,7 +304,7 @@ class Tagger(Explained):
 
     def _spread(self, name: str, part: str) -> NDArray[Any]:
         model = self._attribute(name)
-        second_order(self)
+        require_variances(self)
         return model.part(part, variances=True)
 
 

@@ -57,7 +57,7 @@ class SureTextClassifier(SureClassifier):
     ----------
     rule, covariance, projection, constraints, multiclass, passes, shuffle, fit_intercept, \
 initial_variance, average, class_weight, cost, dtype, n_shards, combine, merge_every, decoding, \
-random_state, verbose
+probability, random_state, verbose
         As in `SureClassifier`.
     analyzer : {"word", "char", "char_wb"}, default "word"
         What texts are cut into: words, characters, or characters within words.
@@ -68,12 +68,12 @@ random_state, verbose
     stop_words : {"english"}, list or None, default None
         Words that are left out.
     n_features : int or "auto", default "auto"
-        Places that words are hashed to. ``"auto"``: ``2**18`` for single words or characters,
+        Number of hash buckets. ``"auto"``: ``2**18`` for single words or characters,
         ``2**20`` for longer n-grams. scikit-learn has ``2**20`` for both: for words a quarter of it
         costs less than 0.1 points on our text sets, and many classes take a quarter of the memory
         and half the time.
     norm : {"l1", "l2"} or None, default "l2"
-        Length that every text is brought to.
+        Norm that each row is scaled to.
     log_counts : bool, default True
         Whether the c-th time a word is met in a text counts less: c becomes ``1 + log c``.
     idf : bool, default True
@@ -82,7 +82,7 @@ random_state, verbose
         `fit_stream` weigh each text by those learnt so far, including itself; later passes by all
         of the first. Texts to predict are weighed by all texts learnt so far.
     keep_names : bool, default True
-        Whether to remember the first word met in each place, for `explain`.
+        Whether to keep the first word hashed to each feature, for `explain`.
     n_jobs : int or None, default None
         Threads that read texts; None: one, -1: as many as there are cores. With `n_shards` it is
         also the number of threads that learn shards; None: all cores. Never changes the result.
@@ -182,29 +182,29 @@ temperature_
     def explain(
         self, row: Any = None, *, label: Any = None, top: Top = "auto", names: Any = None
     ) -> Explanation:
-        r"""What the model knows, in words: its surest ones, or what they say of one text.
+        """Explain the model by its surest words, or the margin of one text by its n-grams.
 
         Parameters
         ----------
         row : str, optional
-            Without it the model is explained: words in the order of the probability of their sign.
-            With it a text: what each of its n-grams and the intercept add to the mean and the
-            variance of every class score.
+            Without it, the table explains the model: words in the order of the probability of their
+            sign. With it, the table explains the text: the contribution of each n-gram and the
+            intercept to the mean and the variance of each class score.
         label : label, optional
-            Only what is said of this label: of the model the words that speak for it, largest
-            weight first, of a text the shares of its score.
+            Explain this label only. For a model: the words that support it, largest mean first. For
+            a text: the contributions to its score.
         top : int or None, default "auto"
-            How many rows to list; None: all. ``"auto"`` lists 20 words of a model, and everything
+            How many lines to list; None: all. ``"auto"`` lists 20 words of a model, and all n-grams
             of a text.
         names : array of str of shape (n_features,), optional
-            What to call the features. Default: the first word that was met in each, and of a text
-            its own words; a place that no word is known of is called ``"#"`` and its number.
+            Names of the features. Default: the first word hashed to each feature, and for a text
+            its own words; ``"#"`` and its number if none is known.
 
         Returns
         -------
         Explanation
-            As in `SureClassifier.explain`. Of a text it is shown in notebooks with every word
-            marked by what it says for the label of the largest score.
+            As in `SureClassifier.explain`. Notebooks show a text with each word highlighted by its
+            contribution to the label with the largest score.
 
         Examples
         --------

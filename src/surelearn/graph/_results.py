@@ -115,6 +115,16 @@ class GraphReport(NamedTuple):
         Whether the messages on each graph have converged; always on a forest.
     residual : ndarray of shape (n_graphs,)
         The largest change that a message would still make; 0 on a forest.
+
+    Examples
+    --------
+    >>> from surelearn import SureGraphClassifier
+    >>> from surelearn.graph import Graph, tree
+    >>> X = [Graph([[1.0], [1.0]], tree([-1, 0])), Graph([[-1.0], [-1.0]], tree([-1, 0]))]
+    >>> clf = SureGraphClassifier(random_state=0).fit(X, [["a", "a"], ["b", "b"]])
+    >>> labels, report = clf.predict(X, report=True)
+    >>> report.converged
+    array([ True,  True])
     """
 
     converged: NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Room 8, merging: models trained apart become one; on plain states, must not know estimators.
+"""Merging: models trained apart become one; on plain states, must not know estimators.
 
 `surelearn.merge` is the public function. It has the room's name, so the room has another.
 """
@@ -6,7 +6,7 @@
 from surelearn.merging._documents import Documents, added
 from surelearn.merging._evidence import HOWS, Evidence, Way, counts_start_once, repeated, way_of
 from surelearn.merging._learnt import Merged, WeightsLearnt
-from surelearn.merging._scale import joined
+from surelearn.merging._scale import merged_classes
 from surelearn.merging._state import MergeState
 from surelearn.merging._words import Words
 
@@ -21,7 +21,7 @@ __all__ = [
     "Words",
     "added",
     "counts_start_once",
-    "joined",
+    "merged_classes",
     "repeated",
     "way_of",
 ]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from surelearn.decode import Code
 from surelearn.merging._scale import Classes, State
-from surelearn.merging._words import Words
 from surelearn.weights import Diagonal, Full, Layout
 
 
@@ -65,7 +64,6 @@ class Merged(NamedTuple):
     mistakes: list[int]
     updates: int
     code: Code | None
-    words: Words | None
     projection: str | None  # None: no model has seen a row
 
 

@@ -163,7 +163,7 @@ class DiagonalMoves:
 
         in_threads(settle, slices(len(features), threads), threads)
         moved = {"features": features, "cells": _check.finite_weights(cells)}
-        return Diagonal.from_state(start).moved({**moved, "rounds": start["rounds"] + since})
+        return Diagonal.from_state(start).put_features({**moved, "rounds": start["rounds"] + since})
 
 
 class Moved(NamedTuple):

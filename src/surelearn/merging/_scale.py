@@ -134,7 +134,7 @@ def grown(state: State, move: Move | None, *, halves: bool) -> State:
     return {**state, "n_columns": K, "cells": cells.reshape(n, -1)}
 
 
-def joined(a: Classes, b: Classes) -> Classes:
+def merged_classes(a: Classes, b: Classes) -> Classes:
     """The labels of both, sorted; an empty array has no say in their type."""
     if len(a) == 0 or len(b) == 0:
         return b if len(a) == 0 else a

@@ -23,7 +23,7 @@ from surelearn.merging._scale import (
     Total,
     at_power,
     grown,
-    joined,
+    merged_classes,
     move_of,
     prior_run,
     scale_of,
@@ -89,7 +89,6 @@ class MergeState:
         how: str | Evidence = "evidence",
         *,
         start: Any = None,
-        words: Words | None = None,
     ) -> Any:
         """The state of one fitted estimator, or of what it has learnt (`WeightsLearnt`).
 
@@ -101,12 +100,10 @@ class MergeState:
         start : of the same kind, optional
             The trained model that this one, and all that are added to it, went on from; it is
             handed to `result` as well. Default: the untrained one.
-        words : Words, optional
-            Of features.
         """
         if hasattr(model, "__merge_state__"):
             return model.__merge_state__(how, start)
-        return cls.of_learnt(model, how, words=words, start=start)
+        return cls.of_learnt(model, how, start=start)
 
     @classmethod
     def of_learnt(
@@ -178,7 +175,7 @@ class MergeState:
         if self._is_open and not other._is_open:
             self = replace(self, multiclass=other.multiclass)
         self._check_fits(other)
-        classes = joined(self.classes, other.classes)
+        classes = merged_classes(self.classes, other.classes)
         n_models = self.n_models + other.n_models
         _check.number("number of models", n_models, f"[1, {_MOST})", low=1, high=_MOST)
         return replace(
@@ -210,6 +207,7 @@ class MergeState:
                 state = waiting.pop()[1]._plus(state, threads)
                 rank += 1
             waiting.append((rank, state))
+        _check.some_state(len(waiting))
         total = waiting.pop()[1]
         while waiting:
             total = waiting.pop()[1]._plus(total, threads)
@@ -242,7 +240,6 @@ class MergeState:
             mistakes,
             self.updates - extra * start.updates,
             self.code,
-            self.result_words(prior),
             self.projection,
         )
 
@@ -322,7 +319,7 @@ class MergeState:
     def _together(self, other: MergeState, threads: int) -> Sole | Summed | None:
         if self.trained is None or other.trained is None:
             return other.trained if self.trained is None else self.trained
-        classes = joined(self.trained.classes, other.trained.classes)
+        classes = merged_classes(self.trained.classes, other.trained.classes)
         _check.same_start(goes_on(self.trained), goes_on(other.trained))
         a, b = in_threads(
             lambda trained: self._moved(self._summed(trained), classes),
@@ -473,7 +470,9 @@ def _prior(initial_variance: float, scale: Scale) -> float:
 
 def _after(start: State | None, state: State) -> Diagonal:
     """Weights that were at `start`, untrained without one, and have moved to `state`."""
-    return Diagonal.from_state(state) if start is None else Diagonal.from_state(start).moved(state)
+    if start is None:
+        return Diagonal.from_state(state)
+    return Diagonal.from_state(start).put_features(state)
 
 
 def _way(how: str | Evidence, layout: Layout) -> Way:

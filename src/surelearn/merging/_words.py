@@ -42,14 +42,18 @@ class Words(NamedTuple):
             raise TypeError(f"words must be rows of integers and bytes, got {kinds}.")
         n, text = len(features), letters.tobytes()
         if not (len(ends) == len(shared) == n == len(np.unique(features))):
-            raise ValueError("places, ends and clashes must be as many, got others.")
+            raise ValueError(
+                "words must have one feature, end and clash flag each, all features distinct."
+            )
         rising = bool(np.all(ends[1:] >= ends[:-1])) and (n == 0 or ends[0] >= 0)
         if not rising or (ends[-1] if n else 0) != len(text) or (shared > 1).any():
-            raise ValueError("words must end with the last one, and clash or not.")
+            raise ValueError(
+                "word_ends must ascend to the end of words, and word_clashes be 0 or 1."
+            )
         text.decode("utf-8")
         inner = ends[:-1][ends[:-1] < len(text)]
         if (letters[inner] & 0xC0 == 0x80).any():
-            raise ValueError("words must end where a letter does.")
+            raise ValueError("word_ends must not cut a UTF-8 character.")
         whole = np.ascontiguousarray
         return cls(whole(features), whole(ends), text, whole(shared))
 

@@ -1,1 +1,1 @@
-"""Trained models as plain state, for rows and for sequences; must not know scikit-learn."""
+"""Trained models of rows, sequences, graphs and groups as plain state; know no scikit-learn."""

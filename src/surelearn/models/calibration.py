@@ -50,7 +50,7 @@ def kept_in_block(labels: Labels) -> NDArray[np.int64]:
     return rows[np.isin(labels.codes[rows], np.delete(labels.codes, rows))]
 
 
-def places_of(asked: Scorer, labels: Labels) -> NDArray[np.int64]:
+def class_positions(asked: Scorer, labels: Labels) -> NDArray[np.int64]:
     """The position of each row's class in a model, as `Scorer.fitted_temperature` takes it.
 
     -1 is an unknown class. Of many labels per row, whether each row has each label.

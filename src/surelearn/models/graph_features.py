@@ -12,7 +12,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.graph import Graph
-from surelearn.merging import joined
+from surelearn.merging import merged_classes
 from surelearn.models.structured import known_places
 from surelearn.rows import rows_of
 
@@ -111,23 +111,24 @@ class GraphFeatures:
         """These features with those of more graphs; only types may be new."""
         found = self
         for i, graph in enumerate(graphs):
-            found = found._with(graph, i)
+            found = found._with(graph, i, "like the graphs before it")
         return found
 
-    def _with(self, graph: Graph, i: int) -> GraphFeatures:
+    def _with(self, graph: Graph, i: int, like: str) -> GraphFeatures:
+        """These features with those of one graph; `like` tells what it must be like."""
         found, width = self, graph.nodes.shape[1]
         if found.n_features is None:
             found = replace(found, n_features=width)
         assert found.n_features is not None
-        _check.same_width("nodes", found.n_features, width, i)
+        _check.same_width("nodes", found.n_features, width, i, like=like)
         if not graph.n_edges:
             return found
         if found.n_edge_features is None:
             found = replace(found, **_edges_of(graph))
-        _check.same_edges(found.edges, GraphFeatures(False, **_edges_of(graph)).edges, i)
+        _check.same_edges(found.edges, GraphFeatures(False, **_edges_of(graph)).edges, i, like=like)
         if graph.edge_features is not None:
             width = graph.edge_features.shape[1]
-            _check.same_width("edge_features", found.n_pairs, width, i)
+            _check.same_width("edge_features", found.n_pairs, width, i, like=like)
         return found._with_types(graph, i)
 
     def _with_types(self, graph: Graph, i: int) -> GraphFeatures:
@@ -136,14 +137,14 @@ class GraphFeatures:
         _check.same_types(self.edge_types, graph.edge_types, i)
         if np.isin(graph.edge_types, self.edge_types).all():
             return self
-        types = joined(self.edge_types, np.unique(graph.edge_types))
+        types = merged_classes(self.edge_types, np.unique(graph.edge_types))
         return replace(self, edge_types=types, n_edge_features=len(types))
 
     def check(self, graphs: Sequence[Graph]) -> None:
         """Refuse graphs with other features, or with other types of edges."""
         for i, graph in enumerate(graphs):
             _check.seen_features(self.n_features, graph.nodes.shape[1], i)
-            self._with(graph, i)
+            self._with(graph, i, "as in fit")
             if graph.n_edges and self.n_edge_features is None:
                 _check.bare_edges(GraphFeatures(False, **_edges_of(graph)).edges, i)
             if graph.edge_types is not None and self.edge_types is not None:
@@ -186,7 +187,7 @@ class GraphFeatures:
         if self.edge_types is None or other.edge_types is None:
             _check.agree("n_edge_features_", self.n_edge_features, other.n_edge_features)
             return replace(self, n_features=n_features)
-        types = joined(self.edge_types, other.edge_types)
+        types = merged_classes(self.edge_types, other.edge_types)
         return replace(self, n_features=n_features, edge_types=types, n_edge_features=len(types))
 
     def places_in(self, other: GraphFeatures) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from surelearn.models.protocol import Order, Report
 from surelearn.models.structured import columns_state, rewound, with_labels, with_merged
 
 
-def met(
+def encode_block(
     settings: ModelSettings,
     before: GraphModel | None,
     block: LabelledGraphs,
@@ -95,7 +95,7 @@ class GraphLearner:
 
     def meet(self, block: LabelledGraphs) -> EncodedGraphs:
         """Register the labels and features of a block, and encode it."""
-        model, encoded = met(self.settings, self.model, block, declared=self._declared)
+        model, encoded = encode_block(self.settings, self.model, block, declared=self._declared)
         self.model = model
         if self._watch is not None:
             self._watch(model)

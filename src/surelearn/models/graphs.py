@@ -21,6 +21,7 @@ from surelearn.models.protocol import UpdateMethod
 from surelearn.models.snapshot import Snapshot, copied
 from surelearn.models.structured import (
     all_classes,
+    check_fit,
     known_places,
     learn_in_turns,
     places_of,
@@ -76,9 +77,7 @@ class LabelledGraphs(NamedTuple):
 
     def check_fit(self) -> None:
         """Refuse graphs that a classifier cannot be fitted to."""
-        if self.numbers is not None:  # some weights are zero
-            _check.some_weight(self.size, "graph")
-        _check.two_classes(self.labels, "fit")
+        check_fit(self, "graph")
 
 
 class EncodedGraphs(NamedTuple):
@@ -174,7 +173,7 @@ class GraphModel:
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn the graphs, all or those in `order`; a bad one raises `Refused` in its turn."""
-        core_method = (method.rule, method.scheme, self.projection == "covariance")
+        core_method = method.core(self.projection)
         own = _check.trained(self.weights, "learning")
         y = block.y
         if len(block.classes) < len(self.classes):

@@ -42,7 +42,7 @@ class KernelTraining:
         self._codes = np.searchsorted(model.classes, batch.y)
         sides = self._model.sides(self._codes)
         self._lesson = Lesson(settings.core, sides, batch.weight, settings.threads)
-        self._model.meet(self._codes)
+        self._model.count_rows(self._codes)
 
     def learn(self, order: Order = None, report: Report | None = None) -> None:
         """Learn all rows once."""
@@ -87,7 +87,7 @@ def absorbed(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> K
 def _with_rows(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> KernelModel:
     if model.weights is None:  # a single class has nothing to learn, but its rows are counted
         model = model.copy()
-        model.meet(np.searchsorted(model.classes, batch.y))
+        model.count_rows(np.searchsorted(model.classes, batch.y))
         model.add(Tally(batch.size, 0, 0))
         return model
     training = KernelTraining(model, settings, batch)

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, probability, rules
-from surelearn.models.scoring import LARGEST, Scored, ScoredModel, Scorer, TopTwoMargin
+from surelearn.models.scoring import (
+    LARGEST,
+    Scored,
+    ScoredModel,
+    Scorer,
+    TopTwoMargin,
+    in_deviations,
+)
 from surelearn.read import Labels
 
 Array = NDArray[np.float64]
@@ -88,7 +95,7 @@ class LabelScorer(Scorer):
             return Scored(self.has(rows), None, None)
         mean, own = self.moments(rows)
         _, spread = self._with_noise(mean, own)
-        sure = _sureness(mean, spread).min(axis=1, initial=np.inf)
+        sure = in_deviations(np.abs(mean), spread).min(axis=1, initial=np.inf)
         return Scored(self._above(mean), self._probabilities(mean, spread), sure)
 
     # ---------------------------------------------------------------- internals
@@ -102,7 +109,7 @@ class LabelScorer(Scorer):
         """The margin of the least sure label of each row, or of the label in `places`."""
         _, spread = self._with_noise(mean, own)
         if places is None:
-            places = _sureness(mean, spread).argmin(axis=1)
+            places = in_deviations(np.abs(mean), spread).argmin(axis=1)
         at = np.arange(len(mean)), places
         return TopTwoMargin(places, places, np.abs(mean[at]), own[at], spread[at])
 
@@ -136,12 +143,6 @@ def indicator(labels: Labels, classes: NDArray[Any]) -> NDArray[np.bool_]:
     columns = columns[labels.codes]
     table[rows[columns >= 0], columns[columns >= 0]] = True
     return table
-
-
-def _sureness(mean: Array, spread: Array) -> Array:
-    """The margin of each label in standard deviations; 0 without variance."""
-    none = spread <= 0
-    return np.asarray(np.where(none, 0.0, np.abs(mean) / np.sqrt(np.where(none, 1.0, spread))))
 
 
 def _both(p: Array) -> Array:

@@ -44,6 +44,15 @@ class StreamPosition:
         Whether this pass has reached the end of the source.
     kept_until : int
         The pass in which records that are kept back are learnt; 0: none are.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from surelearn import SureTextClassifier
+    >>> rows = pandas.DataFrame({"text": ["good film", "bad film"] * 30, "label": [1, 0] * 30})
+    >>> position = SureTextClassifier().fit_stream(rows, passes=2).stream_
+    >>> position.number, position.rows, position.ended
+    (2, 60, True)
     """
 
     files: tuple[str, ...]
@@ -73,8 +82,7 @@ class StreamPosition:
         """The random order of the n records of the next block; None in the first pass."""
         if self.number == 1:
             return None
-        key = [self.seed, self.number, self.block]
-        return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
+        return keyed_order([self.seed, self.number, self.block], n)
 
     def next_pass(self) -> StreamPosition:
         """The start of the next pass."""
@@ -155,13 +163,9 @@ class StreamPosition:
         )
 
 
-def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
-    """Give a merged estimator the columns and delimiters that all its parts agree on."""
-    read = [model.stream_.columns for model in fitted if hasattr(model, "stream_")]
-    first, *others = read or [{}]
-    agreed = {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
-    if agreed:
-        merged.stream_ = StreamPosition((), agreed, ended=True)
+def keyed_order(key: list[int], n: int) -> NDArray[np.int64]:
+    """The random order of n records that belongs to a key."""
+    return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
 
 
 #: Reading options of a source that are strings.

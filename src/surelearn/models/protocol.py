@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core
 from surelearn.read import Source
-from surelearn.weights import Tally
+from surelearn.weights import Method, Tally
 
 #: A callback for the progress of a pass.
 Report = Callable[[Tally], None]
@@ -33,6 +33,10 @@ class UpdateMethod(NamedTuple):
     cost: NDArray[np.float64] | None = None
     threads: int = 1
     classes: NDArray[Any] | None = None  # the classes of the costs; None: those of the model
+
+    def core(self, projection: str) -> Method:
+        """What the core needs to learn: rule and scheme, and how covariances are projected."""
+        return Method(self.rule, self.scheme, projection == "covariance")
 
     def cost_of(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
         """The cost matrix of these classes, flattened by rows."""
@@ -74,7 +78,7 @@ def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "ro
         Number of records that this call has learnt before it.
     exact : bool
         Whether the scheme is `Exact`.
-    unit : {"row", "sequence", "group"}
+    unit : {"row", "sequence", "graph", "group"}
     """
     message = _check.collapse(
         f"{unit} {number}",

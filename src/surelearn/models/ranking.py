@@ -144,7 +144,7 @@ class RankModel:
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn the groups, all or those in `order`; a bad one raises `Refused` in its turn."""
-        core_method = (method.rule, method.scheme, self.projection == "covariance")
+        core_method = method.core(self.projection)
         places = block.to_learn(order)
         groups = places if order is None else order[places]
         data = block.rows, block.bounds, block.cost, all_right, block.weight, groups
@@ -191,7 +191,7 @@ class RankModel:
     def fitted_temperature(self, block: GroupBlock, *, noise: float, threads: int) -> float:
         """The temperature with which right candidates are most probably the best of their group.
 
-        A group of equal candidates does not depend on it.
+        It is drawn to 1 if groups are few. A group of equal candidates does not depend on it.
         """
         largest = math.isqrt(int((np.diff(block.bounds) ** 2).sum()))
         _check.covariance_fits(largest, weights.MEMORY_LIMIT, who="calibrate")
@@ -199,18 +199,15 @@ class RankModel:
         costs = [block.cost[places] for places, _, _ in groups]
         right = [cost == cost.min(axis=1, keepdims=True) for cost in costs]
 
-        def loss(log_temperature: float) -> float:
+        def log_probabilities(temperature: float) -> Array:
             own = [
-                (best_of(mean, covariance, noise, math.exp(log_temperature)) * which).sum(axis=1)
+                (best_of(mean, covariance, noise, temperature) * which).sum(axis=1)
                 for (_, mean, covariance), which in zip(groups, right, strict=True)
             ]
-            return float(-np.log(np.maximum(np.concatenate(own), 0.5 / _DRAWS)).mean())
-
-        from scipy.optimize import minimize_scalar  # slow to import
+            return np.asarray(np.log(np.maximum(np.concatenate(own), 0.5 / _DRAWS)))
 
         # More digits would only fit the noise of the draws.
-        found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded", options={"xatol": 0.01})
-        return math.exp(found.x)
+        return probability.best_temperature(log_probabilities, shrink=True, near=0.01)
 
     def _moments(
         self, rows: _core.Rows, bounds: NDArray[np.int64], *, threads: int

@@ -14,7 +14,7 @@ from scipy import sparse
 from surelearn import _check, _core
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.models import reductions
-from surelearn.models.calibration import Follower, kept_in_block, places_of
+from surelearn.models.calibration import Follower, class_positions, kept_in_block
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.label_scoring import scorer_of
 from surelearn.models.protocol import Order, Packed, Refused, Report
@@ -25,11 +25,11 @@ from surelearn.models.row_settings import (
     given_weight,
     times,
 )
-from surelearn.models.rows import ClassModel, RowBatch, RowModel, joined
+from surelearn.models.rows import ClassModel, RowBatch, RowModel, union_of_labels
 from surelearn.models.scoring import MeanScorer
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
-from surelearn.weights import rows_of
+from surelearn.rows import rows_of
 
 
 class Features(NamedTuple):
@@ -310,7 +310,7 @@ class RowTrainable:
         if self.follower is None or model is None or model.weights is None:
             return
         asked, labels = MeanScorer(model, self.settings.rule), block.labels.take(kept)
-        places = places_of(asked, labels)
+        places = class_positions(asked, labels)
         kept = kept[places >= 0]
         if len(kept):
             rows = self.reader.weighed(block.take(kept).rows, counting=False)
@@ -388,7 +388,7 @@ class RowTrainable:
         labels = block.labels
         y = labels.values[labels.codes]
         _check.one_kind(model.classes, y)
-        every = joined(model.classes, y)
+        every = union_of_labels(model.classes, y)
         self.settings.check_classes(every, model)
         if reductions.is_fixed(self.settings.multiclass):
             model = model.with_classes(every)
@@ -421,7 +421,7 @@ class RowTrainable:
         if self._declared is None:
             return model
         _check.one_kind(model.classes, self._declared)
-        every = joined(model.classes, self._declared)
+        every = union_of_labels(model.classes, self._declared)
         check_declared(self.settings.class_weight, every)
         self.settings.check_classes(every, model)
         return model.with_classes(every)
@@ -482,7 +482,7 @@ def _balanced(
 
 def stream_weight(model: ClassModel, batch: RowBatch) -> NDArray[np.float64]:
     """The balanced weight of each row, from the counts up to it."""
-    every = joined(model.classes, batch.y)
+    every = union_of_labels(model.classes, batch.y)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, model.classes)] = model.counts
     return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)

@@ -95,7 +95,7 @@ class ClassModel:
         """Weights for classes that were at these places; -1 is a new class."""
         raise NotImplementedError
 
-    def meet(self, codes: NDArray[Any]) -> None:
+    def count_rows(self, codes: NDArray[Any]) -> None:
         """Count rows of these classes."""
         self.counts += np.bincount(codes, minlength=len(self.classes))
 
@@ -215,7 +215,7 @@ class RowModel(ClassModel):
             return None
         if before["prior"] != start.weights.prior:  # rescaled since
             return None
-        return _beginning(start, self.weights.moved(before))
+        return _beginning(start, self.weights.put_features(before))
 
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
         n_columns = reductions.n_columns_of(self.multiclass, len(places), code)
@@ -337,7 +337,7 @@ class RowModel(ClassModel):
 
     def core_method(self, method: UpdateMethod) -> Method:
         """The method in the form of the core."""
-        return Method(method.rule, method.scheme, self.projection == "covariance")
+        return method.core(self.projection)
 
     def learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
         """Learn one row of a known class without costs: the fast path of `learn_one`.
@@ -371,7 +371,7 @@ class RowModel(ClassModel):
         rows = rows if targets.order is None else targets.order[rows]
         if targets.starts is not None:
             _, rows = spans_of(targets.starts, rows)
-        self.meet(targets.y[rows])
+        self.count_rows(targets.y[rows])
         self.rows_learnt += learnt.rows
         self.add(learnt)
 
@@ -382,7 +382,7 @@ class RowModel(ClassModel):
 
         `publish` is called with the model after each stage.
         """
-        method = method._replace(classes=joined(self.classes, batch.y))
+        method = method._replace(classes=union_of_labels(self.classes, batch.y))
         model = self
         for stage in self._stages(batch):
             before, model = model, model.with_classes(stage.classes)
@@ -401,7 +401,7 @@ class RowModel(ClassModel):
     def _stages(self, batch: RowBatch) -> Iterator[Stage]:
         if not self.many_labels:
             return stages(self.classes, batch.y)
-        every = joined(self.classes, batch.y)
+        every = union_of_labels(self.classes, batch.y)
         return iter([Stage((0, batch.size), self.classes, every)])
 
 
@@ -435,13 +435,13 @@ def stages(known: NDArray[Any], y: NDArray[Any], *, n_shapes: int = 3) -> Iterat
     while len(known) < n_shapes and arrivals:
         position, label = arrivals.pop(0)
         yield Stage((begin, position), known, known)
-        known = joined(known, labels[labels == label])
+        known = union_of_labels(known, labels[labels == label])
         begin = position
     rest = labels[np.isin(labels, [label for _, label in arrivals])]
-    yield Stage((begin, len(y)), known, joined(known, rest))
+    yield Stage((begin, len(y)), known, union_of_labels(known, rest))
 
 
-def joined(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def union_of_labels(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """The sorted union of labels; an empty array does not affect the dtype."""
     if len(a) == 0 or len(b) == 0:
         return np.unique(b if len(a) == 0 else a)

@@ -66,6 +66,12 @@ class ScoredModel(Protocol):
         """An independent copy."""
 
 
+def in_deviations(mean: Array, variance: Array) -> Array:
+    """Means in standard deviations; 0 without variance."""
+    none = variance <= 0
+    return np.asarray(np.where(none, 0.0, mean / np.sqrt(np.where(none, 1.0, variance))))
+
+
 class TopTwoMargin(NamedTuple):
     """The margin between the best and the second-best label of each row.
 
@@ -83,9 +89,7 @@ class TopTwoMargin(NamedTuple):
     @property
     def sureness(self) -> Array:
         """The gap in standard deviations; a row without features is a tie."""
-        none = self.variance <= 0
-        sure: Array = np.where(none, 0.0, self.gap / np.sqrt(np.where(none, 1.0, self.variance)))
-        return sure
+        return in_deviations(self.gap, self.variance)
 
 
 class Scored(NamedTuple):

@@ -80,7 +80,7 @@ class Cells(NamedTuple):
             runs = np.ascontiguousarray(np.concatenate(both).T)
             runs[places, labels] = mean[some]
             runs[places, K + labels] = np.maximum(variance[some], tiny)
-            weights.moved({"features": touched, "cells": runs, "rounds": 0})
+            weights.put_features({"features": touched, "cells": runs, "rounds": 0})
 
     def _rows(self, begin: int, end: int) -> NDArray[np.int64]:
         """The row of each cell of rows `begin` to `end`, counted from `begin`."""

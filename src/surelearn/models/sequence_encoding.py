@@ -81,7 +81,7 @@ def labelled(records: Any, source: Source) -> LabelledSequences:
     return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
 
 
-def met(
+def encode_block(
     settings: TaggerSettings,
     model: SequenceModel | None,
     block: LabelledSequences,

@@ -13,7 +13,7 @@ from surelearn import _check
 from surelearn.merging import Way
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Packed, Report
-from surelearn.models.sequence_encoding import EncodedSequences, labelled, met
+from surelearn.models.sequence_encoding import EncodedSequences, encode_block, labelled
 from surelearn.models.sequence_settings import SequenceSettings
 from surelearn.models.sequences import LabelledSequences, SequenceModel
 from surelearn.models.structure_merging import StructureMergeState
@@ -103,7 +103,7 @@ class SequenceTrainable:
 
     def meet(self, block: LabelledSequences) -> EncodedSequences:
         """Register the labels and features of a block, and encode it."""
-        self.model, encoded = met(
+        self.model, encoded = encode_block(
             self.settings, self.model, block, declared=self._declared, watch=self._watch
         )
         return encoded

@@ -22,6 +22,7 @@ from surelearn.models.protocol import UpdateMethod
 from surelearn.models.snapshot import Snapshot, copied
 from surelearn.models.structured import (
     all_classes,
+    check_fit,
     known_places,
     learn_in_turns,
     places_of,
@@ -65,6 +66,10 @@ class LabelledSequences(NamedTuple):
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> LabelledSequences:
         sequences, tags, weight, numbers = weighted(*_check.tagged(X, y), sample_weight)
         return cls(sequences, tags, weight, numbers, _check.tags_in(tags))
+
+    def check_fit(self) -> None:
+        """Refuse sequences that a tagger cannot be fitted to."""
+        check_fit(self, "sequence")
 
 
 @dataclass
@@ -243,7 +248,7 @@ class SequenceModel:
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn the sequences, all or those in `order`; a bad one raises `Refused` in its turn."""
-        core_method = (method.rule, method.scheme, self.projection == "covariance")
+        core_method = method.core(self.projection)
         weights = _check.trained(self.weights, "learning")
         data = batch.tokens, batch.pairs, batch.bounds, batch.y, batch.weight, order
 

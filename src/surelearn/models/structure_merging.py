@@ -69,7 +69,9 @@ class StructureMergeState:
     @staticmethod
     def combined(states: Iterable[StructureMergeState], *, threads: int = 1) -> StructureMergeState:
         """Of the models of all."""
-        return reduce(operator.add, states)
+        listed = list(states)
+        _check.some_state(len(listed))
+        return reduce(operator.add, listed)
 
     def result(self, prior: StructureMergeState | None = None) -> Any:
         """One estimator where these were of estimators, otherwise what `merged` gives."""

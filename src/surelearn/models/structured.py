@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, merging
+from surelearn import _check, merging, probability
 from surelearn.merging import Merged, MergeState, Way
 from surelearn.models.protocol import refused
 from surelearn.weights import Tally
@@ -55,7 +55,7 @@ def with_labels(
     """All labels known so far, including the declared ones."""
     for some in (labels[:0] if declared is None else declared, labels):
         _check.one_kind(classes, some)
-        classes = merging.joined(classes, np.unique(some))
+        classes = merging.merged_classes(classes, np.unique(some))
     return classes
 
 
@@ -72,7 +72,7 @@ def learn_in_turns(
 
     Parameters
     ----------
-    model : SequenceModel or RankModel
+    model : SequenceModel, GraphModel or RankModel
         Its mistakes and updates are counted, also if the pass is interrupted.
     size : int
         Number of structures to learn.
@@ -104,6 +104,13 @@ def learn_in_turns(
         raise refused(model, number, before, exact=False, unit=unit)
 
 
+def check_fit(block: Any, unit: str) -> None:
+    """Refuse structures that a model cannot be fitted to: `LabelledSequences`, `LabelledGraphs`."""
+    if block.numbers is not None:  # some weights are zero
+        _check.some_weight(block.size, unit)
+    _check.two_classes(block.labels, "fit")
+
+
 # ---------------------------------------------------------------------------- answers
 
 
@@ -122,7 +129,7 @@ def share_right(
 def fitted_temperature(
     marginals: Callable[[float], NDArray[np.float64]], places: NDArray[np.int32]
 ) -> float:
-    """The temperature with the least log loss of the marginals.
+    """The temperature with the least log loss of the marginals, drawn to 1 if labels are few.
 
     Parameters
     ----------
@@ -132,15 +139,11 @@ def fitted_temperature(
         The right label of each part.
     """
 
-    def loss(log_temperature: float) -> float:
-        p = marginals(float(np.exp(log_temperature)))
-        own = np.maximum(p[np.arange(len(places)), places], np.finfo(float).tiny)
-        return float(-np.log(own).mean())
+    def log_probabilities(temperature: float) -> NDArray[np.float64]:
+        own = marginals(temperature)[np.arange(len(places)), places]
+        return np.asarray(np.log(np.maximum(own, np.finfo(float).tiny)))
 
-    from scipy.optimize import minimize_scalar  # slow to import
-
-    found = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
-    return float(np.exp(found.x))
+    return probability.best_temperature(log_probabilities, shrink=True, near=1e-4)
 
 
 # --------------------------------------------------------------------------- merging
@@ -150,7 +153,7 @@ def all_classes(models: Sequence[Any]) -> NDArray[Any]:
     """The labels of all models, sorted."""
     classes: NDArray[Any] = models[0].classes
     for model in models:
-        classes = merging.joined(classes, model.classes)
+        classes = merging.merged_classes(classes, model.classes)
     return classes
 
 
@@ -184,5 +187,5 @@ def rewound(model: Any, start: Any, state: MergeState) -> Any:
         return None
     if before["prior"] != start.weights.prior:
         return None
-    weights = model.weights.moved(before)
+    weights = model.weights.put_features(before)
     return replace(model, weights=weights, mistakes=list(start.mistakes), updates=start.updates)

@@ -1,4 +1,4 @@
-r"""Room 7, probability: means and variances of scores in, label probabilities out.
+r"""Probability: means and variances of scores in, label probabilities out.
 
 Must not know weights, rules or estimators.
 

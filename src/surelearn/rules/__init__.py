@@ -1,4 +1,4 @@
-"""Room 4, rules: margin and variance in, step out; must not know vectors, labels or estimators.
+"""Rules: margin and variance in, step out; must not know vectors, labels or estimators.
 
 A rule is a value: you can compare it, copy it, call its `step` and list it in a grid search.
 

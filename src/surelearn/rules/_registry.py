@@ -83,16 +83,6 @@ def register(
     Step(alpha=0.1, gain=0.1)
     """
     rule = Custom(function, compiled=compiled, first_order=first_order)
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"name must be a text, got {name!r}.")
-    if name in RULES:
-        raise ValueError(f"name must not be that of a built-in rule, got {name!r}.")
-    _check.flag("replace", replace)
-    known = registered.get(name)
-    if known is not None and known != rule and not replace:
-        raise ValueError(
-            f"name must be a new one, got {name!r} of {known!r}. Use replace=True to replace it "
-            f"by {rule!r}."
-        )
+    _check.new_name("rule", name, rule, builtin=RULES, registered=registered, replace=replace)
     registered[name] = rule
     return rule

@@ -65,8 +65,7 @@ class Cache:
                 raise OSError("the limit is reached")
             self._write(arrays, info)
         except OSError:  # no space left: later passes read the source again
-            self.close()
-            self._limit = 0
+            self.drop()
 
     def _write(self, arrays: Sequence[NDArray[Any]], info: Any) -> None:
         if self._file is None:
@@ -86,7 +85,10 @@ class Cache:
         return iter(self._blocks)
 
     def read(self, kept: Kept) -> list[NDArray[Any]]:
-        """The arrays of a block; safe to call in any thread."""
+        """The arrays of a block; safe to call in any thread.
+
+        Raises OSError if the file cannot be read, or was cut short by another program.
+        """
         return [self._array(*place) for place in kept.arrays]
 
     def _array(self, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -96,8 +98,20 @@ class Cache:
             self._file.seek(offset)
             view = _bytes_of(array)
             while len(view):
-                view = view[self._file.readinto(view) :]
+                size = self._file.readinto(view)
+                if not size:  # another program has changed the file
+                    left = os.fstat(self._file.fileno()).st_size
+                    raise OSError(
+                        f"{self._file.name} must be the cache of the first pass as written, got a "
+                        f"file that was cut short at {left} bytes. Train again."
+                    )
+                view = view[size:]
         return array
+
+    def drop(self) -> None:
+        """Delete the cache from the disk, and keep no more blocks."""
+        self.close()
+        self._limit = 0
 
     def close(self) -> None:
         """Delete the cache from the disk."""

@@ -15,10 +15,10 @@ from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surelearn.merging import Way, repeated
 from surelearn.models.held_out import n_held_out
+from surelearn.models.position import keyed_order
 from surelearn.models.protocol import Learner, Learnt, Order, Report
 from surelearn.training.passes import reports, run
 from surelearn.training.prefetch import prefetch
@@ -103,7 +103,7 @@ def learn_round(
     def order(pass_number: int) -> Order:
         key = [rounds.seed, number, pass_number]
         if rounds.shuffle:
-            return _order(key, n)
+            return keyed_order(key, n)
         return np.arange(n) if held else None
 
     run(
@@ -188,10 +188,6 @@ def spans(n_rows: int, n_shards: int) -> list[tuple[int, int]]:
     each, more = divmod(n_rows, n_shards)
     ends = [i * each + min(i, more) for i in range(n_shards + 1)]
     return list(pairwise(ends))
-
-
-def _order(key: list[int], n: int) -> NDArray[np.int64]:
-    return np.random.default_rng(key).permutation(n).astype(np.int64, copy=False)
 
 
 def _stoppable(report: Report | None, stop: Event | None) -> Report | None:

@@ -40,6 +40,16 @@ class StreamProgress(NamedTuple):
         Records left out because they could not be parsed.
     learnt : int
         Rows that this call has learnt so far, in all passes; 0 if rows are only scored.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from surelearn import SureTextClassifier
+    >>> rows = pandas.DataFrame({"text": ["good film", "bad film"] * 30, "label": [1, 0] * 30})
+    >>> seen = []
+    >>> clf = SureTextClassifier().fit_stream(rows, passes=1, progress=seen.append)
+    >>> seen[-1].number, seen[-1].rows
+    (1, 60)
     """
 
     number: int
@@ -282,9 +292,19 @@ class StreamTrainer(Generic[B]):
 
     def _feed(self) -> Generator[PreparedBlock[B], None, None]:
         """The remaining blocks of this pass."""
-        if self.cache.is_whole:
-            return prefetch(self.cache.blocks(), self._cached, self._options.threads, helps=True)
-        return raising(self._read())
+        return self._replay() if self.cache.is_whole else raising(self._read())
+
+    def _replay(self) -> Generator[PreparedBlock[B], None, None]:
+        """The remaining blocks from the cache; from the source where the cache is lost."""
+        try:
+            yield from prefetch(
+                self.cache.blocks(), self._cached, self._options.threads, helps=True
+            )
+        except OSError:  # of the cache: nothing else is read here
+            self.cache.drop()
+            if not self._source.can_restart:
+                raise
+            yield from raising(self._read())
 
     def _read(self) -> Generator[Tried[PreparedBlock[B]], None, None]:
         blocks = iter(self._source.blocks(self.position.place))
