@@ -56,7 +56,7 @@ def _to_accuracy() -> Headline:
     }
     low, *_, high = map(_times, found.values())
     return Headline(
-        f"Training from raw texts until as accurate as a peer as it comes, on {n_sets} text sets",
+        f"Time from raw texts to the accuracy of a peer with its defaults, on {n_sets} text sets",
         f"**{low:g} to {high:g} times as fast** as peers, geometric means",
         "; ".join(f"{peer} {figure}" for peer, figure in found.items()),
         "benchmarks/time_to_accuracy.py",

@@ -151,7 +151,7 @@ def claims_of(figures: list[dict[str, Any]]) -> list[Claim]:
     claims = []
     for peer in PEERS:
         ratios = [f["ratio"] for f in figures if f["contestant"] == peer and f["ratio"] is not None]
-        work = "raw texts to the accuracy of a peer as it comes"
+        work = "raw texts to the accuracy of a peer with default settings"
         if not ratios:
             claims.append(Claim(work, peer, "the peer has learnt nothing", "-", True))
             continue

@@ -68,4 +68,5 @@ plt.show()
 # %%
 # Wrong predictions lie close to zero by both measures, so either one can select the texts that
 # need a second look. The two areas above are close to each other: here, dividing by the deviation
-# changes the order little. The example with a kernel shows a model whose deviations differ more.
+# changes the order little. In the
+# :ref:`example with a kernel <sphx_glr_docs_gallery_plot_kernel_boundary.py>` they differ more.

@@ -83,6 +83,6 @@ plt.show()
 
 # %%
 # On these dense rows all pairs are the most accurate, and the code is the least accurate and the
-# slowest. On sparse texts with many classes the order is different, see the page *Which
-# multi-class?* of the theory section: there, one-vs-rest and the code gain on ``"joint"``, and
-# all pairs lose.
+# slowest. On sparse texts with many classes the order is different, see
+# :doc:`Which multi-class? </docs/theory/which_multiclass>`: there, one-vs-rest and the code gain on
+# ``"joint"``, and all pairs lose.

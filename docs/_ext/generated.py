@@ -42,6 +42,8 @@ MODULES = {
         "surelearn.evaluation": "Scores of models",
         "surelearn.tuning": "Results of tuning",
         "surelearn.prediction": "Predictions for whole files",
+        "surelearn.merging": "States of models, to be added up and merged",
+        "surelearn.label": "The labelling page, and labelling without a browser",
         "surelearn.plot": "Displays",
         "surelearn.dask": "Training on Dask (extra `dask`)",
         "surelearn.spark": "Training on Spark (extra `spark`)",

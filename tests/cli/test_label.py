@@ -49,7 +49,7 @@ def served(*words: object):
 def test_the_page_is_served_and_says_what_it_read(pool, tmp_path):
     with served(pool, "--labels", "good,bad", "--port", 18800) as (said, address, token):
         assert "40 texts to choose from." in said
-        assert "Skipped because they were there before: 1." in said
+        assert "Skipped because they occur more than once: 1." in said
         assert "Skipped because they are empty: 1." in said
         assert f"Answers are kept in {pool}.answers." in said
         assert address.startswith("http://127.0.0.1:")

@@ -21,7 +21,7 @@ def test_texts_are_there_once_and_empty_ones_are_left_out(tmp_path):
     assert found.X.to_pylist() == ["b", "a", "c"]
     assert (found.n_duplicates, found.n_empty, found.start) == (2, 2, {})
     assert found.told() == [
-        "skipped because they were there before: 2",
+        "skipped because they occur more than once: 2",
         "skipped because they are empty: 2",
     ]
 

@@ -91,7 +91,7 @@ class Items:
     def told(self) -> list[str]:
         """What was left out of the pool, one sentence each."""
         counts = {
-            "skipped because they were there before: {}": self.n_duplicates,
+            "skipped because they occur more than once: {}": self.n_duplicates,
             "skipped because they are empty: {}": self.n_empty,
             "skipped because they could not be parsed: {}": self.n_bad,
             "labels that contradict an earlier one, which was kept: {}": self.n_clashes,
