@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
+import generated  # noqa: E402
+
 import surelearn  # noqa: E402
 
 project = "surelearn"
@@ -51,7 +53,7 @@ myst_heading_anchors = 3
 # Numbers of list items and headings of generated pages are as their scripts write them.
 suppress_warnings = ["myst.header"]
 
-autosummary_generate = True
+autosummary_generate = generated.write()  # before Sphinx looks for pages
 autosummary_ignore_module_all = False
 templates_path = [str(ROOT / "docs" / "_ext")]  # autosummary looks below the root
 toc_object_entries_show_parents = "hide"

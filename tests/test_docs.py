@@ -9,6 +9,8 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
@@ -242,6 +244,13 @@ def test_every_page_is_in_the_index_of_its_folder(folder):
     listed = "\n".join(re.findall(r"```{toctree}\n(.*?)```", text, re.DOTALL)).splitlines()
     listed = [line for line in listed if line and not line.startswith(":")]
     assert sorted(linked) == sorted(listed) == sorted(pages)
+
+
+def test_every_public_module_is_in_the_reference(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    listed = {name for part in import_module("generated").MODULES.values() for name in part}
+    public = [name for name in surelearn.__all__ if ismodule(getattr(surelearn, name))]
+    assert listed >= {f"surelearn.{name}" for name in (*public, "dask", "spark")}
 
 
 def layout():

@@ -51,6 +51,10 @@ MODULES = {
 }
 
 
+#: Where only these names are for users.
+ONLY = {"surelearn.merging": ("Evidence", "MergeState")}
+
+
 def index_page() -> Iterator[str]:
     """All modules under their headings, then the commands and the file format."""
     yield from ("# Reference", "")
@@ -70,7 +74,7 @@ def names_of(module: str) -> tuple[list[str], list[str], list[str]]:
     """Public classes, functions and other values of a module."""
     package = import_module(module)
     kinds: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for name in sorted(package.__all__, key=str.lower):
+    for name in sorted(ONLY.get(module, package.__all__), key=str.lower):
         found = getattr(package, name)
         if isinstance(found, type):
             kinds[0].append(name)
@@ -142,15 +146,18 @@ def papers_page() -> Iterator[str]:
         yield from (f"## [{title}]({page.name})", "", table, "")
 
 
-def write(*_: Any) -> None:
-    """Write all generated pages, and leave those alone that are as they were."""
-    save(REFERENCE / "index.md", index_page())
+def write() -> list[str]:
+    """Write all generated pages, but those that are as they were; the pages of modules."""
+    pages = []
     for modules in MODULES.values():
         for module, about in modules.items():
-            save(REFERENCE / f"{module}.rst", module_page(module, about))
+            pages.append(str(REFERENCE / f"{module}.rst"))
+            save(Path(pages[-1]), module_page(module, about))
+    save(REFERENCE / "index.md", index_page())
     save(REFERENCE / "commands.md", command_page())
     save(ROOT / "docs" / "theory" / "papers.md", papers_page())
     remove_old_names()
+    return pages
 
 
 def remove_old_names() -> None:
@@ -184,7 +191,6 @@ def reworded(*event: Any) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    app.connect("config-inited", write)  # before Sphinx looks for pages
     app.connect("autodoc-skip-member", skipped)
     app.connect("autodoc-process-docstring", reworded)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
