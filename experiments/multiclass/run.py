@@ -122,7 +122,9 @@ def answers(data: Data, learn: np.ndarray, judge: np.ndarray, rule: Any) -> Iter
         if make is short and len(classes) < 10:
             continue
         code = make(len(classes)) if make else None
-        clf = SureClassifier(rule, multiclass=code or "joint", passes=PASSES, random_state=0)
+        clf = SureClassifier(
+            rule, multiclass=code or "joint", constraints="single", passes=PASSES, random_state=0
+        )
         X = data.X[learn]
         _, learnt = _timed(partial(clf.fit, X, y))
         for decoding, places, predicted in decoded(clf, form, code, data.X[judge]):
