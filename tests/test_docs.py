@@ -32,6 +32,14 @@ PAGES = [
 THEORY = [page for page in PAGES if page.parent.name == "theory" and page.stem != "index"]
 
 
+@pytest.fixture(autouse=True)
+def figures_are_closed():
+    """Pages leave their figures open, as a notebook would; other tests count figures."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 @pytest.mark.parametrize("name", surelearn.__all__)
 def test_every_public_name_has_a_docstring(name):
     assert getattr(surelearn, name).__doc__
