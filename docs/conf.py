@@ -68,6 +68,8 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "abort_on_example_error": True,
     "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,  # its page loads scripts from elsewhere
     "min_reported_time": 1,
     "download_all_examples": False,
     "remove_config_comments": True,
