@@ -166,7 +166,8 @@ def _head_in(stream: Any, where: str, max_bytes: int) -> bytes:
     _fill(stream, memoryview(length), _ignored, where)
     n = int.from_bytes(length, "little")
     if n > _LONGEST:
-        raise _damaged(where, f"the header must have at most {_LONGEST} bytes, got {n}")
+        # The first bytes of any text are such a number.
+        raise FormatError(f"{where} must be a surelearn model, got another kind of file.")
     if n + 8 > max_bytes:
         raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got more.")
     header = bytearray(n)
