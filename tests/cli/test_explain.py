@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command import plain_run as run
-from surelearn import SureKernelClassifier, load
+from surelearn import SureKernelClassifier, SureTextClassifier, load
 from surelearn.text import NativeVectorizer
 
 
@@ -108,3 +108,11 @@ def test_every_label_of_a_text_is_explained(topics: Path) -> None:
     assert run(*words, none).stdout.startswith("no label; the nearest is topic ")
     one = run(*words, texts[two], "--label", "topic 0").stdout
     assert one.count("feature") == 1
+
+
+def test_a_label_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    clf = SureTextClassifier(random_state=0).fit(["good film", "bad film"], ["\x07", "no"])
+    clf.save(tmp_path / "m.sure")
+    said = run("explain", tmp_path / "m.sure", "--text", "good").stdout
+    assert "\x07" not in said
+    assert said.startswith("\\x07, with probability")

@@ -172,3 +172,11 @@ def test_info_of_a_classifier_of_graphs(tmp_path: Path) -> None:
     for command in ("predict", "evaluate"):
         refused = run(command, str(tmp_path / "graphs.sure"), "three.jsonl")
         assert "must be a classifier of rows, got SureGraphClassifier" in refused.stderr
+
+
+def test_a_file_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    rows = pandas.DataFrame({"text": ["a", "b"] * 20, "label": ["x", "y"] * 20})
+    (tmp_path / "r\x07.csv").write_text(rows.to_csv(index=False))
+    clf = SureTextClassifier().fit_stream(tmp_path / "r\x07.csv")
+    clf.save(tmp_path / "m.sure")
+    assert "\x07" not in run("info", tmp_path / "m.sure").stdout

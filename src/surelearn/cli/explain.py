@@ -58,7 +58,10 @@ def explain(
         _options.print_json(_plain(loaded, explained, text))
         return
     if text is not None:
-        typer.echo(f"{_verdict(loaded, explained, text)}\n")
+        from surelearn.estimators.table import word
+
+        verdict = word(_verdict(loaded, explained, text), widest=10_000)
+        typer.echo(f"{verdict}\n")
         explained = [_narrow(found) for found in explained]
     typer.echo("\n\n".join(map(str, explained)))
 

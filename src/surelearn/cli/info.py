@@ -63,6 +63,7 @@ def info(model: Model, as_json: Json = False) -> None:
       surelearn info reviews.sure --json
     """
     from surelearn.estimators.file import load
+    from surelearn.estimators.table import word
 
     found = _facts(model, load(model))
     if as_json:
@@ -71,7 +72,9 @@ def info(model: Model, as_json: Json = False) -> None:
     wide = max(len(_NAMES[name]) for name in found if name in _NAMES)
     for name in found:
         if name in _NAMES:
-            typer.echo(f"{_NAMES[name]:<{wide}}  {_shown(name, found[name])}")
+            # Names come from the file: none may steer the terminal.
+            shown = word(_shown(name, found[name]), widest=10_000)
+            typer.echo(f"{_NAMES[name]:<{wide}}  {shown}")
     if found.get("classes"):
         head = "label" if "labels" in found else "class"
         typer.echo(f"\n{_classes(found['classes'], head)}")
