@@ -306,7 +306,7 @@ def damaged(folder: Path, target: Path, how: str) -> Path:
     [
         ("cut short", "must be a safetensors file, got a damaged one"),
         ("empty", "must be a safetensors file, got a damaged one"),
-        ("text", "must be a safetensors file, got a damaged one"),
+        ("text", "must be a surelearn model, got another kind of file"),
         ("foreign", "must be a surelearn model, got a safetensors file without one."),
         ("newer", "must have format 2 or older, got 99. Update surelearn to read it."),
         ("missing", "No such file or directory."),
