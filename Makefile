@@ -75,24 +75,31 @@ clean:
 	touch $@
 
 # The package itself is installed in place: Python changes count at once, changes of the core when
-# a target is made again.
-.venv/demo.stamp: .venv/pip.stamp $(CORE)
-	$(PY) -m pip install -q -e '.[cli,plot]'
+# a target is made again. It is compiled once, without isolation, so that the folder build/ serves
+# again; extras are then installed beside the package that is there.
+.venv/core.stamp: .venv/pip.stamp $(CORE)
+	$(PY) -m pip install -q --group build
+	@echo "Compiling the core, about a minute on two cores; later calls compile what has changed."
+	$(PY) -m pip install -q --no-build-isolation --no-deps -C cmake.define.SURELEARN_WERROR=ON -e .
+	$(PY) -m pip install -q surelearn
 	touch $@
 
-.venv/test.stamp: .venv/pip.stamp $(CORE)
-	$(PY) -m pip install -q -e '.[test]' -C cmake.define.SURELEARN_WERROR=ON
-	touch $@ .venv/demo.stamp
+.venv/demo.stamp: .venv/core.stamp
+	$(PY) -m pip install -q 'surelearn[cli,plot]'
+	touch $@
 
-# Not the package once more, which would be compiled once more.
-.venv/slow.stamp: .venv/test.stamp
+.venv/test.stamp: .venv/core.stamp
+	$(PY) -m pip install -q 'surelearn[test]'
+	touch $@
+
+.venv/docs.stamp: .venv/core.stamp
+	$(PY) -m pip install -q 'surelearn[docs]'
+	touch $@
+
+.venv/slow.stamp: .venv/test.stamp .venv/docs.stamp
 	$(PY) -m pip install -q --group slow
-	touch .venv/docs.stamp $@
-
-.venv/docs.stamp: .venv/pip.stamp $(CORE)
-	$(PY) -m pip install -q -e '.[docs]'
-	touch .venv/demo.stamp $@
+	touch $@
 
 .venv/bench.stamp: .venv/test.stamp
-	$(PY) -m pip install -q -e '.[bench]'
-	touch .venv/demo.stamp .venv/test.stamp $@
+	$(PY) -m pip install -q 'surelearn[bench]'
+	touch $@
