@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import os
 import re
 
 import pyarrow as pa
 import pytest
 
 import surelearn
-from labelling import HERE, TOKEN, answer, client, label, session, stranger
-from surelearn.label import Items, NotSaved
+from labelling import HERE, TOKEN, answer, client, label, pool, session, stranger
+from surelearn.label import Items, NotSaved, Session, Store
 from surelearn.label.progress import Goal
 
 
@@ -58,10 +59,12 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(tmp_path):
         {"item": "x"},
         {},
         {"item": 10**9, "label": "bad"},
+        {"item": "9" * 4301, "label": "bad"},
     ):
         answered = browser.post("/answer", data=data, headers=part)
         assert answered.status_code == 409
         assert "<" not in answered.text
+        assert len(answered.text) < 100
     assert "That did not work" in browser.post("/undo").text
     assert found.ledger.given == {}
 
@@ -149,7 +152,8 @@ def test_a_text_is_served_as_text(tmp_path):
     whole = browser.get("/text/0")
     assert whole.headers["content-type"] == "text/plain; charset=utf-8"
     assert len(whole.text) == 1_500_008
-    assert browser.get("/text/2").status_code == 404
+    for item in ("2", "-1", "x", "9" * 4301):
+        assert browser.get(f"/text/{item}").status_code == 404
     assert len(browser.get("/").content) < 60_000
 
 
@@ -209,3 +213,26 @@ def test_what_was_saved_is_said_to_be_saved_though_the_disk_is_full_now(tmp_path
     assert browser.get("/").status_code == 507
     monkeypatch.undo()
     assert shown_item(browser.get("/")) != item
+
+
+def test_numbers_of_pages_may_have_any_length(tmp_path):
+    browser = client(session(tmp_path))
+    for page in ("9" * 4301, "-1", "x", ""):
+        assert browser.get(f"/review?page={page}").status_code == 200
+
+
+def test_a_name_of_a_file_need_not_be_utf8(tmp_path, monkeypatch):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/pool\xff.answers")
+    with Store(path) as store:
+        found = Session(pool(4), store, ["good", "bad"])
+        browser = client(found)
+        answer(found, "ann", 2)
+        assert 'pool<span class="unseen">U+DCFF</span>.answers' in browser.get("/export").text
+        assert len(browser.get("/export/labels.jsonl").text.splitlines()) == 2
+
+        def full(*_, **__):
+            raise NotSaved(f"{path} must have room on its disk")
+
+        monkeypatch.setattr(store, "append", full)
+        for headers in ({}, {"x-part": "1"}):
+            assert browser.post("/undo", headers=headers).status_code == 507

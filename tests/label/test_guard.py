@@ -30,6 +30,33 @@ def test_a_token_leads_to_this_site_only(tmp_path):
     assert found.headers["location"] == "/evil.example/"
 
 
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/\\evil.example/", "/%5Cevil.example/"),  # browsers read a backslash as a slash
+        ("/\\\\evil.example", "/%5C%5Cevil.example"),
+        ("/%09/evil.example", "/%09/evil.example"),
+        ("/%E2%82%AC", "/%E2%82%AC"),
+        ("/%FF", "/%EF%BF%BD"),
+        ("/review", "/review"),
+    ],
+)
+def test_a_token_leads_to_a_path_whatever_its_letters(tmp_path, path, place):
+    import asyncio
+    from urllib.parse import unquote
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": unquote(path), "query_string": b"token=t",
+             "headers": [(b"host", b"localhost")]}  # fmt: skip
+    asyncio.run(Guard(None, token="t")(scope, None, send))
+    assert sent[0]["status"] == 303
+    assert dict(sent[0]["headers"])[b"location"] == place.encode()
+
+
 @pytest.mark.parametrize("token", ["stale", "", TOKEN[:-1]])
 def test_a_stale_token_is_refused_in_address_and_cookie(tmp_path, token):
     found = stranger(session(tmp_path))
@@ -103,8 +130,9 @@ def test_large_bodies_are_refused_whatever_their_header_says(tmp_path):
             yield b"x" * (LARGEST_BODY // 4)
 
     assert browser.post("/answer", content=parts()).status_code == 413
-    bad = browser.post("/answer", content=b"", headers={"content-length": "many"})
-    assert bad.status_code == 413
+    for length in ("many", "9" * 5000):
+        bad = browser.post("/answer", content=b"", headers={"content-length": length})
+        assert bad.status_code == 413
 
 
 def test_another_machine_is_reached_by_address_or_by_its_name():
@@ -119,9 +147,23 @@ def test_another_machine_is_reached_by_address_or_by_its_name():
     assert upper._is_ours("MyHost.local:8000")
 
 
-def test_cookies_that_cannot_be_parsed_are_none():
-    assert cookies("a=1; b=2") == {"a": "1", "b": "2"}
-    assert cookies("\x00=;;;") == {}
+#: Cookies that other programs on this machine have set: browsers share them between ports.
+FOREIGN = ['prefs={"dark":true}', "user@id=1", "a", "=", "x=\xff\xfe", 'q="a; b', ";;",
+           "surelearn-9=t", "surelearn-8765=stale", " surelearn-87650 = t"]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", FOREIGN)
+def test_cookies_of_other_programs_lock_nobody_out(tmp_path, other):
+    browser = stranger(session(tmp_path))
+    for header in (f"{other}; surelearn-8765={TOKEN}", f"surelearn-8765={TOKEN};{other}"):
+        assert browser.get("/", headers={"cookie": header.encode("latin-1")}).status_code == 200
+    alone = browser.get("/", headers={"cookie": other.encode("latin-1")})
+    assert alone.status_code == 403
+
+
+def test_only_cookies_of_the_own_name_count():
+    assert cookies("a=1; b=2; a = 3=4 ;a", "a") == ["1", "3=4", ""]
+    assert cookies("\x00=;;;", "a") == []
 
 
 def test_sockets_are_refused(tmp_path):

@@ -75,7 +75,7 @@ class Page:
             "/search": self._search,
             "/agreement": self._agreement,
             "/export": self._export,
-            "/text/{item:int}": self._text,
+            "/text/{item}": self._text,
             "/export/model.sure": self._model,
             "/export/labels.{kind}": self._labels,
         }
@@ -186,8 +186,8 @@ class Page:
 
     def _text(self, request: Request, person: Person) -> Response:
         """A whole text, however long, as nothing but text."""
-        item = int(request.path_params["item"])
-        if item >= len(self._session.items):
+        item = _whole(request.path_params["item"])
+        if item is None or item >= len(self._session.items):
             return PlainTextResponse("There is no such text.", 404)
         return PlainTextResponse(self._session.items.text(item).encode("utf-8", "replace"))
 
@@ -238,13 +238,19 @@ class Page:
 
 def _item(form: Form) -> int:
     text = form.get("item", [""])[0]
-    if not text.isdecimal():
-        raise ValueError(f"item must be a number, got {text!r}.")
-    return int(text)
+    item = _whole(text)
+    if item is None:
+        raise ValueError(f"item must be a number, got {text[:40]!r}.")
+    return item
+
+
+def _whole(text: str) -> int | None:
+    """A whole number of a request, or None; Python itself refuses those of very many digits."""
+    return int(text) if text.isdecimal() and len(text) <= 12 else None
 
 
 def _number(text: str | None) -> int:
-    return min(int(text), 10**6) if text is not None and text.isdecimal() else 0
+    return min(_whole(text or "") or 0, 10**6)
 
 
 def _back(request: Request) -> str:
@@ -265,7 +271,7 @@ def _refused(error: Exception, request: Request, person: Person) -> Response:
     status = 507 if isinstance(error, NotSaved) else 409
     text = str(error)
     if _PART in request.headers:
-        return PlainTextResponse(text, status)
+        return PlainTextResponse(text.encode("utf-8", "backslashreplace"), status)
     return HTMLResponse(pages.message_page(text, person=person), status)
 
 

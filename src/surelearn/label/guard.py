@@ -6,9 +6,8 @@ import hmac
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -115,14 +114,15 @@ class Guard:
         """Keep the token in a cookie, and take it out of the address."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         left = urlencode({k: v for k, v in query.items() if k != "token"}, doseq=True)
-        # Not the path as it came: //other.site would lead there.
-        place = "/" + scope["path"].lstrip("/") + (f"?{left}" if left else "")
+        # Not the path as it came: //other.site and /\other.site would lead there.
+        path = quote(scope["path"].lstrip("/"), errors="replace")
+        place = f"/{path}?{left}" if left else f"/{path}"
         cookie = f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
         await _say(send, 303, "", location=place, **{"set-cookie": cookie})
 
     def _check_cookie(self, header: str) -> None:
-        given = cookies(header).get(self.cookie, "")
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
+        wanted = self._token.encode()
+        if not any(hmac.compare_digest(v.encode(), wanted) for v in cookies(header, self.cookie)):
             raise Refused(403, "Open the link that surelearn label has printed.")
 
 
@@ -134,12 +134,14 @@ def _site(origin: str) -> str:
         return ""
 
 
-def cookies(header: str) -> dict[str, str]:
-    """The cookies of a request."""
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(header).items()}
-    except CookieError:
-        return {}
+def cookies(header: str, name: str) -> list[str]:
+    """The values of the cookies of this name, whatever else the header holds.
+
+    Browsers send those of all programs on this machine, which need not follow any rule, and may
+    send several of one name.
+    """
+    pairs = [pair.strip().partition("=") for pair in header.split(";")]
+    return [value.strip() for key, _, value in pairs if key.strip() == name]
 
 
 def _is_address(name: str) -> bool:
@@ -152,7 +154,7 @@ def _is_address(name: str) -> bool:
 
 async def _body(length: bytes, receive: Receive) -> bytes:
     """The body of a request, which must not be too long, whatever its header says."""
-    if not length.isdigit() or int(length) > LARGEST_BODY:
+    if not length.isdigit() or len(length) > 9 or int(length) > LARGEST_BODY:
         raise Refused(413, f"A request must have at most {LARGEST_BODY:,} bytes.")
     body = b""
     more = True

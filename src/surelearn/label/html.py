@@ -8,10 +8,11 @@ from html import escape
 from typing import Any
 
 #: Characters that a reader cannot see but that change what they see: controls, spaces without
-#: width, and the marks and overrides of right-to-left text. Lines may end as on Windows.
+#: width, the marks and overrides of right-to-left text, and bytes of file names that are no UTF-8.
+#: Lines may end as on Windows.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
-    "\u2066-\u2069\ufeff]|\r(?!\n)"
+    "\u2066-\u2069\ufeff\ud800-\udfff]|\r(?!\n)"
 )
 _SPECIAL = {"class_": "class", "for_": "for"}
 _VOID = {"input", "link", "meta", "br"}

@@ -95,7 +95,7 @@ def enter_page(suggested: str, told: list[str]) -> Html:
 
 def message_page(text: str, *, person: str = "") -> Html:
     """One sentence, for what could not be done."""
-    main = tag("main", tag("h1", "That did not work"), tag("p", text, role="alert"),
+    main = tag("main", tag("h1", "That did not work"), tag("p", shown(text), role="alert"),
                tag("p", tag("a", "Back", href="/")), class_="narrow")  # fmt: skip
     return layout("surelearn", main, person=person)
 
@@ -364,7 +364,7 @@ def export_page(session: Session, person: str, told: list[str]) -> Html:
         use if session.learner.decides else None,
         tag("h2", "This pool"),
         tag("ul", *(tag("li", line) for line in told)),
-        tag("p", f"Every answer is in {session.store.path}.", class_="hint"),
+        tag("p", "Every answer is in ", shown(session.store.path), ".", class_="hint"),
         class_="narrow",
     )  # fmt: skip
     return layout("Export · surelearn", main, path="/export", person=person)
