@@ -14,6 +14,7 @@ from typing import Any
 
 from surelearn import _check
 from surelearn._check import BadInput
+from surelearn.read._xz import XzReader
 
 #: Extensions of compressed files. Python decodes xz, Arrow the others.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".xz": "xz"}
@@ -111,7 +112,7 @@ class File:
         if self.compression is None:
             return Stream(self.name, raw, raw)
         if self.compression == "xz":
-            return Stream(self.name, lzma.open(raw), raw)
+            return Stream(self.name, XzReader(raw), raw)
         _check.need(f"reading {self.compression}", "pyarrow", "files")
         import pyarrow
 
