@@ -20,7 +20,7 @@ namespace {
 
 /// Compressed rows of our own: any kind of matrix, in the one form that batch losses read.
 struct OwnRows {
-    std::vector<std::int32_t> start{0};
+    std::vector<std::int64_t> start{0};
     std::vector<std::int32_t> index;
     std::vector<double> value;
     std::size_t n_features = 0;
@@ -48,7 +48,7 @@ private:
             if (index.size() > static_cast<std::size_t>(most)) {
                 throw nb::value_error("X must have fewer than 2**31 non-zeros");
             }
-            start.push_back(static_cast<std::int32_t>(index.size()));
+            start.push_back(static_cast<std::int64_t>(index.size()));
         }
     }
 };

@@ -4,9 +4,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -74,17 +77,38 @@ template <class T, class Allocator>
     return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner);
 }
 
-using AnyMatrix = std::variant<Matrix<std::int32_t, float>, Matrix<std::int32_t, double>,
-                               Matrix<std::int64_t, float>, Matrix<std::int64_t, double>>;
+/// Numbers of features take 32 bits: code for 64 as well would double what is compiled.
+using AnyMatrix = std::variant<Matrix<std::int32_t, float>, Matrix<std::int32_t, double>>;
+inline constexpr std::size_t most_features = std::numeric_limits<std::int32_t>::max();
+
+/// An array of integers as the core reads it: in place, or copied to `own` if it has another type.
+/// What does not fit becomes -1, which is a fault in every array of this kind.
+template <class To, class From>
+[[nodiscard]] std::span<const To> as(const Vector<From>& array, std::vector<To>& own) {
+    if constexpr (std::same_as<From, To>) {
+        return view(array);
+    } else {
+        own.resize(array.shape(0));
+        std::ranges::transform(view(array), own.begin(), [](From number) {
+            return std::in_range<To>(number) ? static_cast<To>(number) : To{-1};
+        });
+        return own;
+    }
+}
+
+/// Arrays that were converted, or made from a dict.
+struct OwnArrays {
+    std::vector<std::int64_t> start;
+    std::vector<std::int32_t> index;
+    std::vector<double> value;
+};
 
 /// Rows of Python's arrays, looked at once and kept alive while they are read.
 struct Rows {
     AnyMatrix matrix;
     Fault fault;
-    std::vector<nb::object> owners;           ///< arrays read in place
-    std::array<std::int64_t, 2> own_start{};  ///< or one row of our own, made from a dict
-    std::vector<std::int64_t> own_index;
-    std::vector<double> own_value;
+    std::vector<nb::object> owners;                                  ///< arrays read in place
+    std::shared_ptr<OwnArrays> own = std::make_shared<OwnArrays>();  ///< and others
 
     explicit Rows(AnyMatrix matrix_) : matrix(std::move(matrix_)) {}
 
@@ -96,7 +120,8 @@ struct Rows {
 void bind_rows(nb::module_& m);
 void bind_rules(nb::module_& m);
 void bind_constraints(nb::module_& m);
-void bind_diagonal(nb::module_& m);
+void bind_diagonal32(nb::module_& m);
+void bind_diagonal64(nb::module_& m);
 void bind_full(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_probability(nb::module_& m);

@@ -26,9 +26,11 @@ template <class Index, class Value>
 void count(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
            const Vector<Value>& value) {
     const nb::gil_scoped_release release;
+    std::vector<std::int64_t> own_start;
+    const auto starts = as(start, own_start);
     const auto lock = self.lock.write();
     self.counts.count(
-        Matrix<Index, Value>(view(start), view(index), view(value), self.counts.n_features()));
+        Matrix<Index, Value>(starts, view(index), view(value), self.counts.n_features()));
 }
 
 /// An array whose numbers are replaced.
@@ -39,9 +41,11 @@ template <class Index, class Value>
 void weigh(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
            const Writable<Value>& value, int norm, std::size_t threads) {
     const nb::gil_scoped_release release;
+    std::vector<std::int64_t> own_start;
+    const auto starts = as(start, own_start);
     const auto lock = self.lock.read();
     const std::span<Value> values(value.data(), value.shape(0));
-    const Matrix<Index, Value> rows(view(start), view(index), values, self.counts.n_features());
+    const Matrix<Index, Value> rows(starts, view(index), values, self.counts.n_features());
     self.counts.weigh(rows, norm_of(norm), threads, values);
 }
 
@@ -59,6 +63,7 @@ template <class F>
             }
             auto made = std::make_unique<Rows>(matrix.with_values(values));
             made->owners = rows.owners;
+            made->own = rows.own;
             made->owners.push_back(nb::cast(out.give()));
             return made;
         },

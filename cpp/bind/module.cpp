@@ -9,7 +9,8 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_rows(m);
     surelearn::bind::bind_rules(m);
     surelearn::bind::bind_constraints(m);
-    surelearn::bind::bind_diagonal(m);
+    surelearn::bind::bind_diagonal32(m);
+    surelearn::bind::bind_diagonal64(m);
     surelearn::bind::bind_full(m);
     surelearn::bind::bind_dual(m);
     surelearn::bind::bind_probability(m);

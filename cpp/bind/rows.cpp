@@ -14,24 +14,32 @@ namespace surelearn::bind {
 
 namespace {
 
+void check_width(std::size_t n_features) {
+    if (n_features > most_features)
+        throw nb::value_error("rows must have fewer than 2**31 columns");
+}
+
+/// Rows that look at this matrix; its arrays are theirs or kept alive by the owners.
 template <class M>
-std::unique_ptr<Rows> inspected(M matrix, std::vector<nb::object> owners) {
-    Fault fault;
+void adopt(Rows& rows, M matrix, std::vector<nb::object> owners) {
     {
         const nb::gil_scoped_release release;
-        fault = matrix.inspect();
+        rows.fault = matrix.inspect();
     }
-    auto rows = std::make_unique<Rows>(matrix);
-    rows->fault = fault;
-    rows->owners = std::move(owners);
-    return rows;
+    rows.matrix = matrix;
+    rows.owners = std::move(owners);
 }
 
 template <class Index, class Value>
 std::unique_ptr<Rows> from_csr(const Vector<Index>& start, const Vector<Index>& index,
                                const Vector<Value>& value, std::size_t n_features) {
-    Matrix<Index, Value> matrix(view(start), view(index), view(value), n_features);
-    return inspected(matrix, {nb::cast(start), nb::cast(index), nb::cast(value)});
+    check_width(n_features);
+    auto rows = std::make_unique<Rows>(Matrix<std::int32_t, Value>({}, n_features, 0));
+    const auto starts = as(start, rows->own->start);
+    const auto indices = as(index, rows->own->index);
+    adopt(*rows, Matrix<std::int32_t, Value>(starts, indices, view(value), n_features),
+          {nb::cast(start), nb::cast(index), nb::cast(value)});
+    return rows;
 }
 
 template <class Value>
@@ -39,18 +47,21 @@ using Table2 = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::c
 
 template <class Value>
 std::unique_ptr<Rows> from_dense(const Table2<Value>& x) {
-    Matrix<std::int64_t, Value> matrix(std::span(x.data(), x.size()), x.shape(1), x.shape(0));
-    return inspected(matrix, {nb::cast(x)});
+    check_width(x.shape(1));
+    const Matrix<std::int32_t, Value> matrix(std::span(x.data(), x.size()), x.shape(1), x.shape(0));
+    auto rows = std::make_unique<Rows>(matrix);
+    adopt(*rows, matrix, {nb::cast(x)});
+    return rows;
 }
 
 /// One row from {feature: value}. A key or value of the wrong kind raises TypeError, one that is
 /// too large OverflowError.
 std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
-    auto rows =
-        std::make_unique<Rows>(Matrix<std::int64_t, double>({}, n_features, std::size_t{0}));
+    check_width(n_features);
+    auto rows = std::make_unique<Rows>(Matrix<std::int32_t, double>({}, n_features, 0));
     const auto size = static_cast<std::size_t>(PyDict_Size(x.ptr()));
-    rows->own_index.reserve(size);
-    rows->own_value.reserve(size);
+    rows->own->index.reserve(size);
+    rows->own->value.reserve(size);
     Py_ssize_t place = 0;
     PyObject* key = nullptr;
     PyObject* value = nullptr;
@@ -58,16 +69,19 @@ std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
         // Held on to: converting a value of the user's own type may run code of the user's.
         const nb::object held_key = nb::borrow(key);
         const nb::object held_value = nb::borrow(value);
-        rows->own_index.push_back(PyLong_AsLongLong(key));
-        if (rows->own_index.back() == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-        rows->own_value.push_back(PyFloat_AsDouble(value));
-        if (rows->own_value.back() == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
+        const long long feature = PyLong_AsLongLong(key);
+        if (feature == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+        rows->own->index.push_back(
+            std::in_range<std::int32_t>(feature) ? static_cast<std::int32_t>(feature) : -1);
+        rows->own->value.push_back(PyFloat_AsDouble(value));
+        if (rows->own->value.back() == -1.0 && PyErr_Occurred() != nullptr)
+            throw nb::python_error();
         if (static_cast<std::size_t>(PyDict_Size(x.ptr())) != size) {
             throw nb::type_error("the dict changed while it was read");
         }
     }
-    rows->own_start[1] = static_cast<std::int64_t>(rows->own_index.size());
-    Matrix<std::int64_t, double> matrix(rows->own_start, rows->own_index, rows->own_value,
+    rows->own->start = {0, static_cast<std::int64_t>(rows->own->index.size())};
+    Matrix<std::int32_t, double> matrix(rows->own->start, rows->own->index, rows->own->value,
                                         n_features);
     rows->fault = matrix.inspect();
     rows->matrix = matrix;

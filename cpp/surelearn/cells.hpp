@@ -86,23 +86,25 @@ namespace detail {
 
 /// sums[place + k] += coefficients[k] f(x) for every entry of a row.
 template <class F>
-SURELEARN_WIDEN void add_rows(const PackedRow& row, const F& f,
-                              std::span<const double> coefficients, double* sums) noexcept {
-    const std::size_t n = coefficients.size();
-    const double* const from = coefficients.data();
-    for (std::size_t p = 0; p < row.size(); ++p) {
-        double* const to = sums + row.place[p];
-        const double x = f(row.x(p));
-        std::size_t k = 0;
-        for (; k + 4 <= n; k += 4) {
-            Four sum, c;
-            load(to, Run{k}, sum);
-            load(from, Run{k}, c);
-            sum += c * x;
-            store(sum, Run{k}, to);
+void add_rows(const PackedRow& row, const F& f, std::span<const double> coefficients,
+              double* sums) noexcept {
+    widen([=, &row, &f]() SURELEARN_INLINED {
+        const std::size_t n = coefficients.size();
+        const double* const from = coefficients.data();
+        for (std::size_t p = 0; p < row.size(); ++p) {
+            double* const to = sums + row.place[p];
+            const double x = f(row.x(p));
+            std::size_t k = 0;
+            for (; k + 4 <= n; k += 4) {
+                Four sum, c;
+                load(to, Run{k}, sum);
+                load(from, Run{k}, c);
+                sum += c * x;
+                store(sum, Run{k}, to);
+            }
+            for (; k < n; ++k) to[k] += from[k] * x;
         }
-        for (; k < n; ++k) to[k] += from[k] * x;
-    }
+    });
 }
 
 }  // namespace detail

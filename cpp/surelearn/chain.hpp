@@ -34,47 +34,50 @@ namespace detail {
 
 /// to[j] = max_i from[i] + a[i, j] for `width` columns, a multiple of four. Takes sixteen columns
 /// at a time if possible: the maxima of different columns do not wait for each other.
-SURELEARN_WIDEN inline void best_step(const double* from, const double* a, std::size_t n,
-                                      std::size_t width, double* to) noexcept {
-    constexpr double none = -std::numeric_limits<double>::infinity();
-    const auto sweep = [&]<std::size_t N>(std::size_t j, std::integral_constant<std::size_t, N>)
-                           __attribute__((always_inline)) {
-                               Four best[N];
-                               for (Four& b : best) b = Four{none, none, none, none};
-                               for (std::size_t i = 0; i < n; ++i) {
-                                   for (std::size_t k = 0; k < N; ++k) {
-                                       Four c;
-                                       load(a + i * width + j, Run{4 * k}, c);
-                                       c += from[i];
-                                       best[k] = c > best[k] ? c : best[k];
+inline void best_step(const double* from, const double* a, std::size_t n, std::size_t width,
+                      double* to) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        constexpr double none = -std::numeric_limits<double>::infinity();
+        const auto sweep = [&]<std::size_t N>(std::size_t j, std::integral_constant<std::size_t, N>)
+                               __attribute__((always_inline)) {
+                                   Four best[N];
+                                   for (Four& b : best) b = Four{none, none, none, none};
+                                   for (std::size_t i = 0; i < n; ++i) {
+                                       for (std::size_t k = 0; k < N; ++k) {
+                                           Four c;
+                                           load(a + i * width + j, Run{4 * k}, c);
+                                           c += from[i];
+                                           best[k] = c > best[k] ? c : best[k];
+                                       }
                                    }
-                               }
-                               for (std::size_t k = 0; k < N; ++k)
-                                   store(best[k], Run{4 * k}, to + j);
-                           };
-    std::size_t j = 0;
-    for (; j + 16 <= width; j += 16) sweep(j, std::integral_constant<std::size_t, 4>{});
-    for (; j + 8 <= width; j += 8) sweep(j, std::integral_constant<std::size_t, 2>{});
-    for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
+                                   for (std::size_t k = 0; k < N; ++k)
+                                       store(best[k], Run{4 * k}, to + j);
+                               };
+        std::size_t j = 0;
+        for (; j + 16 <= width; j += 16) sweep(j, std::integral_constant<std::size_t, 4>{});
+        for (; j + 8 <= width; j += 8) sweep(j, std::integral_constant<std::size_t, 2>{});
+        for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
+    });
 }
 
 /// The first i with the largest a[i] + b[i], for i < `width`, a multiple of four.
-SURELEARN_WIDEN inline std::size_t best_sum(const double* a, const double* b,
-                                            std::size_t width) noexcept {
-    constexpr double none = -std::numeric_limits<double>::infinity();
-    Four best{none, none, none, none};
-    for (std::size_t i = 0; i < width; i += 4) {
-        Four x, y;
-        load(a, Run{i}, x);
-        load(b, Run{i}, y);
-        x += y;
-        best = x > best ? x : best;
-    }
-    const double most = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
-    for (std::size_t i = 0; i < width; ++i) {
-        if (a[i] + b[i] == most) return i;
-    }
-    return 0;
+inline std::size_t best_sum(const double* a, const double* b, std::size_t width) noexcept {
+    return widen([=]() SURELEARN_INLINED {
+        constexpr double none = -std::numeric_limits<double>::infinity();
+        Four best{none, none, none, none};
+        for (std::size_t i = 0; i < width; i += 4) {
+            Four x, y;
+            load(a, Run{i}, x);
+            load(b, Run{i}, y);
+            x += y;
+            best = x > best ? x : best;
+        }
+        const double most = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+        for (std::size_t i = 0; i < width; ++i) {
+            if (a[i] + b[i] == most) return i;
+        }
+        return std::size_t{0};
+    });
 }
 
 /// 0 s is 0 for a finite s and NaN otherwise: a sum without branches.

@@ -28,75 +28,81 @@ namespace detail {
 
 /// x[i] = exp(x[i]) for `width` numbers <= 0, a multiple of four. As `exp`, but without branches:
 /// what is below the smallest normal number becomes zero.
-SURELEARN_WIDEN inline void exp_all(double* x, std::size_t width) noexcept {
-    constexpr double least = -708.0;
-    constexpr double inverse_ln2 = 1.4426950408889634;
-    constexpr double ln2_high = 6.93147180369123816490e-01;
-    constexpr double ln2_low = 1.90821492927058770002e-10;
-    constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
-    for (std::size_t i = 0; i < width; i += 4) {
-        Four y;
-        load(x, Run{i}, y);
-        const FourMask tiny = !(y > least);
-        y = y > least ? y : Four{least, least, least, least};
-        const Four shifted = y * inverse_ln2 + shift;
-        const Four k = shifted - shift;
-        const Four r = (y - k * ln2_high) - k * ln2_low;
-        Four sum = Four{} + 1.0 / 6227020800;
-        for (const double c :
-             {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
-              1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1.0, 1.0}) {
-            sum = sum * r + c;
+inline void exp_all(double* x, std::size_t width) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        constexpr double least = -708.0;
+        constexpr double inverse_ln2 = 1.4426950408889634;
+        constexpr double ln2_high = 6.93147180369123816490e-01;
+        constexpr double ln2_low = 1.90821492927058770002e-10;
+        constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+        for (std::size_t i = 0; i < width; i += 4) {
+            Four y;
+            load(x, Run{i}, y);
+            const FourMask tiny = !(y > least);
+            y = y > least ? y : Four{least, least, least, least};
+            const Four shifted = y * inverse_ln2 + shift;
+            const Four k = shifted - shift;
+            const Four r = (y - k * ln2_high) - k * ln2_low;
+            Four sum = Four{} + 1.0 / 6227020800;
+            for (const double c :
+                 {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
+                  1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1.0, 1.0}) {
+                sum = sum * r + c;
+            }
+            // The low bits of `shifted` hold k as an integer: 2^k from its exponent bits.
+            const FourBits power = ((FourBits)shifted + 1023u) << 52;
+            sum = sum * (Four)power;
+            sum = tiny ? Four{} : sum;
+            store(sum, Run{i}, x);
         }
-        // The low bits of `shifted` hold k as an integer: 2^k from its exponent bits.
-        const FourBits power = ((FourBits)shifted + 1023u) << 52;
-        sum = sum * (Four)power;
-        sum = tiny ? Four{} : sum;
-        store(sum, Run{i}, x);
-    }
+    });
 }
 
 /// to[j] = sum_i from[i] e[i, j] for `width` columns, a multiple of four.
-SURELEARN_WIDEN inline void multiply(const double* from, const double* e, std::size_t n,
-                                     std::size_t width, double* to) noexcept {
-    const auto sweep = [&]<std::size_t N>(std::size_t j, std::integral_constant<std::size_t, N>)
-                           __attribute__((always_inline)) {
-                               Four sum[N];
-                               for (Four& one : sum) one = Four{0.0, 0.0, 0.0, 0.0};
-                               for (std::size_t i = 0; i < n; ++i) {
-                                   for (std::size_t k = 0; k < N; ++k) {
-                                       Four c;
-                                       load(e + i * width + j, Run{4 * k}, c);
-                                       sum[k] += c * from[i];
+inline void multiply(const double* from, const double* e, std::size_t n, std::size_t width,
+                     double* to) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        const auto sweep = [&]<std::size_t N>(std::size_t j, std::integral_constant<std::size_t, N>)
+                               __attribute__((always_inline)) {
+                                   Four sum[N];
+                                   for (Four& one : sum) one = Four{0.0, 0.0, 0.0, 0.0};
+                                   for (std::size_t i = 0; i < n; ++i) {
+                                       for (std::size_t k = 0; k < N; ++k) {
+                                           Four c;
+                                           load(e + i * width + j, Run{4 * k}, c);
+                                           sum[k] += c * from[i];
+                                       }
                                    }
-                               }
-                               for (std::size_t k = 0; k < N; ++k)
-                                   store(sum[k], Run{4 * k}, to + j);
-                           };
-    std::size_t j = 0;
-    for (; j + 24 <= width; j += 24) sweep(j, std::integral_constant<std::size_t, 6>{});
-    for (; j + 8 <= width; j += 8) sweep(j, std::integral_constant<std::size_t, 2>{});
-    for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
+                                   for (std::size_t k = 0; k < N; ++k)
+                                       store(sum[k], Run{4 * k}, to + j);
+                               };
+        std::size_t j = 0;
+        for (; j + 24 <= width; j += 24) sweep(j, std::integral_constant<std::size_t, 6>{});
+        for (; j + 8 <= width; j += 8) sweep(j, std::integral_constant<std::size_t, 2>{});
+        for (; j < width; j += 4) sweep(j, std::integral_constant<std::size_t, 1>{});
+    });
 }
 
 /// to[i, j] += a[i] h[j] + a'[i] h'[j], for two tokens at once: the sums are read and written once.
-SURELEARN_WIDEN inline void add_outer(const double* a, const double* h, std::size_t tokens,
-                                      std::size_t n, std::size_t width, double* to) noexcept {
-    const bool two = tokens == 2;
-    for (std::size_t i = 0; i < n; ++i) {
-        double* const row = to + i * width;
-        for (std::size_t j = 0; j < width; j += 4) {
-            Four x, y;
-            load(row, Run{j}, x);
-            load(h, Run{j}, y);
-            x += y * a[i];
-            if (two) {
-                load(h, Run{width + j}, y);
-                x += y * a[width + i];
+inline void add_outer(const double* a, const double* h, std::size_t tokens, std::size_t n,
+                      std::size_t width, double* to) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        const bool two = tokens == 2;
+        for (std::size_t i = 0; i < n; ++i) {
+            double* const row = to + i * width;
+            for (std::size_t j = 0; j < width; j += 4) {
+                Four x, y;
+                load(row, Run{j}, x);
+                load(h, Run{j}, y);
+                x += y * a[i];
+                if (two) {
+                    load(h, Run{width + j}, y);
+                    x += y * a[width + i];
+                }
+                store(x, Run{j}, row);
             }
-            store(x, Run{j}, row);
         }
-    }
+    });
 }
 
 [[nodiscard, gnu::always_inline]] inline double sum_of(const Four& x) noexcept {
@@ -104,54 +110,61 @@ SURELEARN_WIDEN inline void add_outer(const double* a, const double* h, std::siz
 }
 
 /// to[j] = from[j] minus the largest of them, which is returned. Padding is -infinity.
-SURELEARN_WIDEN inline double below_largest(const double* from, std::size_t width,
-                                            double* to) noexcept {
-    constexpr double none = -std::numeric_limits<double>::infinity();
-    Four best{none, none, none, none};
-    for (std::size_t j = 0; j < width; j += 4) {
-        Four x;
-        load(from, Run{j}, x);
-        best = x > best ? x : best;
-    }
-    const double most = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
-    for (std::size_t j = 0; j < width; ++j) to[j] = from[j] - most;
-    return most;
+inline double below_largest(const double* from, std::size_t width, double* to) noexcept {
+    return widen([=]() SURELEARN_INLINED {
+        constexpr double none = -std::numeric_limits<double>::infinity();
+        Four best{none, none, none, none};
+        for (std::size_t j = 0; j < width; j += 4) {
+            Four x;
+            load(from, Run{j}, x);
+            best = x > best ? x : best;
+        }
+        const double most = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+        for (std::size_t j = 0; j < width; ++j) to[j] = from[j] - most;
+        return most;
+    });
 }
 
 /// x[j] *= y[j]; the sum of the products.
-SURELEARN_WIDEN inline double times(double* x, const double* y, std::size_t width) noexcept {
-    Four sum{0.0, 0.0, 0.0, 0.0};
-    for (std::size_t j = 0; j < width; j += 4) {
-        Four p, q;
-        load(x, Run{j}, p);
-        load(y, Run{j}, q);
-        p *= q;
-        sum += p;
-        store(p, Run{j}, x);
-    }
-    return sum_of(sum);
+inline double times(double* x, const double* y, std::size_t width) noexcept {
+    return widen([=]() SURELEARN_INLINED {
+        Four sum{0.0, 0.0, 0.0, 0.0};
+        for (std::size_t j = 0; j < width; j += 4) {
+            Four p, q;
+            load(x, Run{j}, p);
+            load(y, Run{j}, q);
+            p *= q;
+            sum += p;
+            store(p, Run{j}, x);
+        }
+        return sum_of(sum);
+    });
 }
 
-SURELEARN_WIDEN inline void scale(double* x, double c, std::size_t width) noexcept {
-    for (std::size_t j = 0; j < width; ++j) x[j] *= c;
+inline void scale(double* x, double c, std::size_t width) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        for (std::size_t j = 0; j < width; ++j) x[j] *= c;
+    });
 }
 
 /// p[j] = a[j] b[j] and h[j] = u[j] b[j] c; the sum of p.
-SURELEARN_WIDEN inline double join(const double* a, const double* b, const double* u, double c,
-                                   std::size_t width, double* p, double* h) noexcept {
-    Four sum{0.0, 0.0, 0.0, 0.0};
-    for (std::size_t j = 0; j < width; j += 4) {
-        Four x, y, z;
-        load(a, Run{j}, x);
-        load(b, Run{j}, y);
-        load(u, Run{j}, z);
-        x *= y;
-        z = z * y * c;
-        sum += x;
-        store(x, Run{j}, p);
-        store(z, Run{j}, h);
-    }
-    return sum_of(sum);
+inline double join(const double* a, const double* b, const double* u, double c, std::size_t width,
+                   double* p, double* h) noexcept {
+    return widen([=]() SURELEARN_INLINED {
+        Four sum{0.0, 0.0, 0.0, 0.0};
+        for (std::size_t j = 0; j < width; j += 4) {
+            Four x, y, z;
+            load(a, Run{j}, x);
+            load(b, Run{j}, y);
+            load(u, Run{j}, z);
+            x *= y;
+            z = z * y * c;
+            sum += x;
+            store(x, Run{j}, p);
+            store(z, Run{j}, h);
+        }
+        return sum_of(sum);
+    });
 }
 
 }  // namespace detail

@@ -65,51 +65,53 @@ private:
     /// Updates all columns that move, for all features, and saves the old numbers in `old_` in the
     /// same order. It is one function so that all of it is compiled for AVX2.
     template <Kind kind, class R>
-    SURELEARN_WIDEN [[nodiscard]] bool move(Diagonal<T>& weights, const R& row,
-                                            const ColumnSteps& steps) {
-        const Shape& shape = weights.shape();
-        const std::size_t n = weights.capacity();
-        const std::size_t count = row.size() + (shape.intercept ? 1 : 0);
-        const double* const alphas = steps.alpha.data();
-        const double* const gains = steps.gain.data();
-        const double* const vs = steps.v.data();
-        FourMask sound{-1, -1, -1, -1};
-        [[maybe_unused]] const Four one{1.0, 1.0, 1.0, 1.0};
-        const Quads moving(steps.moving);
-        T* old = old_.data();
-        for (std::size_t p = 0; p < count; ++p) {
-            const bool entry = p < row.size();
-            const double x = entry ? row.x(p) : 1.0;
-            const Four xs{x, x, x, x};
-            T* const at = weights.cell(entry ? row.feature(p) : shape.n_features);
-            const auto move_four = [&](const auto& b, const Run& i) __attribute__((always_inline)) {
-                Four mu, alpha, sigma, gain, v;
-                load(at, b, mu);
-                load(alphas, i, alpha);
-                old = keep(at, b, old);
-                if constexpr (kind == Kind::means) {
-                    move_mean<4>(mu, alpha, one, xs);
-                } else {
-                    load(at + n, b, sigma);
-                    load(gains, i, gain);
-                    old = keep(at + n, b, old);
-                    move_mean<4>(mu, alpha, sigma, xs);
-                    const Four a = sigma * (x * x);
-                    if constexpr (kind == Kind::precision) {
-                        shrink_precision<4>(sigma, a, gain);
-                    } else {
-                        load(vs, i, v);
-                        shrink_covariance<4>(sigma, a, gain, v);
-                    }
-                    check_variance<T, 4>(sigma, sound);
-                    store(sigma, b, at + n);
-                }
-                check_mean<T, 4>(mu, sound);
-                store(mu, b, at);
-            };
-            moving.visit(move_four);
-        }
-        return (sound[0] & sound[1] & sound[2] & sound[3]) != 0;
+    [[nodiscard]] bool move(Diagonal<T>& weights, const R& row, const ColumnSteps& steps) {
+        return widen([=, this, &weights, &row, &steps]() SURELEARN_INLINED {
+            const Shape& shape = weights.shape();
+            const std::size_t n = weights.capacity();
+            const std::size_t count = row.size() + (shape.intercept ? 1 : 0);
+            const double* const alphas = steps.alpha.data();
+            const double* const gains = steps.gain.data();
+            const double* const vs = steps.v.data();
+            FourMask sound{-1, -1, -1, -1};
+            [[maybe_unused]] const Four one{1.0, 1.0, 1.0, 1.0};
+            const Quads moving(steps.moving);
+            T* old = old_.data();
+            for (std::size_t p = 0; p < count; ++p) {
+                const bool entry = p < row.size();
+                const double x = entry ? row.x(p) : 1.0;
+                const Four xs{x, x, x, x};
+                T* const at = weights.cell(entry ? row.feature(p) : shape.n_features);
+                const auto move_four = [&](const auto& b, const Run& i)
+                                           __attribute__((always_inline)) {
+                                               Four mu, alpha, sigma, gain, v;
+                                               load(at, b, mu);
+                                               load(alphas, i, alpha);
+                                               old = keep(at, b, old);
+                                               if constexpr (kind == Kind::means) {
+                                                   move_mean<4>(mu, alpha, one, xs);
+                                               } else {
+                                                   load(at + n, b, sigma);
+                                                   load(gains, i, gain);
+                                                   old = keep(at + n, b, old);
+                                                   move_mean<4>(mu, alpha, sigma, xs);
+                                                   const Four a = sigma * (x * x);
+                                                   if constexpr (kind == Kind::precision) {
+                                                       shrink_precision<4>(sigma, a, gain);
+                                                   } else {
+                                                       load(vs, i, v);
+                                                       shrink_covariance<4>(sigma, a, gain, v);
+                                                   }
+                                                   check_variance<T, 4>(sigma, sound);
+                                                   store(sigma, b, at + n);
+                                               }
+                                               check_mean<T, 4>(mu, sound);
+                                               store(mu, b, at);
+                                           };
+                moving.visit(move_four);
+            }
+            return (sound[0] & sound[1] & sound[2] & sound[3]) != 0;
+        });
     }
 
     template <class Positions>

@@ -29,33 +29,35 @@ namespace detail {
 ///
 /// Pointers with an i begin at the first row, the others at the first column; n is a multiple of 4.
 template <bool subtracts, class T>
-SURELEARN_WIDEN void sweep_panel(const std::array<T*, 4>& a, std::size_t n, const double* f,
-                                 const double* x, double* s, const double* f_i, const double* x_i,
-                                 double* s_i) noexcept {
-    // Local copies: no write to `a` or `s` can alias them, so the compiler keeps them in registers.
-    Four x_rows[4], f_rows[4], sums;
-    for (std::size_t r = 0; r < 4; ++r) {
-        x_rows[r] = Four{x_i[r], x_i[r], x_i[r], x_i[r]};
-        if constexpr (subtracts) f_rows[r] = Four{f_i[r], f_i[r], f_i[r], f_i[r]};
-    }
-    load(s_i, Run{0}, sums);
-    for (std::size_t j = 0; j < n; j += 4) {
-        Four w[4], f_columns, s_columns;
-        if constexpr (subtracts) load(f, Run{j}, f_columns);
-        load(s, Run{j}, s_columns);
+void sweep_panel(const std::array<T*, 4>& a, std::size_t n, const double* f, const double* x,
+                 double* s, const double* f_i, const double* x_i, double* s_i) noexcept {
+    widen([=, &a]() SURELEARN_INLINED {
+        // Local copies: no write to `a` or `s` can alias them, so the compiler keeps them in
+        // registers.
+        Four x_rows[4], f_rows[4], sums;
         for (std::size_t r = 0; r < 4; ++r) {
-            load(a[r], Run{j}, w[r]);
-            if constexpr (subtracts) {
-                w[r] -= f_columns * f_rows[r];
-                store_rounded(w[r], a[r] + j);
-            }
-            s_columns += w[r] * x_rows[r];
+            x_rows[r] = Four{x_i[r], x_i[r], x_i[r], x_i[r]};
+            if constexpr (subtracts) f_rows[r] = Four{f_i[r], f_i[r], f_i[r], f_i[r]};
         }
-        store(s_columns, Run{j}, s);
-        transpose(w);  // w[c] are now the four rows of column j + c
-        for (std::size_t c = 0; c < 4; ++c) sums += w[c] * x[j + c];
-    }
-    store(sums, Run{0}, s_i);
+        load(s_i, Run{0}, sums);
+        for (std::size_t j = 0; j < n; j += 4) {
+            Four w[4], f_columns, s_columns;
+            if constexpr (subtracts) load(f, Run{j}, f_columns);
+            load(s, Run{j}, s_columns);
+            for (std::size_t r = 0; r < 4; ++r) {
+                load(a[r], Run{j}, w[r]);
+                if constexpr (subtracts) {
+                    w[r] -= f_columns * f_rows[r];
+                    store_rounded(w[r], a[r] + j);
+                }
+                s_columns += w[r] * x_rows[r];
+            }
+            store(s_columns, Run{j}, s);
+            transpose(w);  // w[c] are now the four rows of column j + c
+            for (std::size_t c = 0; c < 4; ++c) sums += w[c] * x[j + c];
+        }
+        store(sums, Run{0}, s_i);
+    });
 }
 
 /// Entry of a sparse vector.
@@ -66,19 +68,20 @@ struct VectorEntry {
 
 /// The same for columns [begin, end) of one row, up to the diagonal. `x` lists the entries there.
 template <class T>
-SURELEARN_WIDEN void sweep_row(T* a, std::size_t i, std::size_t begin, std::size_t end,
-                               const double* f, std::span<const VectorEntry> x, double x_i,
-                               double* s) noexcept {
-    if (f != nullptr) {
-        const double f_i = f[i];
+void sweep_row(T* a, std::size_t i, std::size_t begin, std::size_t end, const double* f,
+               std::span<const VectorEntry> x, double x_i, double* s) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        if (f != nullptr) {
+            const double f_i = f[i];
 #pragma GCC ivdep
-        for (std::size_t j = begin; j < end; ++j) a[j] = static_cast<T>(a[j] - f[j] * f_i);
-    }
-    for (const auto& [j, value] : x) s[i] += a[j] * value;
-    if (x_i == 0.0) return;
-    const std::size_t last = std::min(end, i);  // the diagonal counts once
+            for (std::size_t j = begin; j < end; ++j) a[j] = static_cast<T>(a[j] - f[j] * f_i);
+        }
+        for (const auto& [j, value] : x) s[i] += a[j] * value;
+        if (x_i == 0.0) return;
+        const std::size_t last = std::min(end, i);  // the diagonal counts once
 #pragma GCC ivdep
-    for (std::size_t j = begin; j < last; ++j) s[j] += a[j] * x_i;
+        for (std::size_t j = begin; j < last; ++j) s[j] += a[j] * x_i;
+    });
 }
 
 /// One sweep through the lower half: A -= f f' and s += A x for ascending entries of x.

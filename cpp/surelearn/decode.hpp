@@ -197,18 +197,20 @@ private:
     }
 
     /// For each class the signed sum over its problems.
-    SURELEARN_WIDEN void sum_up(std::span<const double> s) noexcept {
-        const std::size_t K = scores_.size();
-        const auto of = [&](std::size_t b) { return &signs_[b * K]; };
-        std::ranges::fill(scores_, 0.0);
-        std::size_t b = 0;
-        for (; b + 4 <= s.size(); b += 4) {
-            const std::array<const double*, 4> four{of(b), of(b + 1), of(b + 2), of(b + 3)};
-            add_products(four, {s[b], s[b + 1], s[b + 2], s[b + 3]}, scores_.data(), K);
-        }
-        for (; b < s.size(); ++b) {
-            add_products(std::array<const double*, 1>{of(b)}, {s[b]}, scores_.data(), K);
-        }
+    void sum_up(std::span<const double> s) noexcept {
+        widen([=, this]() SURELEARN_INLINED {
+            const std::size_t K = scores_.size();
+            const auto of = [&](std::size_t b) { return &signs_[b * K]; };
+            std::ranges::fill(scores_, 0.0);
+            std::size_t b = 0;
+            for (; b + 4 <= s.size(); b += 4) {
+                const std::array<const double*, 4> four{of(b), of(b + 1), of(b + 2), of(b + 3)};
+                add_products(four, {s[b], s[b + 1], s[b + 2], s[b + 3]}, scores_.data(), K);
+            }
+            for (; b < s.size(); ++b) {
+                add_products(std::array<const double*, 1>{of(b)}, {s[b]}, scores_.data(), K);
+            }
+        });
     }
 
     void keep_signs(std::span<const std::int8_t> code,

@@ -128,15 +128,17 @@ public:
 
     /// The mean score of every column with the averaged means.
     template <class R>
-    SURELEARN_WIDEN void averaged_scores(const R& row, std::span<double> s) const noexcept {
-        std::ranges::fill(s, 0.0);
-        const auto c = static_cast<double>(rounds() + 1);
-        shape_.each_feature(row, [&](std::size_t j, double x) {
-            const T* const at = cell(j);
-            const T* const q = at + average_at();
-            for (std::size_t b = 0; b < s.size(); ++b) s[b] += average_of(at[b], q[b], c) * x;
+    void averaged_scores(const R& row, std::span<double> s) const noexcept {
+        widen([=, this, &row]() SURELEARN_INLINED {
+            std::ranges::fill(s, 0.0);
+            const auto c = static_cast<double>(rounds() + 1);
+            shape_.each_feature(row, [&](std::size_t j, double x) {
+                const T* const at = cell(j);
+                const T* const q = at + average_at();
+                for (std::size_t b = 0; b < s.size(); ++b) s[b] += average_of(at[b], q[b], c) * x;
+            });
+            order().sort(s);
         });
-        order().sort(s);
     }
 
     /// The variance of g, which has two sides; first-order weights have sigma = I.
@@ -282,34 +284,36 @@ private:
 
     /// The moments of all columns in the order of the table, or only of those in the quads.
     template <bool some, class R, class A>
-    SURELEARN_WIDEN void sum_moments(const R& row, std::span<double> s, std::span<double> v,
-                                     std::span<const Quad> quads, const A& ahead) const noexcept {
-        const bool alike = !shape_.second_order && !v.empty();
-        const Quads means(some ? quads : std::span<const Quad>{});
-        const Quads variances(alike ? std::span<const Quad>{} : quads);
-        std::ranges::fill(s, 0.0);
-        std::ranges::fill(v, alike ? length(row) : 0.0);
-        // Adds the contributions of a few features.
-        const auto add = [&]<std::size_t N>(std::array<const T*, N> at, std::array<double, N> x)
-                             __attribute__((always_inline)) {
-                                 if constexpr (!some) add_products(at, x, s.data(), s.size());
-                                 add_quads(means, at, x, s.data());
-                                 if (variances.empty()) return;
-                                 for (std::size_t i = 0; i < N; ++i) at[i] += capacity();
-                                 for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
-                                 add_quads(variances, at, x, v.data());
-                             };
-        const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
-        const std::size_t n = row.size();
-        std::size_t p = 0;
-        for (; p + 4 <= n; p += 4) {
-            prefetch(ahead, p, p + 4);
-            add(std::array{at(p), at(p + 1), at(p + 2), at(p + 3)},
-                std::array{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)});
-        }
-        prefetch(ahead, p, ahead.size());
-        for (; p < n; ++p) add(std::array{at(p)}, std::array{row.x(p)});
-        if (shape_.intercept) add(std::array{cell(shape_.n_features)}, std::array{1.0});
+    void sum_moments(const R& row, std::span<double> s, std::span<double> v,
+                     std::span<const Quad> quads, const A& ahead) const noexcept {
+        widen([=, this, &row, &ahead]() SURELEARN_INLINED {
+            const bool alike = !shape_.second_order && !v.empty();
+            const Quads means(some ? quads : std::span<const Quad>{});
+            const Quads variances(alike ? std::span<const Quad>{} : quads);
+            std::ranges::fill(s, 0.0);
+            std::ranges::fill(v, alike ? length(row) : 0.0);
+            // Adds the contributions of a few features.
+            const auto add = [&]<std::size_t N>(std::array<const T*, N> at, std::array<double, N> x)
+                                 __attribute__((always_inline)) {
+                                     if constexpr (!some) add_products(at, x, s.data(), s.size());
+                                     add_quads(means, at, x, s.data());
+                                     if (variances.empty()) return;
+                                     for (std::size_t i = 0; i < N; ++i) at[i] += capacity();
+                                     for (std::size_t i = 0; i < N; ++i) x[i] *= x[i];
+                                     add_quads(variances, at, x, v.data());
+                                 };
+            const auto at = [&](std::size_t p) { return cell(row.feature(p)); };
+            const std::size_t n = row.size();
+            std::size_t p = 0;
+            for (; p + 4 <= n; p += 4) {
+                prefetch(ahead, p, p + 4);
+                add(std::array{at(p), at(p + 1), at(p + 2), at(p + 3)},
+                    std::array{row.x(p), row.x(p + 1), row.x(p + 2), row.x(p + 3)});
+            }
+            prefetch(ahead, p, ahead.size());
+            for (; p < n; ++p) add(std::array{at(p)}, std::array{row.x(p)});
+            if (shape_.intercept) add(std::array{cell(shape_.n_features)}, std::array{1.0});
+        });
     }
 
     /// Sums even and odd features separately: additions to one sum do not wait for the other.
@@ -371,46 +375,46 @@ private:
 
     /// Two weights at a time: both sides of one feature, or two features of the only side.
     template <std::size_t N, class R, class Shrink>
-    SURELEARN_WIDEN [[nodiscard]] bool move_gaussians(const R& row,
-                                                      const std::array<Side, N>& sides,
-                                                      double alpha, const Shrink& shrink,
-                                                      Journal<T>& journal) {
-        static_assert(N == 1 || N == 2);
-        const std::size_t K = N == 1 ? 1 : capacity();
-        const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
-        auto* old = journal.entries.data();
-        TwoMask sound{-1, -1};
-        const auto move = [&](T* a, T* b, Two x) {
-            Two mu{a[0], b[0]};
-            Two sigma{a[K], b[K]};
-            move_mean<2>(mu, signed_alpha, sigma, x);
-            shrink(sigma, sigma * (x * x));
-            check_mean<T, 2>(mu, sound);
-            check_variance<T, 2>(sigma, sound);
-            old[0] = {a[0], a[K]};
-            old[1] = {b[0], b[K]};
-            old += 2;
-            a[0] = static_cast<T>(mu[0]);
-            a[K] = static_cast<T>(sigma[0]);
-            b[0] = static_cast<T>(mu[1]);
-            b[K] = static_cast<T>(sigma[1]);
-        };
-        if constexpr (N == 2) {
-            shape_.each_feature(row, [&](std::size_t j, double x) {
-                move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x});
-            });
-        } else {
-            const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
-            for (std::size_t p = 0; p < n; p += 2) {
-                // A single last feature is processed twice: the same numbers are written twice.
-                const std::size_t q = p + 1 < n ? p + 1 : p;
-                const bool both = q < row.size();
-                T* const a = cell(p < row.size() ? row.feature(p) : shape_.n_features);
-                T* const b = cell(both ? row.feature(q) : shape_.n_features);
-                move(a, b, Two{p < row.size() ? row.x(p) : 1.0, both ? row.x(q) : 1.0});
+    [[nodiscard]] bool move_gaussians(const R& row, const std::array<Side, N>& sides, double alpha,
+                                      const Shrink& shrink, Journal<T>& journal) {
+        return widen([=, this, &row, &sides, &shrink, &journal]() SURELEARN_INLINED {
+            static_assert(N == 1 || N == 2);
+            const std::size_t K = N == 1 ? 1 : capacity();
+            const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
+            auto* old = journal.entries.data();
+            TwoMask sound{-1, -1};
+            const auto move = [&](T* a, T* b, Two x) {
+                Two mu{a[0], b[0]};
+                Two sigma{a[K], b[K]};
+                move_mean<2>(mu, signed_alpha, sigma, x);
+                shrink(sigma, sigma * (x * x));
+                check_mean<T, 2>(mu, sound);
+                check_variance<T, 2>(sigma, sound);
+                old[0] = {a[0], a[K]};
+                old[1] = {b[0], b[K]};
+                old += 2;
+                a[0] = static_cast<T>(mu[0]);
+                a[K] = static_cast<T>(sigma[0]);
+                b[0] = static_cast<T>(mu[1]);
+                b[K] = static_cast<T>(sigma[1]);
+            };
+            if constexpr (N == 2) {
+                shape_.each_feature(row, [&](std::size_t j, double x) {
+                    move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x});
+                });
+            } else {
+                const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
+                for (std::size_t p = 0; p < n; p += 2) {
+                    // A single last feature is processed twice: the same numbers are written twice.
+                    const std::size_t q = p + 1 < n ? p + 1 : p;
+                    const bool both = q < row.size();
+                    T* const a = cell(p < row.size() ? row.feature(p) : shape_.n_features);
+                    T* const b = cell(both ? row.feature(q) : shape_.n_features);
+                    move(a, b, Two{p < row.size() ? row.x(p) : 1.0, both ? row.x(q) : 1.0});
+                }
             }
-        }
-        return sound[0] != 0 && sound[1] != 0;
+            return sound[0] != 0 && sound[1] != 0;
+        });
     }
 
     template <std::size_t N, class R>

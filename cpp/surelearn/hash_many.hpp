@@ -103,27 +103,29 @@ using EightInts = std::int32_t __attribute__((vector_size(32), aligned(16)));
 
 /// `murmur3` of all stretches, each with `hash_padding` readable bytes behind it. One hash is a
 /// chain of multiplications that wait for each other; eight are computed in the time of one.
-SURELEARN_WIDEN inline void murmur3_all(const char* bytes, std::span<const Stretch> stretches,
-                                        std::int32_t* hashes) noexcept {
-    const auto one_by_one = [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) {
-            hashes[i] = murmur3(bytes + stretches[i].begin, stretches[i].size());
+inline void murmur3_all(const char* bytes, std::span<const Stretch> stretches,
+                        std::int32_t* hashes) noexcept {
+    widen([=]() SURELEARN_INLINED {
+        const auto one_by_one = [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                hashes[i] = murmur3(bytes + stretches[i].begin, stretches[i].size());
+            }
+        };
+        constexpr std::size_t together = 8;
+        std::size_t i = 0;
+        for (; i + together <= stretches.size(); i += together) {
+            if (!detail::hash_eight(bytes, &stretches[i], hashes + i)) one_by_one(i, i + together);
         }
-    };
-    constexpr std::size_t together = 8;
-    std::size_t i = 0;
-    for (; i + together <= stretches.size(); i += together) {
-        if (!detail::hash_eight(bytes, &stretches[i], hashes + i)) one_by_one(i, i + together);
-    }
-    if (i == stretches.size()) return;
-    std::array<Stretch, together> rest{};
-    std::array<std::int32_t, together> found;
-    std::ranges::copy(stretches.subspan(i), rest.begin());
-    if (detail::hash_eight(bytes, rest.data(), found.data())) {
-        std::copy_n(found.begin(), stretches.size() - i, hashes + i);
-    } else {
-        one_by_one(i, stretches.size());
-    }
+        if (i == stretches.size()) return;
+        std::array<Stretch, together> rest{};
+        std::array<std::int32_t, together> found;
+        std::ranges::copy(stretches.subspan(i), rest.begin());
+        if (detail::hash_eight(bytes, rest.data(), found.data())) {
+            std::copy_n(found.begin(), stretches.size() - i, hashes + i);
+        } else {
+            one_by_one(i, stretches.size());
+        }
+    });
 }
 
 }  // namespace surelearn

@@ -26,6 +26,42 @@ namespace surelearn {
 
 namespace detail {
 
+/// The contributions to the margin of a problem, by problem, sign and variance.
+using SharesOf = FunctionRef<std::span<const double>(std::size_t, double, double)>;
+
+/// The steps of the problems in place `y`, each with its sign; false if one is not finite. One
+/// function for all kinds of weights and rows: it is compiled for every rule.
+[[nodiscard]] inline bool find_steps(const AnyRule& any_rule, const Problems& problems,
+                                     std::size_t y, std::span<const std::int8_t> signs,
+                                     double weight, SharesOf shares, ColumnSteps& steps) {
+    const auto in_place = problems.in_place(y);
+    steps.moving.clear();
+    const auto step_by = [&](const auto& rule, const Quad& quad, std::size_t i, bool& moves) {
+        const std::size_t b = in_place[quad.first + i];
+        const double sign = signs[b];
+        const Moments margin{sign * steps.s[b], steps.v[quad.first + i]};
+        if (!finite(margin)) return false;
+        const auto gather = [&] { return shares(b, sign, margin.v); };
+        const Step step = costed_step(rule, 1.0, margin, weight, gather);
+        if (!finite(step)) return false;
+        steps.alpha[quad.first + i] = sign * step.alpha;
+        steps.gain[quad.first + i] = step.gain;
+        moves |= step.moves();
+        return true;
+    };
+    const auto all_by = [&](const auto& rule) {
+        for (const Quad& quad : problems.of(y)) {
+            bool moves = false;
+            for (std::size_t i = 0; i < quad.column.size(); ++i) {
+                if (!step_by(rule, quad, i, moves)) return false;
+            }
+            if (moves) steps.moving.push_back(quad);
+        }
+        return true;
+    };
+    return std::visit(all_by, any_rule);
+}
+
 /// One round: compute g, ask the rule for a step, update the weights.
 template <Weights W, class M>
 class Round {
@@ -223,41 +259,16 @@ private:
     [[nodiscard]] Outcome take_steps(const RowView& row, std::size_t y,
                                      std::span<const std::int8_t> signs, double weight) {
         auto& steps = scratch_.steps;
-        const bool finite = std::visit(
-            [&](const auto& rule) { return steps_by(rule, row, y, signs, weight); }, method_.rule);
+        const auto gather = [&](std::size_t b, double sign, double v) {
+            const std::array g{Side{b, sign}};
+            return weights_.shares(row, g, v, scratch_.shares);
+        };
+        const bool finite =
+            find_steps(method_.rule, scratch_.problems, y, signs, weight, gather, steps);
         if (!finite) return Outcome::refused;
         if (steps.moving.empty()) return Outcome::unmoved;
         const bool done = column_updates_.updates.update(weights_, row, steps, method_.projection);
         return done ? Outcome::moved : Outcome::refused;
-    }
-
-    /// False if one is not finite.
-    template <class R>
-    [[nodiscard]] bool steps_by(const R& rule, const RowView& row, std::size_t y,
-                                std::span<const std::int8_t> signs, double weight) {
-        auto& steps = scratch_.steps;
-        const auto problems = scratch_.problems.in_place(y);
-        steps.moving.clear();
-        for (const Quad& quad : scratch_.problems.of(y)) {
-            bool moves = false;
-            for (std::size_t i = 0; i < quad.column.size(); ++i) {
-                const std::size_t b = problems[quad.first + i];
-                const double sign = signs[b];
-                const std::array g{Side{b, sign}};
-                const Moments margin{sign * steps.s[b], steps.v[quad.first + i]};
-                const auto gather = [&] {
-                    return weights_.shares(row, g, margin.v, scratch_.shares);
-                };
-                if (!finite(margin)) return false;
-                const Step step = costed_step(rule, 1.0, margin, weight, gather);
-                if (!finite(step)) return false;
-                steps.alpha[quad.first + i] = sign * step.alpha;
-                steps.gain[quad.first + i] = step.gain;
-                moves |= step.moves();
-            }
-            if (moves) steps.moving.push_back(quad);
-        }
-        return true;
     }
 
     [[nodiscard]] bool best_only(const RowView& row, std::size_t y, double weight, Tally& tally) {

@@ -186,25 +186,26 @@ private:
     }
 
     /// log of the integrand at each `t`, up to a constant.
-    SURELEARN_WIDEN void heights(const detail::FourPanel& t,
-                                 detail::FourPanel& sum) const noexcept {
-        detail::FourPanel product;
-        for (std::size_t i = 0; i < detail::panel_fours; ++i) {
-            const Four x = (t[i].x - own_.mean) / own_.sd;
-            sum[i].x = -0.5 * (x * x);
-            product[i].x = Four{} + 1.0;
-        }
-        for (std::size_t n = 0; n < rivals_.size(); ++n) {
-            const Score& z = rivals_[n];
+    void heights(const detail::FourPanel& t, detail::FourPanel& sum) const noexcept {
+        widen([=, this, &t, &sum]() SURELEARN_INLINED {
+            detail::FourPanel product;
             for (std::size_t i = 0; i < detail::panel_fours; ++i) {
-                detail::add_log_cdf((t[i].x - z.mean) / z.sd, sum[i].x, product[i].x);
-                // No factor is below 1e-21: eight of them do not underflow.
-                if (n % 8 == 7) detail::take_log(sum[i].x, product[i].x);
+                const Four x = (t[i].x - own_.mean) / own_.sd;
+                sum[i].x = -0.5 * (x * x);
+                product[i].x = Four{} + 1.0;
             }
-        }
-        for (std::size_t i = 0; i < detail::panel_fours; ++i) {
-            detail::take_log(sum[i].x, product[i].x);
-        }
+            for (std::size_t n = 0; n < rivals_.size(); ++n) {
+                const Score& z = rivals_[n];
+                for (std::size_t i = 0; i < detail::panel_fours; ++i) {
+                    detail::add_log_cdf((t[i].x - z.mean) / z.sd, sum[i].x, product[i].x);
+                    // No factor is below 1e-21: eight of them do not underflow.
+                    if (n % 8 == 7) detail::take_log(sum[i].x, product[i].x);
+                }
+            }
+            for (std::size_t i = 0; i < detail::panel_fours; ++i) {
+                detail::take_log(sum[i].x, product[i].x);
+            }
+        });
     }
 
     /// Newton steps from the left: the slope of the log is convex, so they cannot overshoot.

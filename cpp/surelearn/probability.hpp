@@ -234,44 +234,49 @@ private:
     [[nodiscard]] double upper(std::size_t z) const noexcept { return place_[z] + reach_ * sd_[z]; }
 
     /// Hazards of all labels in the panel, the integral of their sum, and F at the lower end.
-    SURELEARN_WIDEN void evaluate(double low, double high) noexcept {
-        FourPanel t;
-        FourPanel product;
-        FourPanel all;
-        for (std::size_t i = 0; i < fours_; ++i) {
-            t[i].x = low + (high - low) * detail::panel_points[i].x;
-            product[i].x = all[i].x = Four{};
-            product[i].x += 1.0;
-        }
-        for (std::size_t z = 0; z < n_; ++z) {
-            FourPanel& hazard = hazard_[z];
-            if (low >= upper(z)) {
-                hazard = {};
-                continue;
-            }
-            const double inverse = inverse_[z];
+    void evaluate(double low, double high) noexcept {
+        widen([=, this]() SURELEARN_INLINED {
+            FourPanel t;
+            FourPanel product;
+            FourPanel all;
             for (std::size_t i = 0; i < fours_; ++i) {
-                Four cdf;
-                Four each;
-                detail::quick_hazard((t[i].x - place_[z]) * inverse, cdf, each);
-                product[i].x *= cdf;
-                hazard[i].x = each * inverse;
-                all[i].x += hazard[i].x;
+                t[i].x = low + (high - low) * detail::panel_points[i].x;
+                product[i].x = all[i].x = Four{};
+                product[i].x += 1.0;
             }
-        }
-        Four total{};
-        for (std::size_t i = 0; i < fours_; ++i) {
-            weight_[i].x = (high - low) * detail::panel_weights[i].x * product[i].x;
-            total += weight_[i].x * all[i].x;
-        }
-        total_ = (total[0] + total[1]) + (total[2] + total[3]);
-        at_low_ = product[0].x[0];
+            for (std::size_t z = 0; z < n_; ++z) {
+                FourPanel& hazard = hazard_[z];
+                if (low >= upper(z)) {
+                    hazard = {};
+                    continue;
+                }
+                const double inverse = inverse_[z];
+                for (std::size_t i = 0; i < fours_; ++i) {
+                    Four cdf;
+                    Four each;
+                    detail::quick_hazard((t[i].x - place_[z]) * inverse, cdf, each);
+                    product[i].x *= cdf;
+                    hazard[i].x = each * inverse;
+                    all[i].x += hazard[i].x;
+                }
+            }
+            Four total{};
+            for (std::size_t i = 0; i < fours_; ++i) {
+                weight_[i].x = (high - low) * detail::panel_weights[i].x * product[i].x;
+                total += weight_[i].x * all[i].x;
+            }
+            total_ = (total[0] + total[1]) + (total[2] + total[3]);
+            at_low_ = product[0].x[0];
+        });
     }
 
-    SURELEARN_WIDEN void add() noexcept {
-        for (std::size_t z = 0; z < n_; ++z) {
-            for (std::size_t i = 0; i < fours_; ++i) sum_[z].x += weight_[i].x * hazard_[z][i].x;
-        }
+    void add() noexcept {
+        widen([=, this]() SURELEARN_INLINED {
+            for (std::size_t z = 0; z < n_; ++z) {
+                for (std::size_t i = 0; i < fours_; ++i)
+                    sum_[z].x += weight_[i].x * hazard_[z][i].x;
+            }
+        });
     }
 
     void collect(std::span<double> p) const noexcept {

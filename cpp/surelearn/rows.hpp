@@ -41,35 +41,39 @@ struct Values {
 /// Looks at all values once. Absolute values compare as their bits do, and those of NaN are above
 /// all others; with whole numbers the loop has no order that the compiler must keep.
 template <class Value>
-SURELEARN_WIDEN void survey(std::span<const Value> values, Values& found) noexcept {
-    using Bits = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
-    constexpr Bits magnitude = std::numeric_limits<Bits>::max();
-    const Value* const x = values.data();
-    Bits least = magnitude;
-    Bits largest = 0;
-    Bits differences = 0;
-    for (std::size_t p = 0; p < values.size(); ++p) {
-        const Bits bits = std::bit_cast<Bits>(x[p]);
-        const Bits size = bits & magnitude;
-        least = std::min(least, size);
-        largest = std::max(largest, size);
-        differences |= bits ^ std::bit_cast<Bits>(Value{1});
-    }
-    found = {std::bit_cast<Value>(least), std::bit_cast<Value>(largest), differences == 0};
+void survey(std::span<const Value> values, Values& found) noexcept {
+    widen([=, &found]() SURELEARN_INLINED {
+        using Bits = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
+        constexpr Bits magnitude = std::numeric_limits<Bits>::max();
+        const Value* const x = values.data();
+        Bits least = magnitude;
+        Bits largest = 0;
+        Bits differences = 0;
+        for (std::size_t p = 0; p < values.size(); ++p) {
+            const Bits bits = std::bit_cast<Bits>(x[p]);
+            const Bits size = bits & magnitude;
+            least = std::min(least, size);
+            largest = std::max(largest, size);
+            differences |= bits ^ std::bit_cast<Bits>(Value{1});
+        }
+        found = {std::bit_cast<Value>(least), std::bit_cast<Value>(largest), differences == 0};
+    });
 }
 
 /// How many numbers are not above their predecessor.
 template <class Index>
-SURELEARN_WIDEN void count_falls(std::span<const Index> index, std::size_t& found) noexcept {
-    constexpr std::size_t block = std::size_t{1} << 12;  // its count fits an Index
-    found = 0;
-    for (std::size_t begin = 1; begin < index.size(); begin += block) {
-        const std::size_t end = std::min(index.size(), begin + block);
-        const Index* const at = index.data();
-        Index falls = 0;
-        for (std::size_t p = begin; p < end; ++p) falls += at[p] <= at[p - 1] ? 1 : 0;
-        found += static_cast<std::size_t>(falls);
-    }
+void count_falls(std::span<const Index> index, std::size_t& found) noexcept {
+    widen([=, &found]() SURELEARN_INLINED {
+        constexpr std::size_t block = std::size_t{1} << 12;  // its count fits an Index
+        found = 0;
+        for (std::size_t begin = 1; begin < index.size(); begin += block) {
+            const std::size_t end = std::min(index.size(), begin + block);
+            const Index* const at = index.data();
+            Index falls = 0;
+            for (std::size_t p = begin; p < end; ++p) falls += at[p] <= at[p - 1] ? 1 : 0;
+            found += static_cast<std::size_t>(falls);
+        }
+    });
 }
 
 /// A buffer for the entries of one dense row.
@@ -88,8 +92,8 @@ public:
     using RowView = Row<Index, Value>;
     using Buffer = RowBuffer<Index, Value>;
 
-    Matrix(std::span<const Index> start, std::span<const Index> index, std::span<const Value> value,
-           std::size_t n_features)
+    Matrix(std::span<const std::int64_t> start, std::span<const Index> index,
+           std::span<const Value> value, std::size_t n_features)
         : start_(start), index_(index), value_(value), n_features_(n_features) {}
 
     Matrix(std::span<const Value> dense, std::size_t n_features, std::size_t n_rows)
@@ -240,7 +244,7 @@ private:
     }
 
     struct Copy {
-        std::vector<Index> start;
+        std::vector<std::int64_t> start;
         std::vector<Index> index;
         std::vector<Value> value;
     };
@@ -261,7 +265,7 @@ private:
             if (!finite(std::span<const Value>(copy->value).subspan(begin))) {
                 return {Fault::Kind::not_finite, i};
             }
-            copy->start.push_back(static_cast<Index>(copy->index.size()));
+            copy->start.push_back(static_cast<std::int64_t>(copy->index.size()));
         }
         copy_ = std::move(copy);
         start_ = copy_->start;
@@ -314,7 +318,7 @@ private:
         }
     }
 
-    std::span<const Index> start_;
+    std::span<const std::int64_t> start_;
     std::span<const Index> index_;
     std::span<const Value> value_;
     std::size_t n_features_ = 0;

@@ -398,9 +398,12 @@ static_assert(all_rules(std::in_place_type<AnyRule>));
         rule);
 }
 
-/// The step for a row of weight w > 0. `shares()` gives the a_j; it is called only if needed.
-template <Rule R, class Shares>
-[[nodiscard]] Step weighted_step(const R& rule, double m, double v, double w, Shares&& shares) {
+/// Gives the a_j of a margin; called only if needed.
+using Shares = FunctionRef<std::span<const double>()>;
+
+/// The step for a row of weight w > 0.
+template <Rule R>
+[[nodiscard]] Step weighted_step(const R& rule, double m, double v, double w, Shares shares) {
     if (!(v > 0.0)) return {};  // nothing to learn from: empty row
     if constexpr (requires { rule.weighted(w); }) {
         return rule.weighted(w).step(m, v);
@@ -418,9 +421,9 @@ template <Rule R, class Shares>
 
 /// The same, but the right label must lead by `cost` times the rule's demand: a margin of `cost`,
 /// or `cost` times phi.
-template <Rule R, class Shares>
+template <Rule R>
 [[nodiscard]] Step costed_step(R rule, double cost, const Moments& margin, double w,
-                               Shares&& shares) {
+                               Shares shares) {
     if constexpr (asks_of<R>() == Asks::margin) {
         rule.margin = cost;
     } else if constexpr (asks_of<R>() != Asks::nothing) {
@@ -429,9 +432,8 @@ template <Rule R, class Shares>
     return weighted_step(rule, margin.m, margin.v, w, shares);
 }
 
-template <class Shares>
-[[nodiscard]] Step costed_step(const AnyRule& rule, double cost, const Moments& margin, double w,
-                               Shares&& shares) {
+[[nodiscard]] inline Step costed_step(const AnyRule& rule, double cost, const Moments& margin,
+                                      double w, Shares shares) {
     return std::visit([&](const auto& r) { return costed_step(r, cost, margin, w, shares); }, rule);
 }
 

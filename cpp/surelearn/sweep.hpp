@@ -118,22 +118,24 @@ private:
 
     /// Mean and variance of every margin; even and odd features are summed separately, as for one
     /// column.
-    SURELEARN_WIDEN void weigh(const Row<Index, Value>& row, const Row<Index, Value>& ahead) {
-        Eight even_m{}, even_v{}, odd_m{}, odd_v{};
-        const std::size_t n = row.size();
-        std::size_t p = 0;
-        for (; p + 2 <= n; p += 2) {
-            weights_.prefetch(ahead, p, p + 2);
-            add(row.feature(p), row.x(p), even_m, even_v);
-            add(row.feature(p + 1), row.x(p + 1), odd_m, odd_v);
-        }
-        weights_.prefetch(ahead, p, ahead.size());
-        if (p < n) add(row.feature(p), row.x(p), even_m, even_v);
-        if (weights_.shape().intercept) add(weights_.shape().n_features, 1.0, odd_m, odd_v);
-        for (std::size_t b = 0; b < n_lanes; ++b) {
-            m_[b] = even_m[b] + odd_m[b];
-            v_[b] = even_v[b] + odd_v[b];
-        }
+    void weigh(const Row<Index, Value>& row, const Row<Index, Value>& ahead) {
+        widen([=, this, &row, &ahead]() SURELEARN_INLINED {
+            Eight even_m{}, even_v{}, odd_m{}, odd_v{};
+            const std::size_t n = row.size();
+            std::size_t p = 0;
+            for (; p + 2 <= n; p += 2) {
+                weights_.prefetch(ahead, p, p + 2);
+                add(row.feature(p), row.x(p), even_m, even_v);
+                add(row.feature(p + 1), row.x(p + 1), odd_m, odd_v);
+            }
+            weights_.prefetch(ahead, p, ahead.size());
+            if (p < n) add(row.feature(p), row.x(p), even_m, even_v);
+            if (weights_.shape().intercept) add(weights_.shape().n_features, 1.0, odd_m, odd_v);
+            for (std::size_t b = 0; b < n_lanes; ++b) {
+                m_[b] = even_m[b] + odd_m[b];
+                v_[b] = even_v[b] + odd_v[b];
+            }
+        });
     }
 
     [[gnu::always_inline]] void add(std::size_t j, double x, Eight& m, Eight& v) const noexcept {
@@ -144,16 +146,18 @@ private:
     }
 
     /// The scores that predictions use.
-    SURELEARN_WIDEN void weigh_averages(const Row<Index, Value>& row) {
-        const auto rounds = static_cast<double>(weights_.rounds() + 1);
-        Eight s{};
-        weights_.shape().each_feature(row, [&](std::size_t j, double x) {
-            const T* const at = weights_.cell(j);
-            for (std::size_t b = 0; b < n_lanes; ++b) {
-                s[b] += average_of(at[b], at[2 * n_lanes + b], rounds) * x;
-            }
+    void weigh_averages(const Row<Index, Value>& row) {
+        widen([=, this, &row]() SURELEARN_INLINED {
+            const auto rounds = static_cast<double>(weights_.rounds() + 1);
+            Eight s{};
+            weights_.shape().each_feature(row, [&](std::size_t j, double x) {
+                const T* const at = weights_.cell(j);
+                for (std::size_t b = 0; b < n_lanes; ++b) {
+                    s[b] += average_of(at[b], at[2 * n_lanes + b], rounds) * x;
+                }
+            });
+            averaged_ = s;
         });
-        averaged_ = s;
     }
 
     /// Computes the step of column b; returns whether it moves.
@@ -187,32 +191,34 @@ private:
 
     /// Updates all columns at once, each by its projection. Columns that do not move are written
     /// back unchanged (adding 0 would turn -0 into +0). Returns whether any number is invalid.
-    SURELEARN_WIDEN [[nodiscard]] unsigned move_all(const Row<Index, Value>& row) {
-        const Eight alpha = alpha_;
-        const Eight gain = gain_;
-        const Eight v = v_;
-        const Masks moves = moves_;
-        const Masks covariance = covariance_;
-        std::array<std::uint64_t, n_lanes> odd{};
-        weights_.shape().each_feature(row, [&](std::size_t j, double x) {
-            T* const at = weights_.cell(j);
-            const double square = x * x;
+    [[nodiscard]] unsigned move_all(const Row<Index, Value>& row) {
+        return widen([=, this, &row]() SURELEARN_INLINED {
+            const Eight alpha = alpha_;
+            const Eight gain = gain_;
+            const Eight v = v_;
+            const Masks moves = moves_;
+            const Masks covariance = covariance_;
+            std::array<std::uint64_t, n_lanes> odd{};
+            weights_.shape().each_feature(row, [&](std::size_t j, double x) {
+                T* const at = weights_.cell(j);
+                const double square = x * x;
 #pragma GCC ivdep
-            for (std::size_t b = 0; b < n_lanes; ++b) {
-                double sigma = at[n_lanes + b];
-                double mu = at[b];
-                move_mean(mu, alpha[b], sigma, x);
-                mu = chosen(moves[b], mu, at[b]);
-                MaskedShrink{covariance[b], gain[b], v[b]}(sigma, sigma * square);
-                bool sound = true;
-                check_mean<T>(mu, sound);
-                check_variance<T>(sigma, sound);
-                odd[b] |= !sound;
-                at[b] = static_cast<T>(mu);
-                at[n_lanes + b] = static_cast<T>(sigma);
-            }
+                for (std::size_t b = 0; b < n_lanes; ++b) {
+                    double sigma = at[n_lanes + b];
+                    double mu = at[b];
+                    move_mean(mu, alpha[b], sigma, x);
+                    mu = chosen(moves[b], mu, at[b]);
+                    MaskedShrink{covariance[b], gain[b], v[b]}(sigma, sigma * square);
+                    bool sound = true;
+                    check_mean<T>(mu, sound);
+                    check_variance<T>(sigma, sound);
+                    odd[b] |= !sound;
+                    at[b] = static_cast<T>(mu);
+                    at[n_lanes + b] = static_cast<T>(sigma);
+                }
+            });
+            return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
         });
-        return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
     }
 
     void keep_means(const Row<Index, Value>& row) {
@@ -223,26 +229,28 @@ private:
     }
 
     /// The sums for averaging of all columns that move.
-    SURELEARN_WIDEN [[nodiscard]] unsigned average(const Row<Index, Value>& row) {
-        const auto rounds = static_cast<double>(weights_.rounds() + 1);
-        const Masks moves = moves_;
-        const T* old = old_.data();
-        std::array<std::uint64_t, n_lanes> odd{};
-        weights_.shape().each_feature(row, [&](std::size_t j, double) {
-            T* const at = weights_.cell(j);
-            T* const q = at + 2 * n_lanes;
+    [[nodiscard]] unsigned average(const Row<Index, Value>& row) {
+        return widen([=, this, &row]() SURELEARN_INLINED {
+            const auto rounds = static_cast<double>(weights_.rounds() + 1);
+            const Masks moves = moves_;
+            const T* old = old_.data();
+            std::array<std::uint64_t, n_lanes> odd{};
+            weights_.shape().each_feature(row, [&](std::size_t j, double) {
+                T* const at = weights_.cell(j);
+                T* const q = at + 2 * n_lanes;
 #pragma GCC ivdep
-            for (std::size_t b = 0; b < n_lanes; ++b) {
-                const double after = average_after(q[b], rounds, at[b], old[b]);
-                const double sum = chosen(moves[b], after, q[b]);
-                bool sound = true;
-                check_mean<T>(sum, sound);
-                odd[b] |= !sound;
-                q[b] = static_cast<T>(sum);
-            }
-            old += n_lanes;
+                for (std::size_t b = 0; b < n_lanes; ++b) {
+                    const double after = average_after(q[b], rounds, at[b], old[b]);
+                    const double sum = chosen(moves[b], after, q[b]);
+                    bool sound = true;
+                    check_mean<T>(sum, sound);
+                    odd[b] |= !sound;
+                    q[b] = static_cast<T>(sum);
+                }
+                old += n_lanes;
+            });
+            return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
         });
-        return std::ranges::any_of(odd, [](auto bit) { return bit != 0; }) ? 1 : 0;
     }
 
     /// Stops the learners with a variance of zero or a number that is not finite.

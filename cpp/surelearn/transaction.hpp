@@ -187,21 +187,23 @@ private:
     }
 
     template <class Shrink>
-    SURELEARN_WIDEN void move(Block& block, double alpha, const Shrink& shrink) {
-        const double signed_alpha = alpha * block.side.sign;
-        const double* const x = x_.data();
-        double* const mu = block.mu.data();
-        double* const sigma = block.sigma.data();
-        const std::size_t n = x_.size();
+    void move(Block& block, double alpha, const Shrink& shrink) {
+        widen([=, this, &block, &shrink]() SURELEARN_INLINED {
+            const double signed_alpha = alpha * block.side.sign;
+            const double* const x = x_.data();
+            double* const mu = block.mu.data();
+            double* const sigma = block.sigma.data();
+            const std::size_t n = x_.size();
 #pragma GCC ivdep
-        for (std::size_t p = 0; p < n; ++p) {
-            double shrunk = sigma[p];
-            move_mean(mu[p], signed_alpha, shrunk, x[p]);
-            if (second_order_) shrink(shrunk, shrunk * (x[p] * x[p]));
-            sigma[p] = shrunk;
-        }
-        block.moved = true;
-        block.summed = false;
+            for (std::size_t p = 0; p < n; ++p) {
+                double shrunk = sigma[p];
+                move_mean(mu[p], signed_alpha, shrunk, x[p]);
+                if (second_order_) shrink(shrunk, shrunk * (x[p] * x[p]));
+                sigma[p] = shrunk;
+            }
+            block.moved = true;
+            block.summed = false;
+        });
     }
 
     /// sum_j b_j and sum_j b_j^2 of b_j = a_j / (1 + 2 p a_j), even and odd features in turn.

@@ -1,6 +1,7 @@
 // Types shared by all rooms: a step of a rule, a view of one sparse row, the shape of weights.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -13,6 +14,27 @@ struct Step {
     double gain = 0.0;
 
     [[nodiscard]] constexpr bool moves() const noexcept { return alpha != 0.0 || gain != 0.0; }
+};
+
+/// A function of the caller, which must outlive this. Code that takes one is compiled once and not
+/// for every function.
+template <class Signature>
+class FunctionRef;
+template <class Result, class... Args>
+class FunctionRef<Result(Args...)> {
+public:
+    template <class F>
+        requires(!std::same_as<F, FunctionRef>)
+    FunctionRef(const F& f) noexcept  // NOLINT: as a parameter, it takes the place of any function
+        : f_(&f), call_([](const void* g, Args... args) -> Result {
+              return (*static_cast<const F*>(g))(args...);
+          }) {}
+
+    Result operator()(Args... args) const { return call_(f_, args...); }
+
+private:
+    const void* f_;
+    Result (*call_)(const void*, Args...);
 };
 
 /// Which off-diagonal part an update drops: that of the new precision or of the new covariance.

@@ -25,7 +25,7 @@ using Sparse = Matrix<std::int32_t, double>;
 /// Groups of zero to five candidates with grades of cost, over few features.
 struct Groups {
     static constexpr std::size_t n_features = 9;
-    std::vector<std::int32_t> start{0};
+    std::vector<std::int64_t> start{0};
     std::vector<std::int32_t> index;
     std::vector<double> value;
     std::vector<std::int64_t> bounds{0};
@@ -40,7 +40,7 @@ struct Groups {
                     index.push_back(j);
                     value.push_back(static_cast<double>(random() % 31) / 8.0 - 1.9);
                 }
-                start.push_back(static_cast<std::int32_t>(index.size()));
+                start.push_back(static_cast<std::int64_t>(index.size()));
                 cost.push_back(static_cast<double>(random() % 3));
             }
             bounds.push_back(static_cast<std::int64_t>(cost.size()));

@@ -100,7 +100,7 @@ inline void check_learning(const Method& method, bool coded) {
     Diagonal<float> sorted(Shape{.n_features = 7, .n_columns = K, .averaged = true});
     const std::vector<std::int32_t> index{0, 1, 3, 4, 6, 2, 3, 5, 0, 6};
     const std::vector<double> value{0.5, -2.0, 1.0, 3.0, 0.125, 1.0, -1.0, 2.0, -3.0, 0.25};
-    const std::vector<std::int32_t> starts{0, 2, 5, 6, 8, 10};
+    const std::vector<std::int64_t> starts{0, 2, 5, 6, 8, 10};
     const Matrix<std::int32_t, double> rows(starts, index, value, 7);
     const std::vector<std::int32_t> y{5, 0, 3, 1, 5};
     std::vector<std::int8_t> code(K * K, -1);

@@ -21,13 +21,13 @@ namespace surelearn::tests {
 /// A compressed matrix that owns its arrays.
 template <class Index, class Value>
 struct Csr {
-    std::vector<Index> start{0};
+    std::vector<std::int64_t> start{0};
     std::vector<Index> index{};
     std::vector<Value> value{};
     std::size_t n_features = 0;
 
     [[nodiscard]] Matrix<Index, Value> matrix() const { return {start, index, value, n_features}; }
-    void end_row() { start.push_back(static_cast<Index>(index.size())); }
+    void end_row() { start.push_back(static_cast<std::int64_t>(index.size())); }
     void add(std::size_t j, double x) {
         index.push_back(static_cast<Index>(j));
         value.push_back(static_cast<Value>(x));

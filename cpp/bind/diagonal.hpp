@@ -1,12 +1,13 @@
-// Rooms 3 and 6 for Python: diagonal weights in single and double storage.
+// Rooms 3 and 6 for Python: diagonal weights; diagonal32.cpp and diagonal64.cpp compile it for
+// single and double storage, side by side.
+#pragma once
+
 #include "surelearn/diagonal.hpp"
 
 #include "surelearn/sweep.hpp"
 #include "weights.hpp"
 
 namespace surelearn::bind {
-
-namespace {
 
 template <class T>
 nb::ndarray<nb::numpy, const T> sorted_part(Model<Diagonal<T>>& model, std::size_t which) {
@@ -204,13 +205,6 @@ void bind_kind(nb::module_& m, const char* name) {
               "Learn rows [begin, end) into each of eight columns by its own rule.");
     model.def("lane", &lane<T>, nb::arg("column"), nb::arg("second_order"), nb::arg("prior"),
               "The weights of one of the eight.");
-}
-
-}  // namespace
-
-void bind_diagonal(nb::module_& m) {
-    bind_kind<float>(m, "Diagonal32");
-    bind_kind<double>(m, "Diagonal64");
 }
 
 }  // namespace surelearn::bind
