@@ -148,3 +148,52 @@ def test_options_of_the_other_kind_are_refused(tmp_path, words, says):
     assert done.exit_code == 2
     assert says in " ".join(done.output.replace("│", "").split())
     assert not (tmp_path / "s.conll.answers").exists()
+
+
+def words_of(done) -> str:
+    """The output of a command, without the frame around errors."""
+    return " ".join(done.output.replace("│", "").split())
+
+
+def test_an_export_joins_the_pool(pool, tmp_path):
+    lines = pool.read_text().splitlines()
+    records = [json.loads(line) | {"doc": f"d{i}"} for i, line in enumerate(lines)]
+    pool.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with Store(f"{pool}.answers") as store:
+        session = Session(read_texts(pool), store, ["good", "bad"])
+        for person in ("ann", "bob"):
+            session.choose(person, 0)
+            session.answer(person, 0, "good" if person == "ann" else "bad")
+    for words, wanted in (
+        ([], [("d0", "good"), ("d40", "good"), ("d0", "bad"), ("d40", "bad")]),
+        (["--agreed"], [("d0", "good"), ("d40", "good")]),
+    ):
+        done = run("label", pool, "--id", "doc", "--export", tmp_path / "out.jsonl", *words)
+        assert done.exit_code == 0, done.output
+        assert "1 labelled texts are in" in done.output
+        text = (tmp_path / "out.jsonl").read_text()
+        lines = [json.loads(line) for line in text.splitlines()]
+        assert [(line["doc"], line["label"]) for line in lines] == wanted
+        assert all(records[line["line"] - 1]["doc"] == line["doc"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--export", "x.xlsx"], "--export must name a file that ends in one of .jsonl, .csv,"),
+        (["--agreed"], "--agreed needs a file to export to, got none."),
+        (["--export", "x.csv"], "--export needs a file of answers, got none at"),
+    ],
+)
+def test_exports_that_cannot_be_are_refused(pool, words, says):
+    done = run("label", pool, *words)
+    assert done.exit_code == 2
+    assert says in words_of(done)
+
+
+def test_an_export_never_replaces_the_pool(pool):
+    with Store(f"{pool}.answers") as store:
+        Session(read_texts(pool), store, ["good", "bad"])
+    before = pool.read_bytes()
+    assert run("label", pool, "--export", pool).exit_code == 2
+    assert pool.read_bytes() == before

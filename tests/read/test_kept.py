@@ -225,3 +225,53 @@ def test_standard_input_is_kept_from(clf: SureTextClassifier, monkeypatch) -> No
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     (found,) = predict(clf, "-", keep="v")
     assert found.kept.tolist() == [[1], None]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "parquet", "arrow", "pandas", "polars"])
+def test_all_columns_are_kept_at_once(tmp_path, format):
+    (batch,) = read.batches(written(tmp_path, format), label=False, keep=["*"])
+    found = {name: values.tolist() for name, values in batch.kept.items()}
+    wanted = {name: [record[name] for record in RECORDS] for name in RECORDS[0]}
+    if format in ("csv", "tsv"):
+        wanted["sure"] = [str(value) for value in wanted["sure"]]
+        found["name"] = ["" if value is None else value for value in found["name"]]
+    assert found == wanted
+
+
+def test_all_keys_of_lines_are_kept(tmp_path):
+    records = [{"text": "a", "b": 1}, {"text": "c", "d": [2]}]
+    (batch,) = read.batches(jsonl(tmp_path, records), label=False, keep=["*"])
+    assert {name: values.tolist() for name, values in batch.kept.items()} == {
+        "text": ["a", "c"],
+        "b": [1, None],
+        "d": [None, [2]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("r.jsonl", '\n{"text": "a"}\n\n{\n{"text": "b"}\n', [2, 5]),
+        ("r.csv", '\ntext,n\n"a\n",1\n\n"b",2,3\nc,4', [3, 7]),
+        ("r.csv", "text,n\ra,1\rb,2\r", [2, 3]),
+    ],
+)
+def test_every_record_has_its_line(tmp_path, name, text, wanted):
+    path = tmp_path / name
+    path.write_bytes(text.encode())
+    (block,) = read.batches(path, label=False, skip_bad=True).blocks()
+    assert list(block.numbers(block.parse())) == wanted
+
+
+def test_every_row_of_a_table_has_its_number(tmp_path):
+    path = tmp_path / "r.parquet"
+    parquet.write_table(pyarrow.table({"text": ["a", None, "b"]}), path)
+    (block,) = read.batches(path, label=False, skip_bad=True).blocks()
+    assert list(block.numbers(block.parse())) == [1, 3]
+
+
+def test_every_sentence_has_the_line_of_its_first_word(tmp_path):
+    path = tmp_path / "r.conll"
+    path.write_text("-DOCSTART-\n\nMr\nAdams\n\n\nin\nOslo\n")
+    (block,) = read.sentences(path, label=False).blocks()
+    assert list(block.numbers(block.parse())) == [3, 7]

@@ -104,6 +104,36 @@ def store_of_kind(path: str, kind: str, found: str) -> None:
         )
 
 
+def same_text(where: str, *, is_same: bool) -> None:
+    """Refuse a file that has changed since the pool was read."""
+    if not is_same:
+        raise ValueError(
+            f"{where} must be as it was when the page started, got another text. Put the file "
+            "back, or start the page again."
+        )
+
+
+def readable(name: str, error: OSError) -> ValueError:
+    """The error for a file of the pool that cannot be read once more."""
+    return ValueError(
+        f"{name} must be there for its other columns to be exported, got: {error.strerror}. Put "
+        "the file back."
+    )
+
+
+def some_id(where: str, name: str, value: Any) -> None:
+    """Refuse a record without an id."""
+    if value is None or value == "" or value != value:
+        raise ValueError(f"{where}: {name!r} must be an id, got none.")
+
+
+def own_id(where: str, name: str, value: Any, first: str) -> None:
+    """Refuse an id that an earlier record has, too."""
+    raise ValueError(
+        f"{where}: {name!r} must be another in each record, got {value!r} as in {first}."
+    )
+
+
 def store_of_pool(path: str, files: Sequence[str], n_items: int, *, is_same: bool) -> None:
     """Refuse a store that was made from another pool, and say which."""
     if not is_same:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli._options import ROWS, Files, reads
+from surelearn.cli._options import ROWS, Files, check_apart, reads
 
 if TYPE_CHECKING:
     from surelearn.label import Items, Session
 
+_EXPORT = "Write the answers to this file instead of serving the page: .jsonl, .csv, .parquet."
 _READING = ("text", "label", "label_separator", "format", "delimiter", "quote", "encoding",
             "skip_bad")  # fmt: skip
 #: Options of sentences as well.
@@ -60,6 +61,15 @@ Rebuild = Annotated[
     bool, typer.Option("--rebuild", help="Rebuild all from the log, compare the bytes and exit.")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Random seed of a new store.")]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="Column with another value in each record."),
+]
+Export = Annotated[Path | None, typer.Option(dir_okay=False, help=_EXPORT)]
+Agreed = Annotated[
+    bool,
+    typer.Option("--agreed", help="Export one line a text, with the label that counts."),
+]
 
 
 @reads(ROWS, without=_WITHOUT)
@@ -83,11 +93,17 @@ def label(
     browser: Browser = True,
     rebuild: Rebuild = False,
     seed: Seed = 0,
+    id: Id = None,
+    export: Export = None,
+    agreed: Agreed = False,
 ) -> None:
     """Label texts or sentences in the browser; a model learns from every answer.
 
     Every answer is on disk before the next text is shown. Started again, the page goes on where it
     was. With --label, texts that have a label in this column start with it.
+
+    --export writes a line for each answer, with all columns of the files, the file and the line
+    that it comes from, and who gave it.
 
     \b
     Examples:
@@ -96,6 +112,7 @@ def label(
       surelearn label pool.jsonl --labels urgent,billing,bug --many
       surelearn label sentences.conll --spans PER,LOC
       surelearn label pool.jsonl --labels spam,ham --host 0.0.0.0 --overlap 0.1
+      surelearn label pool.jsonl --id doc --export labels.jsonl --agreed
     """
     from surelearn import _check
     from surelearn.label import Session, Store
@@ -104,17 +121,23 @@ def label(
     _check.need("surelearn label", "uvicorn", "label")
     names = _names(labels, tags, spans)
     is_tagger = tags is not None or spans is not None
-    _check_kind(reading, many=many, columns=columns, is_tagger=is_tagger)
-    items = _items(files, reading, columns, is_tagger=is_tagger)
     kind = "tags" if is_tagger else "many" if many else "texts"
     path = store or Path(f"{files[0]}.answers")
-    if rebuild and not path.exists():
-        raise typer.BadParameter(f"--rebuild needs a file of answers, got none at {path}.")
+    reading |= {"id": id} if id is not None else {}
+    _check_kind(reading, many=many, columns=columns, is_tagger=is_tagger)
+    _check_export(export, [*files, str(path)], kind, agreed=agreed)
+    for option, is_given in (("--rebuild", rebuild), ("--export", export is not None)):
+        if is_given and not path.exists():
+            raise typer.BadParameter(f"{option} needs a file of answers, got none at {path}.")
+    items = _items(files, reading, columns, is_tagger=is_tagger)
     with Store(path) as opened:
         more = {"overlap": overlap, "explore": explore, "seed": seed, "model": model}
         session = Session(items, opened, names, kind=kind, **more)  # type: ignore[arg-type]
         if rebuild:
             _rebuild(session)
+            return
+        if export is not None:
+            _export(session, export, agreed=agreed)
             return
         _say_pool(session, path)
         _serve(session, host=host, port=port, goal=Goal(budget, error), browser=browser)
@@ -141,6 +164,31 @@ def _check_kind(
     for name in (name for name, value in asked.items() if value):
         option = f"--{name.replace('_', '-')}"
         raise typer.BadParameter(f"{option} is for {what}.", param_hint=option)
+
+
+def _check_export(export: Path | None, files: list[str], kind: str, *, agreed: bool) -> None:
+    """Refuse a file of another format, or one of the inputs, before anything is read."""
+    from surelearn.label.export import formats
+
+    if export is None:
+        if agreed:
+            raise typer.BadParameter("--agreed needs a file to export to, got none. Use --export.")
+        return
+    known = formats(kind, agreed=agreed)
+    if export.suffix[1:] not in known:
+        endings = ", ".join(f".{name}" for name in known)
+        raise typer.BadParameter(
+            f"--export must name a file that ends in one of {endings}, got '{export}'."
+        )
+    check_apart(export, files)
+
+
+def _export(session: Session, path: Path, *, agreed: bool) -> None:
+    from surelearn.label.export import exported
+
+    data = exported(session, path.suffix[1:], agreed=agreed)
+    path.write_bytes(data)
+    typer.echo(f"{sum(1 for _ in session.lessons()):,} labelled texts are in {path}.")
 
 
 def _items(

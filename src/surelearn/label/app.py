@@ -77,7 +77,8 @@ class Page:
             "/export": self._export,
             "/text/{item}": self._text,
             "/export/model.sure": self._model,
-            "/export/labels.{kind}": self._labels,
+            "/export/labels.{kind}": partial(self._labels, agreed=True),
+            "/export/answers.{kind}": partial(self._labels, agreed=False),
         }
         done: dict[str, Callable[[Person, Form], None]] = {
             "/answer": self._answer,
@@ -191,12 +192,12 @@ class Page:
             return PlainTextResponse("There is no such text.", 404)
         return PlainTextResponse(self._session.items.text(item).encode("utf-8", "replace"))
 
-    def _labels(self, request: Request, person: Person) -> Response:
+    def _labels(self, request: Request, person: Person, *, agreed: bool) -> Response:
         kind = request.path_params["kind"]
-        if kind not in export.FORMATS or (kind == "conll" and self._session.kind != "tags"):
+        if kind not in export.formats(self._session.kind, agreed=agreed):
             return PlainTextResponse("There is no such format.", 404)
-        data = export.exported(self._session, kind)
-        return _download(data, f"labels.{kind}", export.FORMATS[kind])
+        data = export.exported(self._session, kind, agreed=agreed)
+        return _download(data, request.url.path.rpartition("/")[2], export.FORMATS[kind])
 
     def _model(self, request: Request, person: Person) -> Response:
         if not self._session.learner.decides:

@@ -6,20 +6,18 @@ import ctypes
 import gc
 import hashlib
 import os
-import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 from surelearn import _check, read
+from surelearn.label.records import EMPTY, Records
 from surelearn.label.texts import TextFile
 
 #: A label that is no label: a missing value, or an empty cell of csv.
 _NONE = (None, "")
-#: The item of a record that is empty.
-_EMPTY = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +34,12 @@ class Items:
     n_duplicates, n_empty, n_bad, n_clashes : int
         What was left out: texts met before, texts without a letter, records that could not be
         parsed, labels that contradict an earlier one of the same text.
-    text_column, label_column : str
-        What exports call the columns.
+    text_column, label_column : str, str or None
+        What exports call the columns; None for a label that has no column in the files.
+    id_column : str, optional
+        The column by which exports name a record.
+    records : Records, optional
+        Where the items are in the files.
 
     Examples
     --------
@@ -55,7 +57,9 @@ class Items:
     n_bad: int = 0
     n_clashes: int = 0
     text_column: str = "text"
-    label_column: str = "label"
+    label_column: str | None = None
+    id_column: str | None = None
+    records: Records | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -96,7 +100,8 @@ class Items:
             "skipped because they could not be parsed: {}": self.n_bad,
             "labels that contradict an earlier one, which was kept: {}": self.n_clashes,
         }
-        return [text.format(f"{n:,}") for text, n in counts.items() if n]
+        lacking = [] if self.records is None else self.records.told()
+        return [*(text.format(f"{n:,}") for text, n in counts.items() if n), *lacking]
 
 
 def read_texts(
@@ -104,6 +109,7 @@ def read_texts(
     *,
     label: str | None = None,
     label_separator: str | None = None,
+    id: str | None = None,
     **reading: Any,
 ) -> Items:
     """Read a pool of texts from files.
@@ -116,6 +122,8 @@ def read_texts(
         A column of labels that are known already. A missing value or empty text is no label.
     label_separator : str, optional
         What separates the labels of a text, such as ``;``.
+    id : str, optional
+        A column with another value in each record, by which exports can be joined to the files.
     **reading
         More keywords of `surelearn.read.batches`, such as ``text`` and ``skip_bad``.
 
@@ -130,11 +138,13 @@ def read_texts(
     >>> pool.X.to_pylist(), pool.start, pool.n_duplicates, pool.n_clashes
     (['fine', 'dull'], {0: 'good'}, 1, 1)
     """
-    keep = [] if label is None else [label]
+    keep = list(dict.fromkeys(name for name in (label, id) if name is not None))
     plain = partial(_one_or_more, separator=label_separator)
-    names = {"text_column": reading.get("text") or "text", "label_column": label or "label"}
+    text = reading.get("text") or "text"
     found = read.batches(source, label=False, keep=keep, **reading)
-    items = _items(_texts(found, label), plain, source, **names)
+    records = Records(found, _addresses(source, reading), text_column=text, **reading)
+    columns = {"text_column": text, "label_column": label, "id_column": id}
+    items = _items(_texts(found, label, id, records), plain, source, **columns)
     items.give_back()  # what was read but is not kept
     return items
 
@@ -166,54 +176,91 @@ def read_sentences(
     """
     if not tagged:
         reading["label"] = False
-    found = read.sentences(source, **reading).first(sys.maxsize)
-    places, kept = _placed(map(tuple, found.X), {})
-    once = [found.X[i] for i in kept]
-    return _items(_Found(once, places, found.y or (), found.n_bad), list, source)
+    found = read.sentences(source, **reading)
+    numbers: dict[Hashable, int] = {}
+    records = Records(found)
+    once: list[Any] = []
+    labels: list[Any] = []
+    n_bad = 0
+    for block in found.blocks():
+        batch = block.parse()
+        places, new = _placed(map(tuple, batch.X), numbers)
+        records.add(block.end.file, block.numbers(batch), places)
+        once += [batch.X[i] for i in new]
+        labels += batch.y or ()
+        n_bad += batch.n_bad
+    return _items(_Found(once, records, labels, n_bad), list, source)
 
 
 class _Found(NamedTuple):
-    """Items, each once; the item and the label of each record; records that were skipped."""
+    """Items, each once; the place and the label of each record; records that were skipped."""
 
     X: Any
-    places: list[int]
+    records: Records
     labels: Iterable[Any]
     n_bad: int
 
 
-def _texts(source: read.Source, label: str | None) -> _Found:
+def _texts(source: read.Source, label: str | None, id: str | None, records: Records) -> _Found:
     """The texts of a source, batch by batch, so that few are in memory at a time."""
     numbers: dict[Hashable, int] = {}
+    ids: dict[str, int] = {}
     file = TextFile()
-    places: list[int] = []
     labels: list[Any] = []
     n_bad = 0
-    for batch in source:
+    for block in source.blocks():
+        batch = block.parse()
         if not hasattr(batch.X, "to_pylist"):
             raise _check.text_wanted(source.name)
         texts = batch.X.to_pylist()
         found, new = _placed(map(_key, texts), numbers)
         file.extend(texts[i] for i in new)
-        places += found
+        records.add(block.end.file, block.numbers(batch), found)
+        if id is not None:
+            _check_ids(id, batch.kept[id].tolist(), ids, records)
         labels += batch.kept[label].tolist() if label is not None else []
         n_bad += batch.n_bad
-    if not places and not n_bad:
+    if not records.items and not n_bad:
         raise _check.NoRecords(source.name)
-    return _Found(file, places, labels, n_bad)
+    return _Found(file, records, labels, n_bad)
 
 
-def _items(found: _Found, plain: Any, source: Any, **names: str) -> Items:
-    start, n_clashes = _known(found.places, found.labels, plain)
-    n_empty = found.places.count(_EMPTY)
+def _check_ids(name: str, values: list[Any], ids: dict[str, int], records: Records) -> None:
+    """Refuse ids that are missing, or that an earlier record has; `ids` has the known ones."""
+    for record, value in enumerate(values, start=len(records.items) - len(values)):
+        where = "{}, line {}".format(*records.line(record))
+        _check.answers.some_id(where, name, value)
+        first = ids.setdefault(str(value), record)
+        if first != record:
+            other = "{}, line {}".format(*records.line(first))
+            _check.answers.own_id(where, name, value, other)
+
+
+def _addresses(source: Any, reading: Mapping[str, Any]) -> list[str]:
+    """What `read.batches` takes for each single file of a source."""
+    found: list[str] = []
+    for given in _names(source):
+        names = read.batches(given, label=False, **reading).names
+        scheme, mark, _ = given.rpartition("://")
+        whole = [name if "://" in name else f"{scheme}{mark}{name}" for name in names]
+        found += [given] if len(names) == 1 else whole
+    return found
+
+
+def _items(found: _Found, plain: Any, source: Any, **columns: Any) -> Items:
+    places = found.records.items
+    start, n_clashes = _known(places, found.labels, plain)
+    n_empty = places.count(EMPTY)
     return Items(
         found.X,
         start,
         _names(source),
-        n_duplicates=len(found.places) - n_empty - len(found.X),
+        n_duplicates=len(places) - n_empty - len(found.X),
         n_empty=n_empty,
         n_bad=found.n_bad,
         n_clashes=n_clashes,
-        **names,
+        records=found.records,
+        **columns,
     )
 
 
@@ -222,7 +269,7 @@ def _placed(keys: Iterable[Hashable], numbers: dict[Hashable, int]) -> tuple[lis
     places, new = [], []
     for i, key in enumerate(keys):
         before = len(numbers)
-        places.append(numbers.setdefault(key, before) if key else _EMPTY)
+        places.append(numbers.setdefault(key, before) if key else EMPTY)
         if len(numbers) > before:
             new.append(i)
     return places, new
@@ -233,13 +280,13 @@ def _key(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest() if text.strip() else b""
 
 
-def _known(places: list[int], labels: Iterable[Any], plain: Any) -> tuple[dict[int, Any], int]:
+def _known(places: Iterable[int], labels: Iterable[Any], plain: Any) -> tuple[dict[int, Any], int]:
     """The first label of each item, and how many labels contradict it."""
     start: dict[int, Any] = {}
     n_clashes = 0
     for place, label in zip(places, labels, strict=False):
         is_none = label != label or (isinstance(label, str | None) and label in _NONE)
-        if place != _EMPTY and not is_none:
+        if place != EMPTY and not is_none:
             n_clashes += start.setdefault(place, plain(label)) != plain(label)
     return start, n_clashes
 

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from surelearn.label.export import formats
 from surelearn.label.html import Html, join, shown, tag
 from surelearn.label.parts import labels_form
 from surelearn.label.progress import agreements
@@ -345,10 +346,7 @@ def _said(session: Session, item: int, label: Any) -> str:
 
 def export_page(session: Session, person: str, told: list[str]) -> Html:
     """Links to labels and model as files."""
-    kinds = ("conll", "jsonl", "parquet") if session.kind == "tags" else ("jsonl", "csv", "parquet")
     n = sum(1 for _ in session.lessons())
-    links = [tag("li", tag("a", f"labels.{kind}", href=f"/export/labels.{kind}", download=True))
-             for kind in kinds]  # fmt: skip
     model = tag("a", "model.sure", href="/export/model.sure", download=True)
     use = tag("pre", tag("code", "surelearn predict model.sure new.jsonl"))
     if session.kind == "tags":
@@ -357,7 +355,9 @@ def export_page(session: Session, person: str, told: list[str]) -> Html:
         "main",
         tag("h1", "Export"),
         tag("h2", f"{n:,} labels"),
-        tag("ul", *links),
+        _files(session, "labels", "One line for each text, with the label that counts:"),
+        _files(session, "answers", "One line for each answer of each person:"),
+        tag("p", _PLACES, class_="hint"),
         tag("h2", "The model"),
         tag("p", model, " has learnt all of them:") if session.learner.decides
         else tag("p", "It needs two labels first."),
@@ -368,6 +368,20 @@ def export_page(session: Session, person: str, told: list[str]) -> Html:
         class_="narrow",
     )  # fmt: skip
     return layout("Export · surelearn", main, path="/export", person=person)
+
+
+_PLACES = (
+    "Each line has all columns of your files, and the file and the line it comes from. A text that "
+    "occurs more than once has a line for each place."
+)
+
+
+def _files(session: Session, name: str, meaning: str) -> Html:
+    """What a file of answers has, and links to it in all formats."""
+    kinds = formats(session.kind, agreed=name == "labels")
+    links = [tag("li", tag("a", f"{name}.{kind}", href=f"/export/{name}.{kind}", download=True))
+             for kind in kinds]  # fmt: skip
+    return tag("div", tag("p", meaning), tag("ul", *links))
 
 
 __all__ = ["Filter", "agreement_page", "enter_page", "export_page", "layout", "message_page",

@@ -274,6 +274,9 @@ class Block(Protocol):
     def before(self, n: int) -> Block:
         """A block of the first n lines, or of the first n rows of a table."""
 
+    def numbers(self, batch: Batch) -> Sequence[int]:
+        """The line, or the row of a table, of each record that `parse` has returned."""
+
 
 class Part(Protocol):
     """A file or a table of a source; `size` is None if unknown."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,7 +38,7 @@ MANY = {
 }
 
 
-#: The value of `features` that means all numeric columns.
+#: The value of `features` that means all numeric columns, and that of `keep` that means all.
 ALL = ("*",)
 
 
@@ -89,10 +91,12 @@ class ColumnSpec:
         if self.label is False:
             label = None
         read = () if text is not None else features or ()
-        columns = Columns(text, label, self.weight, read, keep=dict.fromkeys(self.keep))
+        once = [name for name, n in Counter(names).items() if n == 1]
+        keep = once if self.keep == ALL else self.keep
+        columns = Columns(text, label, self.weight, read, keep=dict.fromkeys(keep))
         there(columns.all_names, names, where)
-        others = tuple(name for name in names if name not in columns.all_names)
-        return replace(columns, others=others)
+        chosen = set(columns.all_names)
+        return replace(columns, others=tuple(name for name in names if name not in chosen))
 
     @property
     def given(self) -> list[str]:
@@ -101,8 +105,8 @@ class ColumnSpec:
             raise _check.text_and_features(self.text)
         names = [self.text, self.label, self.weight, *(self.features or ())]
         given = [name for name in names if name]
-        for name in given:
-            if given.count(name) > 1:
+        for name, n in Counter(given).items():
+            if n > 1:
                 raise BadInput(f"columns must be named for one thing each, got {name!r} for two.")
         return given
 
@@ -137,6 +141,11 @@ class Columns:
     def names(self) -> list[str]:
         """Names of the text, label, weight and feature columns."""
         return [name for name in (self.text, self.label, self.weight) if name] + [*self.features]
+
+    @cached_property
+    def numbers(self) -> frozenset[str | None]:
+        """The names of the columns that must be numbers."""
+        return frozenset([self.weight, *self.features])
 
     @property
     def all_names(self) -> list[str]:
@@ -189,11 +198,12 @@ class Columns:
 
 def there(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
     """Refuse a column that is missing, or that occurs twice."""
+    counts = Counter(names)
     for name in wanted:
-        if name not in names:
+        if name not in counts:
             raise BadInput(f"{where} must have a column {name!r}, got {listing(names) or 'none'}.")
-        if names.count(name) > 1:
-            raise BadInput(f"{where} must have one column {name!r}, got {names.count(name)}.")
+        if counts[name] > 1:
+            raise BadInput(f"{where} must have one column {name!r}, got {counts[name]}.")
 
 
 def kind_of(label: Any) -> str | None:

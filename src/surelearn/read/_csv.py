@@ -59,7 +59,8 @@ class CsvSource(Source):
                 if self._columns is None:
                     self._columns = self._look(header, block)
                 there(self._columns.all_names, header.names, file.name)
-                yield replace(block, reader=self._reader(header, self._columns))
+                reader = self._reader(header, self._columns)
+                yield replace(block, reader=reader, rows=self._dialect.rows)
         if self._columns is None:
             raise NoRecords(self.name)
 

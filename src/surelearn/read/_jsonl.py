@@ -20,6 +20,7 @@ from surelearn import _check, _core
 from surelearn._check import BadInput, bad_record
 from surelearn.read._batch import Batch
 from surelearn.read._columns import (
+    ALL,
     Columns,
     ColumnSpec,
     batch_of,
@@ -72,6 +73,7 @@ class JsonLines:
         self.columns = replace(columns, keep=_kinds(columns.keep, head))
         self._schema = self.columns.schema()
         self._with_kept = self._readable()
+        self._keeps_all = wanted.keep == ALL
 
     def _found(self, wanted: ColumnSpec, head: Lines) -> Columns:
         """The columns of the first record, with kinds from the records after it."""
@@ -117,11 +119,13 @@ class JsonLines:
     def _readable(self) -> pyarrow.Schema | None:
         """The types including those of `keep`; None if pyarrow would change values of `keep`."""
         columns = self.columns
-        others = [name for name in columns.keep if name != columns.text]
-        as_they_are = all(columns.keep[n] is not None and n not in columns.names for n in others)
-        return columns.schema(kept=True) if as_they_are else None
+        others = columns.keep.keys() - {columns.text}
+        changed = others & {*columns.names} or None in map(columns.keep.get, others)
+        return None if changed else columns.schema(kept=True)
 
     def __call__(self, lines: bytes, name: str, first: int) -> Batch:
+        if self._keeps_all:
+            return self._one_by_one(lines, name, first)
         plain = self._plain(lines)
         if plain is not None:
             return plain
@@ -196,10 +200,8 @@ class JsonLines:
             {name: stored(record[name]) for name, stored in as_stored.items()} for record in records
         ]
         table = pyarrow.Table.from_pylist(plain, schema=self._schema)
-        kept = {
-            column: values_of([record.get(column) for record in records])
-            for column in self.columns.keep
-        }
+        keep = dict.fromkeys(chain.from_iterable(records)) if self._keeps_all else self.columns.keep
+        kept = {column: values_of([record.get(column) for record in records]) for column in keep}
         return batch_of(table, self.columns, n_bad=n_bad, kept=kept)
 
     def _record(self, line: bytes) -> dict[str, Any] | str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from surelearn import _check
 from surelearn._check import BadInput, NoRecords
-from surelearn.read._batch import Batch, Place, Source
+from surelearn.read._batch import Batch, Place, Sentences, Source
 from surelearn.read._files import File, Stream
 
 #: Bytes of a block: small enough for the cache, large enough that the cost of a block is spread
@@ -35,8 +35,15 @@ _BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
 #: Parses whole lines: (lines, name of the file, number of the first line) to a batch.
 Reader = Callable[[bytes, str, int], Batch]
 
+_FILLED_LINE = re.compile(rb"^[^\n]*\S[^\n]*", re.MULTILINE)
+
 #: Cuts a stream into pieces of whole records. The end of a piece may depend only on its start.
 Split = Callable[[Stream], Iterator[bytes]]
+
+
+def filled_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    """Start and end of each line that is not blank."""
+    return (found.span() for found in _FILLED_LINE.finditer(data))
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,7 @@ class Lines:
     end: Place
     n_bytes: int
     reader: Reader | None = None
+    rows: Callable[[bytes], Iterable[tuple[int, int]]] = filled_lines
 
     def parse(self) -> Batch:
         assert self.reader is not None
@@ -60,6 +68,20 @@ class Lines:
         at = self.end.at - (len(self.data) - len(data))
         end = Place(self.end.file, at, self.first - 1 + n, _mark(data))
         return replace(self, data=data, end=end)
+
+    def numbers(self, batch: Batch) -> Sequence[int]:
+        assert self.reader is not None
+        if isinstance(batch, Sentences):
+            assert batch.written is not None
+            return [self.first + words[0] for words in batch.written.words]
+        begins = list(self.rows(self.data))
+        if len(begins) != len(batch):  # bad records were skipped
+            begins = [(a, b) for a, b in begins if len(self.reader(self.data[a:b], self.name, 1))]
+        newline = 10 if b"\n" in self.data else 13  # a csv file of old has carriage returns alone
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == newline)
+        before = np.searchsorted(ends, [begin for begin, _ in begins])
+        found: list[int] = (self.first + before).tolist()
+        return found
 
 
 class LineSource(Source):

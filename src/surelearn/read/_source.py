@@ -76,9 +76,9 @@ def batches(
         columns but label and weight.
     keep : list of str, optional
         Columns to return unchanged in ``kept`` of each batch; a column that is read may be named
-        as well. svmlight and Vowpal Wabbit text have one such column, ``"label"``. Values of csv
-        and tsv are texts, or whole numbers if all those of the first block are. Dates and times
-        are texts.
+        as well. ``["*"]`` returns all columns, and every key of JSON lines. svmlight and Vowpal
+        Wabbit text have one such column, ``"label"``. Values of csv and tsv are texts, or whole
+        numbers if all those of the first block are. Dates and times are texts.
     label_type : {str, int}, optional
         Type of the labels of csv and tsv, which do not distinguish texts from numbers. The default
         is int if the labels of the first block are whole numbers.

@@ -120,6 +120,13 @@ class TableRows:
         end = self.first - 1 + n
         return replace(self, table=self.table[:n], end=Place(self.end.file, end, end))
 
+    def numbers(self, batch: Batch) -> Sequence[int]:
+        rows = range(self.first, self.first + self.table.num_rows)
+        if len(rows) == len(batch):
+            return rows
+        alone = (replace(self, table=self.table.slice(row - self.first, 1)) for row in rows)
+        return [row for row, one in zip(rows, alone, strict=True) if len(one.parse())]
+
     def _carried(self, name: str, made: pyarrow.Table) -> NDArray[Any]:
         """A kept column as stored; if it holds texts, the ones checked for UTF-8."""
         return kept_column((made if self._is_text(name) else self.table).column(name))
@@ -173,7 +180,7 @@ class TableRows:
             return "a text"
         if name == self.columns.label:
             return self.columns.kind
-        if name in self.columns.names:
+        if name in self.columns.numbers:
             return "a number"
         return "a text" if self._is_text(name) else None
 
