@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from reading import content, dumped, rows
 from stores import write_stream
 from surelearn import read
 from surelearn.read._columns import Columns, ColumnSpec, faulty, labels_of, shown
+from surelearn.read._csv_dialect import CsvDialect
+from surelearn.read._csv_rows import CsvRows, Header
 
 
 @pytest.fixture
@@ -237,3 +240,46 @@ def test_values_are_shown_no_longer_than_fits_on_a_line():
     assert (shown(None), shown(None, there=False)) == ("null", "none")
     assert shown("a" * 38) == repr("a" * 38)
     assert shown("a" * 39) == "'" + "a" * 36 + "..."
+
+
+class Counted(str):
+    """A name that counts how often any of them is compared or hashed."""
+
+    n = 0
+
+    def __eq__(self, other):
+        Counted.n += 1
+        return str.__eq__(self, other)
+
+    def __hash__(self):
+        Counted.n += 1
+        return str.__hash__(self)
+
+
+@pytest.mark.parametrize("features", [("*",), None, "named"])
+def test_many_columns_take_time_in_proportion(features):
+    counts = []
+    for n in (100, 1000):
+        names = [Counted(f"c{i}") for i in range(n)]
+        wanted = ColumnSpec(features=tuple(names) if features == "named" else features)
+        Counted.n = 0
+        columns = wanted.among(names, "rows.csv", numbers=names, texts={})
+        assert columns.features == tuple(names)
+        reader = CsvRows(
+            Header(names, None), columns, CsvDialect(",", '"'), separator=None, skip_bad=True
+        )
+        row = ",".join(["1"] * n).encode()
+        assert reader(row + b"\n" + row + b"\nbad\n", "rows.csv", 1).X.shape == (2, n)
+        counts.append(Counted.n)
+    assert counts[1] < 20 * counts[0]
+
+
+@pytest.mark.slow
+def test_twenty_thousand_columns_are_read_in_seconds(tmp_path):
+    columns = {f"c{i}": [1.0, 2.0] for i in range(20_000)} | {"label": ["a", "b"]}
+    for kind in ("csv", "jsonl", "parquet", "pandas", "polars"):
+        source = stored(kind, tmp_path, columns)
+        start = time.process_time()
+        (batch,) = read.batches(source, keep=list(columns)[:10_000])
+        assert batch.X.shape == (2, 10_000)
+        assert time.process_time() - start < 12, kind  # 25 s and more where it is quadratic

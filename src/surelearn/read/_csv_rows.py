@@ -87,7 +87,8 @@ class CsvRows:
         label = columns.label if columns.kind == "a text" and separator is None else None
         #: Text columns: only they can hold a repeated header.
         self._named_columns = [name for name in (columns.text, label) if name]
-        self._places = {name: header.names.index(name) for name in columns.all_names}
+        places = {name: place for place, name in enumerate(header.names)}
+        self._places = {name: places[name] for name in columns.all_names}
 
     def __call__(self, data: bytes, name: str, first: int) -> Batch:
         texts = self._texts(data)

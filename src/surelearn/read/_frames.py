@@ -40,11 +40,11 @@ def _of_pandas(frame: Any, wanted: ColumnSpec, skip_bad: bool) -> Any:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     names = [str(name) for name in frame.columns]
-    numbers = [
-        name
+    numbers = {
+        name: None
         for name, type_ in zip(names, frame.dtypes, strict=True)
         if is_numeric_dtype(type_) and not is_bool_dtype(type_)
-    ]
+    }
     texts = {
         name: value
         for i, name in enumerate(names)
@@ -53,8 +53,9 @@ def _of_pandas(frame: Any, wanted: ColumnSpec, skip_bad: bool) -> Any:
     columns = wanted.among(names, _NAME, numbers=numbers, texts=texts)
     # Columns that are not read keep their name and get nulls: converting them may fail.
     made = dict.fromkeys(names, pyarrow.nulls(len(frame)))
+    places = {name: i for i, name in enumerate(names)}
     for name in columns.all_names:
-        made[name] = _column(frame.iloc[:, names.index(name)], name, skip_bad)
+        made[name] = _column(frame.iloc[:, places[name]], name, skip_bad)
     return pyarrow.table(made)
 
 
