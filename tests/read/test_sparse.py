@@ -122,6 +122,22 @@ def test_labels_need_not_be_read(tmp_path):
     assert len(batch) == 2
 
 
+@pytest.mark.parametrize("opened", [read.batches, read.groups])
+def test_a_width_that_would_fill_the_memory_must_be_given(tmp_path, opened):
+    path = tmp_path / "rows.svm"
+    path.write_text(f"1 qid:1 1:1\n0 qid:1 {2**26}:1\n")
+    assert opened(path).first(2).X.shape == (2, 2**26)
+    path.write_text("1 qid:1 1:1\n\n0 qid:1 2147483647:0\n")
+    said = r"n_features must .* more than 67,108,864 .*, got 2,147,483,647 in .*rows\.svm, line 3\."
+    for skip_bad in (False, True):
+        with pytest.raises(read.BadInput, match=said):
+            opened(path, skip_bad=skip_bad).first(2)
+    assert opened(path, n_features=2**31 - 1).first(2).X.shape == (2, 2**31 - 1)
+    path.write_text("1 qid:1 1:1\n0 qid:2 2147483647:1\n")
+    found = opened(path, n_features=5, skip_bad=True).first(2)
+    assert (found.X.shape, found.n_bad) == ((1, 5), 1)
+
+
 # -------------------------------------------------------------------- lists of labels
 
 

@@ -19,7 +19,7 @@ from surelearn._check._columns import (
     text_and_features,
     text_wanted,
     too_wide,
-    width_unknown,
+    width_wanted,
 )
 from surelearn._check._dialect import (
     delimited,
@@ -493,5 +493,5 @@ __all__ = [
     "weighted_classes",
     "weighted_kind",
     "weights_fit",
-    "width_unknown",
+    "width_wanted",
 ]

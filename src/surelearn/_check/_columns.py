@@ -181,11 +181,7 @@ def too_wide(most: int, found: int) -> Said:
     )
 
 
-def width_unknown(name: str) -> BadInput:
-    return BadInput(
-        Said(
-            "{n_features} must be given for svmlight from {name}, which cannot be read twice.",
-            n_features=Keyword("n_features"),
-            name=name,
-        )
-    )
+def width_wanted(which: str) -> BadInput:
+    """The error for svmlight text whose width must be given."""
+    said = "{n_features} must be given for svmlight {which}."
+    return BadInput(Said(said, n_features=Keyword("n_features"), which=which))

@@ -98,8 +98,8 @@ def batches(
     encoding : str, optional
         Encoding of text formats, such as ``"latin-1"`` or ``"utf-16"``. The default is UTF-8.
     n_features : int, optional
-        Number of columns of svmlight rows (by default found in an extra pass over the files) and of
-        Vowpal Wabbit rows (by default 2**18; names are hashed).
+        Number of columns of svmlight rows (by default found in an extra pass over the files, up to
+        2**26) and of Vowpal Wabbit rows (by default 2**18; names are hashed).
     zero_based : bool, default False
         Whether feature indices of svmlight start at 0 instead of 1.
     skip_bad : bool, default False

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn._check import bad_record
+from surelearn._check import BadInput, bad_record
 from surelearn.read import _svmlight, _vw
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, there
@@ -23,6 +23,10 @@ from surelearn.read._sparse_rows import Parsed
 
 #: Default size of the hashed feature space of Vowpal Wabbit text.
 HASHED = 2**18
+
+#: The largest number of features that is found in svmlight files. A few bytes of text can name
+#: more, and weights take 8 bytes a feature.
+WIDEST = 2**26
 
 
 def svmlight(
@@ -69,11 +73,20 @@ def widest(files: Sequence[File], parse: Callable[..., Parsed]) -> int:
     widest = 1
     for file in files:
         if not file.can_restart:
-            raise _check.width_unknown(file.name)
+            raise _check.width_wanted(f"from {file.name}, which cannot be read twice")
         for block in lines_of(file):
-            found = parse(block.data, skip_bad=True)
-            widest = max(widest, found.n_features)
+            widest = max(widest, parse(block.data, skip_bad=True).n_features)
+            if widest > WIDEST:
+                raise _too_wide(block, parse)
     return widest
+
+
+def _too_wide(block: Lines, parse: Callable[..., Parsed]) -> BadInput:
+    """The error for a block with more features than are found in files."""
+    widths = [parse(line, skip_bad=True).n_features for line in block.data.split(b"\n")]
+    line = next(i for i, width in enumerate(widths) if width > WIDEST)
+    where = f"{block.name}, line {block.first + line}"
+    return _check.width_wanted(f"of more than {WIDEST:,} features, got {widths[line]:,} in {where}")
 
 
 class Sparse:
