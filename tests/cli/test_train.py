@@ -28,6 +28,8 @@ def test_a_model_comes_out_of_a_file(folder: Path) -> None:
     done = run("train", "r.jsonl", "-o", "m.sure")
     assert done.exit_code == 0, done.output
     assert done.output.startswith("Learnt 100 rows of 2 classes from r.jsonl in 3 passes.\n")
+    assert done.output.splitlines()[1] == "Rows of each class: neg (50), pos (50)."
+    assert "warn" not in done.output
     model = surelearn.load("m.sure")
     assert model.predict(["a good film"]) == ["pos"]
     by_hand = SureTextClassifier(random_state=0).fit_stream("r.jsonl")
@@ -122,6 +124,32 @@ def test_going_on_takes_columns_and_settings_from_the_model(folder: Path) -> Non
     done = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--n-features", 64)
     assert done.exit_code == 1
     assert "n_features must stay" in done.output
+
+
+def test_settings_that_would_be_ignored_are_refused(folder: Path) -> None:
+    assert run("train", "r.jsonl", "-o", "m.sure", "--rule", "arow").exit_code == 0
+    before = (folder / "m.sure").read_bytes()
+    for rule in ("pa1", "probit", "arow(r=2)"):
+        done = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--rule", rule)
+        assert done.exit_code == 2
+        assert "rule must be AROW(r=1.0), which m.sure has learnt by" in done.output
+    assert (folder / "m.sure").read_bytes() == before
+    done = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--rule", "arow(r=1)")
+    assert done.exit_code == 0, done.output
+    done = run("train", "r.jsonl", "-o", "t.sure", "--tune", "--rule", "arow")
+    assert done.exit_code == 2
+    assert "rule is chosen by --tune, got 'arow'" in done.output
+    assert not (folder / "t.sure").exists()
+
+
+def test_going_on_names_the_rows_of_all_runs(folder: Path) -> None:
+    assert run("train", "r.jsonl", "-o", "m.sure", "--passes", 1).exit_code == 0
+    with open("r.jsonl", "a") as file:
+        file.writelines(line(2 * i) + "\n" for i in range(20))
+    done = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--passes", 1)
+    assert "\nRows of each class in all runs: pos (70), neg (50).\n" in done.output
+    again = run("train", "r.jsonl", "-o", "m.sure", "--resume", "--passes", 1, "--json")
+    assert json.loads(again.output)["class_rows"] == [50, 70]
 
 
 def test_rows_that_end_earlier_than_those_learnt_are_gone_on_with(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import lzma
 import math
@@ -18,8 +19,17 @@ from sklearn.exceptions import NotFittedError
 import surelearn.merging
 from merging.test_evidence import texts
 from ranked import candidates
-from surelearn import SureClassifier, SureRanker, SureTagger, SureTextClassifier, merge, rules
+from surelearn import (
+    SureClassifier,
+    SureGraphClassifier,
+    SureRanker,
+    SureTagger,
+    SureTextClassifier,
+    merge,
+    rules,
+)
 from surelearn.decode import Code
+from surelearn.graph import Graph
 from surelearn.merging import Evidence, MergeState
 from surelearn.text import HashingVectorizer
 
@@ -89,7 +99,7 @@ def test_classes_may_differ(known, kind, how, seed, data):
         taught(classes, seed=seed + i, at_once=at_once, **params)
         for i, (classes, at_once) in enumerate(known)
     ]
-    one = merge(models, how)
+    one = merge(models, how, any_labels=True)
     assert one.classes_.tolist() == sorted(set().union(*(classes for classes, _ in known)))
     mean, sigma = expected(models, how)
     found, spread, _ = over(one, one.classes_)
@@ -100,7 +110,7 @@ def test_classes_may_differ(known, kind, how, seed, data):
         for label, count in zip(model.classes_.tolist(), model._model.counts, strict=True):
             counts[label] += int(count)
     assert one._model.counts.tolist() == list(counts.values())
-    other = merge(data.draw(st.permutations(models)), how)
+    other = merge(data.draw(st.permutations(models)), how, any_labels=True)
     assert pickle.dumps(other._model.weights) == pickle.dumps(one._model.weights)
     assert one.predict(np.eye(3)).shape == (3,)
 
@@ -109,7 +119,7 @@ def test_classes_may_differ(known, kind, how, seed, data):
 def test_a_class_that_nobody_has_learnt_is_at_its_prior(multiclass):
     two = taught(["a", "b"], seed=0, at_once=True, multiclass=multiclass)
     one_class = SureClassifier(**two.get_params()).partial_fit([[1.0, 2.0, 3.0]], ["c"])
-    one = merge([two, one_class])
+    one = merge([two, one_class], any_labels=True)
     told = two.partial_fit([[1.0, 0.0, 0.0]], ["a"], classes=["c"], sample_weight=[0.0])
     assert one.classes_.tolist() == ["a", "b", "c"]
     assert pickle.dumps(one._model.weights) == pickle.dumps(told._model.weights)
@@ -118,7 +128,7 @@ def test_a_class_that_nobody_has_learnt_is_at_its_prior(multiclass):
 
 def test_models_of_one_class_each_come_to_untrained_weights():
     models = [SureClassifier().partial_fit([[1.0]], [label]) for label in "ab"]
-    one = merge(models)
+    one = merge(models, any_labels=True)
     assert one.coef_.tolist() == [[0.0]]
     assert one._model.counts.tolist() == [1, 1]
     assert merge(models[:1]).predict([[1.0]]).tolist() == ["a"]
@@ -214,6 +224,56 @@ def test_other_sizes_kinds_and_names_are_refused():
     with pytest.raises(ValueError, match=r"feature_names_in_ .* \['x', 'y'\] and \['x', 'z'\]"):
         merge(named)
     assert merge([named[0], two]).feature_names_in_.tolist() == ["x", "y"]
+
+
+TOPICS = {
+    "rows": lambda *labels: SureClassifier(random_state=0).fit(np.eye(len(labels)), labels),
+    "many": lambda *labels: SureClassifier(random_state=0).fit(np.eye(2), [list(labels), []]),
+    "tagger": lambda *labels: SureTagger(random_state=0).fit(
+        [list("xyz")[: len(labels)]], [labels]
+    ),
+    "graphs": lambda *labels: SureGraphClassifier(random_state=0).fit(
+        [Graph(np.eye(len(labels)), [[0, 1]])], [labels]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TOPICS)
+def test_models_without_a_label_in_common_are_refused(kind):
+    make = TOPICS[kind]
+    feelings, products = make("bad", "good"), make("books", "music")
+    said = "labels in common to be merged, got 'bad', 'good' and 'books', 'music'. Use any_labels="
+    for how in ({}, {"X_val": np.eye(2), "y_val": ["bad", "good"]}):
+        with pytest.raises(ValueError, match=said):
+            merge([feelings, feelings, products], **how)
+    one = merge([feelings, products], any_labels=True)
+    assert one.classes_.tolist() == ["bad", "books", "good", "music"]
+
+
+def test_models_have_labels_in_common_through_others():
+    make = TOPICS["rows"]
+    chain = [make("a", "b"), make("c", "d"), make("b", "c")]
+    bytes_of = set()
+    for models in itertools.permutations(chain):
+        one = merge(models)
+        assert one.classes_.tolist() == LABELS
+        bytes_of.add(one.coef_.tobytes())
+    assert len(bytes_of) == 1
+    unfitted = SureClassifier(random_state=0)
+    assert merge([unfitted, chain[0], unfitted]).classes_.tolist() == ["a", "b"]
+    many = [SureClassifier().fit(np.eye(9)[:, :2], list(range(k, k + 9))) for k in (0, 9)]
+    with pytest.raises(ValueError, match=r"got 0, 1, 2, 3, 4 and 4 more and 9, 10, 11, 12, 13"):
+        merge(many)
+    with pytest.raises(TypeError, match="any_labels must be"):
+        merge(chain, any_labels="yes")
+
+
+def test_shards_need_no_label_in_common():
+    X, y = np.tile(np.eye(2), (4, 1)), ["a"] * 4 + ["b"] * 4
+    apart = SureClassifier(random_state=0, n_shards=2).fit(X, y)
+    assert apart.classes_.tolist() == ["a", "b"]
+    states = [MergeState.of(SureClassifier(random_state=0).partial_fit(X, [k] * 8)) for k in "ab"]
+    assert (states[0] + states[1]).result().classes_.tolist() == ["a", "b"]
 
 
 def test_what_are_no_models_is_refused():

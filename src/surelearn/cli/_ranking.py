@@ -85,7 +85,10 @@ def trained(
     ranker = ranker_in(output) if going_on else SureRanker(random_state=seed)
     before = ranker.n_skipped_ if going_on else 0
     known = ranker.get_params(deep=False)
-    ranker.set_params(**{name: value for name, value in asked.items() if name in known})
+    settings = {name: value for name, value in asked.items() if name in known}
+    if going_on:
+        _training.check_resumed(ranker, settings, output)
+    ranker.set_params(**settings)
     learnt = _training.learn(ranker, files, checkpoint, resume=going_on, **how, **reading)
     report = _training.report(ranker, output, learnt, begin, what="groups")
     report["equal"] = ranker.n_skipped_ - before

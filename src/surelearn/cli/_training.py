@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -90,6 +90,18 @@ def learn(
     except KeyboardInterrupt:
         _say_interrupted(model, output)
         raise
+
+
+def check_resumed(model: Any, asked: Mapping[str, Any], output: Path) -> None:
+    """Refuse a rule other than the one the model in `output` has learnt by."""
+    from surelearn import rules
+
+    if "rule" in asked and rules.get(asked["rule"]) != rules.get(model.rule):
+        raise typer.BadParameter(
+            f"rule must be {rules.get(model.rule)}, which {output} has learnt by, to resume, got "
+            f"{rules.get(asked['rule'])}. Train a new model to change it.",
+            param_hint="--rule",
+        )
 
 
 class _Counted:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from surelearn.cli import _options
+from surelearn.cli import _labels, _options
 from surelearn.cli._options import Json
 
 
@@ -17,10 +17,15 @@ def merge(
         Path,
         typer.Option("--output", "-o", dir_okay=False, help="Where to write the merged model."),
     ],
+    *,
     how: Annotated[
         Literal["evidence", "bayes", "weighted", "kl", "uniform"],
         typer.Option(help="Merge method; models of first-order rules need evidence or uniform."),
     ] = "evidence",
+    any_labels: Annotated[
+        bool,
+        typer.Option("--any-labels", help="Merge models even if they have no label in common."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Merge models that were trained separately into one.
@@ -31,7 +36,7 @@ def merge(
     from surelearn.estimators.file import load
     from surelearn.estimators.merge_models import merge as merge_models
 
-    merged = merge_models([load(path) for path in models], how)
+    merged = merge_models([load(path) for path in models], how, any_labels=any_labels)
     merged.save(output)
     if as_json:
         report: dict[str, Any] = {
@@ -43,5 +48,9 @@ def merge(
         if hasattr(merged, "classes_"):
             report["classes"] = merged.classes_.tolist()
         _options.print_json(report)
-    else:
-        typer.echo(f"Merged {len(models)} models into {output}")
+        return
+    number = "one model" if len(models) == 1 else f"{len(models):,} models"
+    typer.echo(f"Merged {number} into {output}.")
+    if hasattr(merged, "classes_"):
+        typer.echo(_labels.in_words(merged))
+        _labels.warn_alike(merged)

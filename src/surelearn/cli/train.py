@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options, _ranking, _training
+from surelearn.cli import _labels, _options, _ranking, _training
 from surelearn.cli._options import ROWS, Files, reads, takes
 from surelearn.cli._training import Output, Rule, Run
 
@@ -118,6 +118,7 @@ def train(
             report, said = _ranking.trained(files, checkpoint, reading, asked, begin=begin, **how)
         else:
             _ranking.check_classifier(reading)
+            _check_tuned(tune=tune, rule=rule)
             tuned = None if not tune else {"quiet": run.quiet or run.as_json}
             how |= {"thresholds": thresholds, "calibrate": calibrate is not False}
             report, said = _trained(
@@ -127,6 +128,14 @@ def train(
         _options.print_json(report)
     else:
         typer.echo(said)
+
+
+def _check_tuned(*, tune: bool, rule: str | None) -> None:
+    """Refuse a rule where --tune chooses one."""
+    if tune and rule is not None:
+        raise typer.BadParameter(
+            f"rule is chosen by --tune, got {rule!r}. Leave out one of them.", param_hint="--rule"
+        )
 
 
 def _trained(
@@ -154,6 +163,7 @@ def _trained(
     if going_on:
         model = _resumed(output, asked)
     else:
+        _labels.warn_own(files, reading)
         model, ignored = _new(files, reading, asked)
         model.set_params(random_state=seed)
         if tuned is not None:
@@ -162,11 +172,22 @@ def _trained(
     learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
     chosen = {} if kept is None else _thresholds(model, output, kept)
     report = _training.report(model, output, learnt, begin) | _columns(model, ignored) | chosen
-    what = "labels" if model.model_.many_labels else "classes"
-    said = _training.in_words(report, files, classes=what)
+    report["class_rows"] = model.model_.counts.tolist()
+    _labels.warn_alike(model)
+    said = _in_words(report, files, model, resumed=going_on)
     if chosen:
         said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
     return report, said
+
+
+def _in_words(report: dict[str, Any], files: list[str], model: Any, *, resumed: bool) -> str:
+    """The report as a few lines of text."""
+    what = "labels" if model.model_.many_labels else "classes"
+    said = _training.in_words(report, files, classes=what)
+    if not report["learnt"]:
+        return said
+    first, *others = said.split("\n")
+    return "\n".join([first, _labels.in_words(model, resumed=resumed), *others])
 
 
 def _kept_back(model: SureClassifier, kept: Path, reading: dict[str, Any]) -> Batch:
@@ -234,7 +255,9 @@ def _resumed(output: Path, asked: dict[str, Any]) -> SureClassifier:
             f"{type(model).__name__}. Use partial_fit in Python."
         )
     classifier: SureClassifier = model
-    classifier.set_params(**_that_fit(classifier, asked))
+    settings = _that_fit(classifier, asked)
+    _training.check_resumed(classifier, settings, output)
+    classifier.set_params(**settings)
     return classifier
 
 

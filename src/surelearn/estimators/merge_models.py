@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from numpy.typing import NDArray
+
 from surelearn import _check
 from surelearn.estimators.base import Estimator, is_fitted, not_fitted, put_model
 from surelearn.estimators.graph_answers import GraphAnswers, graph_settings
@@ -30,9 +32,17 @@ T = TypeVar("T", bound=Tagger | GraphAnswers)
 #: What `merge` tries where there are rows to choose by; of equals the first.
 _TAUS = (16.0, 4.0, 64.0, 1.0, 256.0, math.inf)
 
+#: An error lists at most this many labels of a model.
+_SHOWN = 5
+
 
 def merge(
-    models: Iterable[E], how: str | Evidence = "evidence", *, X_val: Any = None, y_val: Any = None
+    models: Iterable[E],
+    how: str | Evidence = "evidence",
+    *,
+    X_val: Any = None,
+    y_val: Any = None,
+    any_labels: bool = False,
 ) -> E:
     r"""One model from many that were trained apart, on parts of the data.
 
@@ -64,6 +74,9 @@ def merge(
     X_val, y_val : rows or sequences and their labels, optional
         That no model has learnt: of six values of tau from 1 to infinity the one with the best
         `score` on them is taken. Only for ``"evidence"``.
+    any_labels : bool, default False
+        Whether to merge models that have no label in common. They are refused otherwise: most
+        likely they were trained for different tasks.
 
     Returns
     -------
@@ -85,12 +98,15 @@ def merge(
     array(['yes'], dtype='<U3')
     """
     listed = _listed(models)
-    choosing = X_val is not None or y_val is not None
-    result: E = _chosen(listed, how, X_val, y_val) if choosing else _merged(listed, way_of(how))
+    any_labels = _check.flag("any_labels", any_labels)
+    if X_val is None and y_val is None:
+        result: E = _merged(listed, way_of(how), any_labels=any_labels)
+    else:
+        result = _chosen(listed, how, X_val, y_val, any_labels=any_labels)
     return result
 
 
-def _merged(listed: list[Any], way: Way) -> Any:
+def _merged(listed: list[Any], way: Way, *, any_labels: bool) -> Any:
     """One model from many, in one way."""
     fitted = [model for model in listed if is_fitted(model)]
     if not fitted:
@@ -98,6 +114,8 @@ def _merged(listed: list[Any], way: Way) -> Any:
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
+    if not any_labels and not isinstance(listed[0], SureRanker):
+        _check_labels([model.classes_ for model in fitted])
     if isinstance(listed[0], Tagger | GraphAnswers | SureRanker):
         join = _merge_rankers if isinstance(listed[0], SureRanker) else _merge_structures
         return join(listed, way)
@@ -115,7 +133,9 @@ def _merged(listed: list[Any], way: Way) -> Any:
     return result
 
 
-def _chosen(models: list[Any], how: str | Evidence, X_val: Any, y_val: Any) -> Any:
+def _chosen(
+    models: list[Any], how: str | Evidence, X_val: Any, y_val: Any, *, any_labels: bool
+) -> Any:
     """The best of several merged models on rows that were kept back."""
     if how != "evidence":
         raise ValueError(f"how must be 'evidence' for X_val and y_val to choose tau, got {how!r}.")
@@ -124,7 +144,7 @@ def _chosen(models: list[Any], how: str | Evidence, X_val: Any, y_val: Any) -> A
     if X_val is None or y_val is None:
         raise ValueError("X_val and y_val must be given together, got one of them.")
     return max(
-        (merge(models, Evidence(tau)) for tau in _TAUS),
+        (_merged(models, Evidence(tau), any_labels=any_labels) for tau in _TAUS),
         key=lambda model: model.score(X_val, y_val),
     )
 
@@ -153,6 +173,33 @@ def _listed(models: Any) -> list[Any]:
         if not isinstance(model, RowInput | Tagger | GraphAnswers | SureRanker):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
+
+
+def _check_labels(classes: list[NDArray[Any]]) -> None:
+    """Refuse models whose labels fall into groups that share none."""
+    groups: list[set[Any]] = []
+    for own in classes:
+        _check.labels_agree(classes[0], own)
+        joined = set(own.tolist())
+        near = [group for group in groups if group & joined]
+        groups = [group for group in groups if group not in near] + [joined.union(*near)]
+    if len(groups) > 1:
+        raise ValueError(
+            _check.Said(
+                "models must have labels in common to be merged, got {one} and {other}. Use "
+                "{any_labels} to merge them into one model of all labels.",
+                one=_few(groups[0]),
+                other=_few(groups[1]),
+                any_labels=_check.Keyword("any_labels", True),
+            )
+        )
+
+
+def _few(labels: set[Any]) -> str:
+    """The first labels of a set."""
+    more = len(labels) - _SHOWN
+    listed = _check.listing(sorted(labels)[:_SHOWN])
+    return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def _check_settings(one: RowInput, other: RowInput) -> None:

@@ -121,6 +121,14 @@ def test_going_on_takes_columns_and_settings_from_the_tagger(folder: Path) -> No
     assert "templates must stay None in a fitted model" in done.stderr
 
 
+def test_another_rule_is_refused_where_training_continues(folder: Path) -> None:
+    ok("train", "a.txt", "-o", "m.sure", "--passes", 1, "--rule", "arow")
+    done = run("train", "a.txt", "-o", "m.sure", "--resume", "--rule", "stdev")
+    assert done.exit_code == 2
+    assert "rule must be AROW(r=1.0), which m.sure has learnt by" in done.output
+    ok("train", "a.txt", "-o", "m.sure", "--resume", "--rule", "arow")
+
+
 def test_sentences_arrive_on_standard_input(folder: Path) -> None:
     said = subprocess.run(
         [*COMMAND, "tag", "train", "-", "-o", "m.sure"], input=text(40), text=True, check=True,

@@ -137,6 +137,8 @@ def _prepared(
         tagger, going_on = class_named(made)(random_state=seed), False
     for name, value in asked.items():
         _check_option(name, value, _kind(tagger))
+    if going_on:
+        _training.check_resumed(tagger, asked, output)
     return tagger.set_params(**asked), going_on
 
 
