@@ -79,7 +79,7 @@ LAYERS = [
         "vw.hpp",
         "graph_search.hpp",
     },
-    {"round.hpp", "cells.hpp"},
+    {"round.hpp", "cells.hpp", "coded_steps.hpp"},
     {"lookahead.hpp", "targets.hpp", "scratch.hpp"},
     {"learn.hpp", "structured.hpp", "hashing.hpp", "top_two.hpp", "document_counts.hpp"},
     {"sweep.hpp", "mean_reader.hpp", "likelihood.hpp", "descent.hpp"},

@@ -1,8 +1,6 @@
 // Rooms 3 and 6, diagonal weights: one mean and one variance for each feature and class.
-// Knows rows and steps; knows neither rules nor right labels.
-//
-// The numbers are in a WeightTable. Sides and scores are indexed by label, quads by column of the
-// table. All arithmetic is in double; T is the storage type.
+// Knows rows and steps, not rules or right labels. Sides and scores are indexed by label, quads by
+// column of the table. All arithmetic is in double; T is the storage type.
 #pragma once
 
 #include <algorithm>
@@ -480,13 +478,11 @@ private:
         double largest_sigma = 0.0;
         this->each_number([&](T& number, bool variance, std::size_t b) {
             double& most = variance ? largest_sigma : largest_mu;
-            if (this->counts(known, b))
-                most = std::max(most, std::fabs(static_cast<double>(number)));
+            if (this->counts(known, b)) most = std::max<double>(most, std::fabs(number));
         });
         const int power = -std::ilogb(largest_sigma) / 2;  // c = 2^power brings sigma back to 1
-        // If the means would overflow, do not rescale: variances go on falling until an update is
-        // refused. The prior is capped at the largest T: a class that arrives later is as unsure
-        // as T allows.
+        // If the means would overflow, variances go on falling until an update is refused. The
+        // prior is capped: a class that arrives later is as unsure as T allows.
         constexpr double room = 1e-3 * static_cast<double>(std::numeric_limits<T>::max());
         if (std::ldexp(largest_mu, power) > room) return;
         double& prior = this->memory().prior;
