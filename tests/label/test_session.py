@@ -6,8 +6,8 @@ from contextlib import suppress
 import pytest
 
 from labelling import answer, label, pool, sentences, session
-from surelearn import SureTagger, SureTextClassifier
-from surelearn.label import Items, NotSaved, Session, Store
+from surelearn import FormatError, SureTagger, SureTextClassifier
+from surelearn.label import Event, Items, NotSaved, Session, Store
 from surelearn.label.spans import span_tags
 
 
@@ -311,3 +311,36 @@ def test_labels_to_choose_from_are_kept_tidy(tmp_path):
         Store(tmp_path / "b.db") as store,
     ):
         Session(pool(4), store, ["\u202eevil"])
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (Event("ann", "dance", 1), "event 3 is not"),
+        (Event("ann", "answer", None, {"label": "good"}), "event 3 is not"),
+        (Event("ann", "answer", 60, {"label": "good"}), "event 3 is not"),
+        (Event("ann", "answer", 1, {}), "event 3 is not"),
+        (Event("ann", "answer", 1, {"label": ["good"]}), "event 3 is not"),
+        (Event("ann", "answer", 1, {"label": "good", "predicted": 1}), "event 3 is not"),
+        (Event("ann", "answer", 1, {"label": "odd"}), "event 3: label must be one of"),
+        (Event("ann", "ask", 1, {}), "event 3 is not"),
+        (Event("ann", "undo", None, {"of": "x"}), "event 3 is not"),
+        (Event("", "label", None, {"label": ["x"]}), "event 3 is not"),
+        (Event("ann", "skip", 1, ["x"]), "event 3 is not"),
+    ],
+)
+def test_a_log_that_the_page_cannot_have_written_is_refused(tmp_path, event, says):
+    found = session(tmp_path)
+    found.store.append(event)
+    found.store.close()
+    with pytest.raises(FormatError, match=f"got a damaged one: {says}"):
+        session(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["n_items", "seed", "kind", "files", "digest", "model"])
+def test_a_store_without_a_fact_is_refused(tmp_path, name):
+    found = session(tmp_path)
+    found.store._db.execute("DELETE FROM about WHERE name = ?", [name])
+    found.store.close()
+    with pytest.raises(FormatError, match=f"the fact '{name}' is not as it was written"):
+        session(tmp_path)

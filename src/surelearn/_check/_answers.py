@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from surelearn._check._values import FormatError
+
 _LONGEST = 60
 
 
@@ -132,6 +134,20 @@ def own_id(where: str, name: str, value: Any, first: str) -> None:
     raise ValueError(
         f"{where}: {name!r} must be another in each record, got {value!r} as in {first}."
     )
+
+
+def damaged(path: str, what: str) -> FormatError:
+    """The error for a store that lost answers or has changed ones."""
+    return FormatError(
+        f"{path} must be a whole store of answers, got a damaged one: {what}. "
+        "Put a copy of it back, or delete it to begin anew without its answers."
+    )
+
+
+def whole(path: str, where: str, *, is_whole: bool) -> None:
+    """Refuse a part of a store that is missing, or that the page cannot have written."""
+    if not is_whole:
+        raise damaged(path, f"{where} is not as it was written")
 
 
 def store_of_pool(path: str, files: Sequence[str], n_items: int, *, is_same: bool) -> None:

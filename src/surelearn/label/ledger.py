@@ -10,6 +10,26 @@ from surelearn.label.store import Event
 
 #: Kinds of events that a person can undo.
 UNDOABLE = ("answer", "skip", "settle")
+#: Kinds of events that are about an item, and what the value of each kind must have.
+_OF_ITEMS = ("start", "ask", "answer", "settle", "skip")
+_NEEDS = {"label": "label", "enter": None, "start": "label", "ask": "reason", "answer": "label",
+          "settle": "label", "skip": None, "undo": "of"}  # fmt: skip
+
+
+def is_sound(event: Event, n_items: int, kind: str = "texts") -> bool:
+    """Whether an event of a log is of a known kind, and has what this kind needs."""
+    if event.kind not in _NEEDS or not isinstance(event.value, dict):
+        return False
+    item, need = event.item, _NEEDS[event.kind]
+    in_pool = isinstance(item, int) and 0 <= item < n_items
+    of_label = str if kind == "texts" or event.kind == "label" else list
+    types = {"label": of_label, "reason": str, "of": int}
+    return (
+        isinstance(event.person, str)
+        and (in_pool or (item is None and event.kind not in _OF_ITEMS))
+        and (need is None or isinstance(event.value.get(need), types[need]))
+        and isinstance(event.value.get("predicted"), of_label | None)
+    )
 
 
 class Given(NamedTuple):

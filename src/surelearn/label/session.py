@@ -17,7 +17,7 @@ import numpy as np
 from surelearn import _check
 from surelearn.label.items import Items
 from surelearn.label.learner import Learner, TextLearner
-from surelearn.label.ledger import Ledger, Step
+from surelearn.label.ledger import Ledger, Step, is_sound
 from surelearn.label.refitted import ManyLearner, TagLearner
 from surelearn.label.spans import has_spans, span_tags
 from surelearn.label.store import Event, Store
@@ -93,8 +93,7 @@ class Session:
         _check.some_rows(len(items), "the pool")
         self.kind = _check.choice("kind", kind, LEARNERS)
         self._begin(model, seed)
-        self._events = store.events()
-        self.ledger = Ledger.of(self._events)
+        self._read_log()
         self._order = np.random.RandomState(self._seed).permutation(len(items)).astype(np.int32)
         self.learner = LEARNERS[kind](items, self._first_model, self._seed)
         self.n_clashes = items.n_clashes
@@ -282,15 +281,15 @@ class Session:
     def _begin(self, model: str | os.PathLike[str] | None, seed: int) -> None:
         """Make a new store belong to this pool, or check that an old one does."""
         store, items = self.store, self.items
-        if store.about("n_items") is None:
+        if store.about("n_items") is None and not store.events():
             facts = {"files": json.dumps(list(items.files)), "digest": items.digest(len(items))}
             first = b"" if model is None else self._start_model(model)
             store.tell(n_items=len(items), seed=seed, kind=self.kind, model=first, **facts)
         elif model is not None:
-            is_same = Path(model).read_bytes() == store.about("model")
+            is_same = Path(model).read_bytes() == self._fact("model")
             _check.answers.store_of_model(store.path, is_same=is_same)
-        self._seed = int(store.about("seed"))
-        self._check_pool(int(store.about("n_items")))
+        self._seed = int(self._fact("seed"))
+        self._check_pool(int(self._fact("n_items")))
 
     def _start_model(self, path: str | os.PathLike[str]) -> bytes:
         """The file of a model that can go on with the answers: a store keeps it for good."""
@@ -303,19 +302,39 @@ class Session:
     def _check_pool(self, n: int) -> None:
         """Refuse a store of another pool; a pool may have grown at its end."""
         store = self.store
-        _check.answers.store_of_kind(store.path, self.kind, store.about("kind"))
-        is_same = n <= len(self.items) and store.about("digest") == self.items.digest(n)
-        _check.answers.store_of_pool(
-            store.path, json.loads(store.about("files")), n, is_same=is_same
-        )
+        _check.answers.store_of_kind(store.path, self.kind, self._fact("kind"))
+        is_same = n <= len(self.items) and self._fact("digest") == self.items.digest(n)
+        files = json.loads(self._fact("files"))
+        _check.answers.store_of_pool(store.path, files, n, is_same=is_same)
         if n < len(self.items):
             store.tell(n_items=len(self.items), digest=self.items.digest(len(self.items)))
+
+    def _fact(self, name: str) -> Any:
+        """A fact that every store with answers has."""
+        value = self.store.about(name)
+        is_there = value is not None
+        _check.answers.whole(self.store.path, f"the fact {name!r}", is_whole=is_there)
+        return value
+
+    def _read_log(self) -> None:
+        """Take up the log; refuse one that cannot come from this program."""
+        path, self._events = self.store.path, self.store.events()
+        for event in self._events:
+            is_whole = is_sound(event, len(self.items), self.kind)
+            _check.answers.whole(path, f"event {event.number}", is_whole=is_whole)
+        self.ledger = Ledger.of(self._events)
+        for event in self._events:
+            if event.item is not None and "label" in event.value:
+                try:
+                    self._checked(event.value["label"], event.item)
+                except ValueError as error:
+                    raise _check.answers.damaged(path, f"event {event.number}: {error}") from None
 
     def _first_model(self) -> Any:
         """The model before the first answer, a new one on every call."""
         from surelearn import load
 
-        data = self.store.about("model")
+        data = self._fact("model")
         if not data:
             return LEARNERS[self.kind].blank(self._seed)
         with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -13,19 +14,23 @@ from typing import Any, NamedTuple, Self
 from surelearn import _check
 from surelearn.training.claim import claimed
 
-#: Marks a SQLite file as ours ("sure" in ASCII), and the version of its tables.
-_APPLICATION, _VERSION = 0x73757265, 1
+#: Marks a SQLite file as ours ("sure" in ASCII), and the version of its tables: version 1 had no
+#: checksums.
+_APPLICATION, _VERSION = 0x73757265, 2
 _TABLES = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE about (name TEXT PRIMARY KEY, value, checksum TEXT) WITHOUT ROWID;
 CREATE TABLE events (
     number INTEGER PRIMARY KEY,
     time REAL NOT NULL,
     person TEXT NOT NULL,
     kind TEXT NOT NULL,
     item INTEGER,
-    value TEXT NOT NULL
+    value TEXT NOT NULL,
+    checksum TEXT
 );
 """
+_ADD = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+_TELL = "INSERT OR REPLACE INTO about VALUES (?, ?, ?)"
 
 
 class NotSaved(OSError):
@@ -130,32 +135,44 @@ class Store:
         with self._saving(sync=sync) as db:
             first = 1 + db.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()[0]
             added = [event._replace(number=first + i, time=now) for i, event in enumerate(events)]
-            db.executemany(
-                "INSERT INTO events (person, kind, item, value, number, time)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                [(*event[:3], json.dumps(event.value), *event[4:]) for event in added],
-            )
+            rows = [(n, at, *who, json.dumps(value)) for *who, value, n, at in added]
+            db.executemany(_ADD, [(*row, _checksum(*row)) for row in rows])
         return added
 
     def events(self) -> list[Event]:
-        """The whole log, in order."""
-        rows = self._db.execute(
-            "SELECT person, kind, item, value, number, time FROM events ORDER BY number"
-        )
-        return [
-            Event(person, kind, item, json.loads(value), number, at)
-            for person, kind, item, value, number, at in rows
-        ]
+        """The whole log, in order.
+
+        Raises
+        ------
+        FormatError
+            If a byte of it has changed, or an event but the last ones is missing.
+        """
+        found = []
+        for n, (*row, checksum) in enumerate(self._rows("SELECT * FROM events ORDER BY number"), 1):
+            is_whole = row[0] == n and checksum == _checksum(*row)
+            _check.answers.whole(self.path, f"event {n}", is_whole=is_whole)
+            number, at, person, kind, item, value = row
+            found.append(Event(person, kind, item, json.loads(value), number, at))
+        return found
 
     def about(self, name: str) -> Any:
         """A fact about the store, or None."""
-        row = self._db.execute("SELECT value FROM about WHERE name = ?", [name]).fetchone()
-        return None if row is None else row[0]
+        for value, checksum in self._rows("SELECT value, checksum FROM about WHERE name = ?", name):
+            is_whole = checksum == _checksum(name, value)
+            _check.answers.whole(self.path, f"the fact {name!r}", is_whole=is_whole)
+            return value
+        return None
+
+    def _rows(self, query: str, *values: str) -> list[Any]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise _check.answers.damaged(self.path, str(error)) from error
 
     def tell(self, **facts: Any) -> None:
         """Keep facts about the store: numbers, texts or bytes by name."""
         with self._saving() as db:
-            db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", facts.items())
+            db.executemany(_TELL, [(*fact, _checksum(*fact)) for fact in facts.items()])
 
     @contextmanager
     def _saving(self, *, sync: bool = True) -> Iterator[sqlite3.Connection]:
@@ -175,16 +192,26 @@ class Store:
             raise
 
 
+def _checksum(*values: Any) -> str:
+    """A checksum of numbers, texts and bytes, as SQLite returns them."""
+    text = json.dumps(values, default=lambda data: hashlib.sha256(data).hexdigest())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 @contextmanager
 def _connected(path: str) -> Iterator[sqlite3.Connection]:
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise _check.answers.damaged(path, "no bytes")
     # Requests are served by several threads, one at a time.
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         try:
             _prepare(db, path)
-        except sqlite3.OperationalError as error:
-            raise NotSaved(f"{path} must be a file that can be written, got: {error}.") from error
         except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and not _is_corrupt(error):
+                raise NotSaved(
+                    f"{path} must be a file that can be written, got: {error}."
+                ) from error
             raise _check.FormatError(
                 f"{path} must be a store of answers, got a file that SQLite cannot use: {error}."
             ) from error
@@ -209,3 +236,22 @@ def _prepare(db: sqlite3.Connection, path: str) -> None:
         raise _check.FormatError(
             f"{path} must be of version {_VERSION} at most, got {version}. Upgrade surelearn."
         )
+    elif version < _VERSION:
+        _add_checksums(db)
+
+
+def _add_checksums(db: sqlite3.Connection) -> None:
+    """Bring a store of version 1 to version 2, or leave it."""
+    db.execute("BEGIN IMMEDIATE")
+    for table, add in (("events", _ADD), ("about", _TELL)):
+        rows = db.execute(f"SELECT * FROM {table}").fetchall()
+        db.execute(f"ALTER TABLE {table} ADD COLUMN checksum TEXT")
+        db.execute(f"DELETE FROM {table}")
+        db.executemany(add, [(*row, _checksum(*row)) for row in rows])
+    db.execute(f"PRAGMA user_version = {_VERSION}")
+    db.execute("COMMIT")
+
+
+def _is_corrupt(error: sqlite3.Error) -> bool:
+    """Whether it is the content that SQLite cannot use, and not the disk."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
