@@ -232,7 +232,8 @@ def test_commands_do_not_wait_for_what_is_slow_to_import(
     """Importing scikit-learn takes a second, pandas a third of one; scipy.special and the console
     of rich take a tenth of what is left."""
     slow = {"sklearn", "pandas", "rich.console", "scipy.special"}
-    if words.startswith("explain"):  # a normal distribution for each weight
+    # A normal distribution for each weight; the interval of the accuracy.
+    if words.startswith(("explain", "evaluate")):
         slow.remove("scipy.special")
     for name in ("two.sure", "numbers.sure", "test.jsonl"):
         (tmp_path / name).write_bytes((models / name).read_bytes())

@@ -28,7 +28,7 @@ def test_an_evaluation_is_printed() -> None:
     result = run("evaluate", "two.sure", "test.jsonl")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"{expected()}\n"
-    assert result.stdout.startswith("4 rows, 2 classes\n\naccuracy           0.7500 +- 0.2165\n")
+    assert result.stdout.startswith("4 rows, 2 classes\n\naccuracy           0.7500 (95 % ")
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 

@@ -188,6 +188,7 @@ def test_lists_in_memory_and_in_a_source_are_judged_alike(topics, monkeypatch):
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(label=lists)
     plain, of_frame = evaluate(clf, X, lists).to_dict(), evaluate(clf, frame).to_dict()
     assert of_frame.pop("scores") == plain.pop("scores")
+    assert of_frame.pop("accuracy_interval") == pytest.approx(plain.pop("accuracy_interval"))
     assert of_frame == pytest.approx(plain)
     unsure = SureClassifier("pa1", random_state=0).fit(X, lists)
     assert "first order" in evaluate(unsure, frame).no_probabilities

@@ -17,7 +17,7 @@ def example(n_classes=3, unknown=0):
 def test_the_text_of_few_classes():
     lines = str(example(3, 1)).splitlines()
     assert lines[0] == "66 rows, 3 classes"
-    assert "accuracy           0.1818 +- 0.0475" in lines
+    assert "accuracy           0.1818 (95 % interval: 0.0976 to 0.2961)" in lines
     assert "1 label that the model does not know, on 30 rows: new 0." in lines
     assert "         class 0  class 1  class 2" in lines
     assert "new 0          9       10       11" in lines

@@ -10,6 +10,7 @@
 from surelearn.evaluation._chunks import ChunkCounts, ChunkScores, chunk_scores
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._evaluate import evaluate
+from surelearn.evaluation._interval import share_interval
 from surelearn.evaluation._label_scores import LabelScores
 from surelearn.evaluation._rankings import RankingScores, evaluate_ranker, ranking_scores
 from surelearn.evaluation._result import Evaluation
@@ -27,4 +28,5 @@ __all__ = [
     "evaluate_ranker",
     "evaluate_tagger",
     "ranking_scores",
+    "share_interval",
 ]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.estimators.table import Table
 from surelearn.evaluation._comparison import Comparison
+from surelearn.evaluation._interval import in_words, share_interval
 from surelearn.evaluation._looks import Looks, many, rows_of, unknown
 from surelearn.evaluation._result import Counts, OfLabels, Scores
 
@@ -65,6 +66,8 @@ class LabelScores(OfLabels):
         Means over labels that occur in data or predictions.
     accuracy, standard_error : float
         Share of rows with exactly the right labels, and :math:`\sqrt{a (1 - a) / n}`.
+    accuracy_interval : tuple of two float
+        The bounds of the accuracy by `share_interval`, at 95 %.
     hamming_loss : float
         Share of wrong decisions among all pairs of a row and a label.
     log_loss : float or None
@@ -143,6 +146,10 @@ class LabelScores(OfLabels):
         return float(np.sqrt(self.accuracy * (1.0 - self.accuracy) / self.n))
 
     @property
+    def accuracy_interval(self) -> tuple[float, float]:
+        return share_interval(self.n_exact, self.n)
+
+    @property
     def hamming_loss(self) -> float:
         wrong = (self.found + self.support - 2 * self.right).sum()
         return _ratio(wrong, self.n * len(self.labels))
@@ -177,6 +184,7 @@ class LabelScores(OfLabels):
             found[name] = getattr(self, name)
             if name in _ERRORS:
                 found[_ERRORS[name]] = getattr(self, _ERRORS[name])
+        found["accuracy_interval"] = list(self.accuracy_interval)
         if self.no_probabilities:
             found["no_probabilities"] = self.no_probabilities
         found["scores"] = [row._asdict() for row in self.scores]
@@ -206,9 +214,11 @@ class LabelScores(OfLabels):
     def _measured(self) -> Iterator[tuple[str, str]]:
         for name, shown in _MEASURES.items():
             value = getattr(self, name)
-            if value is not None:
-                error = f" +- {getattr(self, _ERRORS[name]):.4f}" if name in _ERRORS else ""
-                yield shown, f"{value:.4f}{error}"
+            if name == "accuracy":
+                yield shown, in_words(value, self.accuracy_interval)
+            elif value is not None:
+                error = getattr(self, _ERRORS[name]) if name in _ERRORS else 0.0
+                yield shown, f"{value:.4f} +- {error:.4f}" if error else f"{value:.4f}"
 
     def _notes(self) -> Iterator[str]:
         if self.no_probabilities:

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from surelearn.estimators.table import word
+from surelearn.evaluation._interval import in_words
 
 if TYPE_CHECKING:
     from surelearn.evaluation._comparison import Comparison
@@ -83,7 +84,7 @@ def rows_of(found: Evaluation | LabelScores) -> str:
 
 def measures(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Names and values of the scores that are single numbers."""
-    yield "accuracy", f"{found.accuracy:.4f} +- {found.standard_error:.4f}"
+    yield "accuracy", in_words(found.accuracy, found.accuracy_interval)
     for name in ("macro F1", "weighted F1", "log loss", "Brier", "calibration error"):
         value = getattr(found, name.lower().replace(" ", "_"))
         if value is not None:

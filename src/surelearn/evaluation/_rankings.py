@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.estimators.margins import check_fitted_ranker
 from surelearn.estimators.sources import opened_groups
+from surelearn.evaluation._interval import in_words, share_interval
 from surelearn.training.stream import StreamProgress
 
 Array = NDArray[np.float64]
@@ -48,6 +49,8 @@ class RankingScores:
         Mean of 1 / the rank of the first relevant candidate.
     standard_error : dict of {str: float}
         The standard error of each of the four means.
+    accuracy_interval : tuple of two float
+        The bounds of the accuracy by `share_interval`, at 95 %.
 
     References
     ----------
@@ -92,6 +95,10 @@ class RankingScores:
     def standard_error(self) -> dict[str, float]:
         return {name: self._error(i) for i, name in enumerate(_NAMES)}
 
+    @property
+    def accuracy_interval(self) -> tuple[float, float]:
+        return share_interval(round(self.sums[2]), self.n)
+
     def _error(self, which: int) -> float:
         if self.n < 2:
             return float("nan")
@@ -122,7 +129,11 @@ class RankingScores:
         bad = f", {self.n_bad:,} skipped as bad" if self.n_bad else ""
         lines = [f"{self.n:,} groups{skipped}{bad}", ""]
         for name, error in self.standard_error.items():
-            lines.append(f"{said[name]:<18} {getattr(self, name):.4f} +- {error:.4f}")
+            value = getattr(self, name)
+            shown = f"{value:.4f} +- {error:.4f}" if error > 0.0 else f"{value:.4f}"
+            if name == "accuracy" and self.n:
+                shown = in_words(value, self.accuracy_interval)
+            lines.append(f"{said[name]:<18} {shown}")
         return "\n".join(lines)
 
     __repr__ = __str__

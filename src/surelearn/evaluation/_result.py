@@ -14,6 +14,7 @@ from surelearn import _check
 from surelearn.estimators.table import Table, word
 from surelearn.evaluation import _looks
 from surelearn.evaluation._comparison import Comparison
+from surelearn.evaluation._interval import share_interval
 from surelearn.probability import Reliability
 
 Array = NDArray[np.float64]
@@ -99,6 +100,8 @@ class Evaluation(OfLabels):
         Number of rows of each true label (row) and predicted class (column).
     accuracy, standard_error : float
         Share of right predictions, and :math:`\sqrt{a (1 - a) / n}`.
+    accuracy_interval : tuple of two float
+        The bounds of the accuracy by `share_interval`, at 95 %.
     precision, recall, f1 : ndarray of shape (n_labels,)
         Scores of each label; 0 if the denominator is 0.
     support : ndarray of shape (n_labels,)
@@ -178,6 +181,10 @@ class Evaluation(OfLabels):
         return float(np.sqrt(self.accuracy * (1.0 - self.accuracy) / self.n))
 
     @property
+    def accuracy_interval(self) -> tuple[float, float]:
+        return share_interval(int(self._right.sum()), self.n)
+
+    @property
     def weighted_f1(self) -> float:
         return float(np.average(self.f1, weights=self.support))
 
@@ -226,6 +233,7 @@ class Evaluation(OfLabels):
         names = ("n", "n_bad", "accuracy", "standard_error", "macro_f1", "weighted_f1", "log_loss",
                  "brier", "calibration_error")  # fmt: skip
         found = {name: getattr(self, name) for name in names}
+        found["accuracy_interval"] = list(self.accuracy_interval)
         if self.no_probabilities:
             found["no_probabilities"] = self.no_probabilities
         found["scores"] = [row._asdict() for row in self.scores]
