@@ -23,7 +23,8 @@ from surelearn.models.structured import (
 
 def model():
     layout = SimpleNamespace(covariance="diagonal", dtype="float32")
-    return SimpleNamespace(mistakes=[], updates=0, layout=layout, projection="precision")
+    counts = {"mistakes": [], "updates": 0, "records_learnt": 0}
+    return SimpleNamespace(**counts, layout=layout, projection="precision")
 
 
 def learner(stop_at=None, error_at=None):
@@ -64,7 +65,7 @@ def test_an_interrupted_pass_counts_what_was_learnt():
     own = model()
     with pytest.raises(KeyboardInterrupt):
         learn_in_turns(own, 7, learner(error_at=3), name=lambda i: (i, i), unit="group")
-    assert (own.mistakes, own.updates) == ([3], 1)
+    assert (own.mistakes, own.updates, own.records_learnt) == ([3], 1, 3)
 
 
 def test_structures_of_weight_zero_are_left_out_and_the_others_keep_their_numbers():

@@ -228,12 +228,11 @@ class BatchClassifier(RowInput, BatchEstimator[RowModel]):
             counts = np.bincount(np.searchsorted(known, batch.y), minlength=len(known))
             put_model(shell, replace(model, counts=model.counts + counts))
             self._adopt(shell)
+            self._remember(batch)
         else:
             batch = _rebalanced(settings, model, batch)
             problem = Problem.of(model, batch, is_new=is_new)
             self._learn(settings, problem, self._updater(settings, problem), shell)
-        if not is_new:
-            self._meet_names(X, batch.numbers)
         return self
 
     def _learn(
@@ -244,6 +243,7 @@ class BatchClassifier(RowInput, BatchEstimator[RowModel]):
         def take(solution: Solution) -> None:
             put_model(shell, problem.solved(solution.w, settings.solver.threads))
             self._adopt(shell)
+            self._remember(problem.batch)
 
         self._minimise(solve, take, settings.solver.max_iter)
 

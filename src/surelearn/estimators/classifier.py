@@ -291,7 +291,7 @@ class SureClassifier(RowEstimator):
             Where the input is refused, the model is as it was. Where one row's update would leave
             no usable model, the rows before it are kept and the error names it.
         """
-        is_new, settings = self._fresh, self._settings_for()
+        settings = self._settings_for()
         shell, batch = self._read(X, y, sample_weight)
         many, is_sparse = batch.starts is not None, batch.is_sparse
         model = self._present(settings, shell.n_features_in_, is_sparse=is_sparse, many=many)
@@ -305,8 +305,5 @@ class SureClassifier(RowEstimator):
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
         if batch.size or classes is not None:
-            self._adopt(shell)
-            if not is_new:
-                self._meet_names(X, batch.numbers)
-            self._absorb(model, settings, batch)
+            self._go_on(shell, model, settings, batch)
         return self

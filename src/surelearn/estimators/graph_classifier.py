@@ -229,7 +229,8 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
         block = LabelledGraphs.of(X, y, sample_weight)
         declared = None if classes is None else as_labels(classes, "classes")
         if block.size or declared is not None:
-            GraphLearner(settings, model, declared=declared, watch=self._publish).learn(block)
+            with self._keeping():
+                GraphLearner(settings, model, declared=declared, watch=self._publish).learn(block)
         return self
 
     def _publish(self, model: GraphModel) -> None:

@@ -35,6 +35,9 @@ _DICTS = (dict, Mapping)
 #: How many weights `explain` lists for a model.
 _TOP = 20
 
+#: A row, its number of features, whether it is sparse, and the names in it of a text to learn.
+OneRow = tuple[_core.Rows, int, bool, _core.Names | None]
+
 
 class Linear(Estimator[RowModel]):
     """A linear classifier: its fitted attributes and the checks of its input."""
@@ -144,22 +147,13 @@ class Linear(Estimator[RowModel]):
         """Whether rows are dicts with hashed names."""
         return "_names" in self.__dict__
 
-    def _meet_names(self, X: Any, numbers: NDArray[np.int64] | None = None) -> None:
-        """Remember the names in learnt rows; `numbers` selects some of them."""
-        names = self.__dict__.get("_names")
-        dicts = None if names is None else dicts_in(X)
-        if names is not None and dicts is not None:
-            names.meet(dicts if numbers is None else [dicts[i] for i in numbers.tolist()])
-
     def _rows(self, X: Any) -> _core.Rows:
         rows = rows_of(self._validated(X, reset=False))
         _check.sound_rows(rows.fault)
         return rows
 
-    def _one(
-        self, x: Any, name: str = "x", *, learning: bool = False
-    ) -> tuple[_core.Rows, int, bool]:
-        """One row in any form, its number of features, and whether it is sparse.
+    def _one(self, x: Any, name: str = "x", *, learning: bool = False) -> OneRow:
+        """One row in any form.
 
         It skips scikit-learn's checks, which take longer than learning the row.
         """
@@ -181,7 +175,7 @@ class Linear(Estimator[RowModel]):
             _check.n_features(n_features if known is None else known, n_features, name)
             rows = rows_of(row if row.dtype.char in "fd" else row.astype(np.float64))
         _check.sound_rows(rows.fault, name)
-        return rows, n_features, is_sparse
+        return rows, n_features, is_sparse, None
 
     def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The checked non-zero features and values of one row in any form."""

@@ -77,7 +77,7 @@ class ManyLabels(RuleScored[RowModel], ProbabilisticLinear):
         asked = self._scorer() if self._fitted().many_labels else None
         if not isinstance(asked, LabelScorer):
             return super().predict_one(x)
-        row, _, _ = self._one(x)
+        row, *_ = self._one(x)
         return label_lists(asked.has(row), asked.model.classes)[0]
 
     def choose_thresholds(self, X: Any, y: Any, *, average: str = "micro") -> Self:

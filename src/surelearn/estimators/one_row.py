@@ -12,6 +12,7 @@ from scipy import sparse
 from surelearn import _check, _core
 from surelearn.estimators.feature_names import FeatureNames
 from surelearn.estimators.labels import RowLabels, row_labels
+from surelearn.estimators.linear import OneRow
 from surelearn.estimators.many_labels import ManyLabels
 from surelearn.estimators.row_input import RowInput
 from surelearn.estimators.sharded import settings_of
@@ -41,24 +42,38 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
             labels; in a model of an indicator matrix they are the numbers of its columns.
         sample_weight : float, optional
         """
+        if not self._fresh:
+            self._learn_one(x, y, sample_weight)
+            return self
+        shell = self._shell()
+        if shell._learn_one(x, y, sample_weight):
+            self._adopt(shell)
+        return self
+
+    def _learn_one(self, x: Any, y: Any, sample_weight: float | None) -> bool:
+        """Learn one row; returns whether it has been learnt, rather than left out."""
         is_first = "n_features_in_" not in self.__dict__
-        rows, n_features, is_sparse = self._one(x, learning=True)
+        row = rows, n_features, is_sparse, _ = self._one(x, learning=True)
         weight = 1.0
         if sample_weight is not None:
             weight = _check.number("sample_weight", sample_weight, "[0, inf)", low=0.0)
         if weight == 0.0:
-            return self
+            return False
         method = self._kept_method()
         place = None if method is None else _place_of(self._model, y)
         if method is not None and place is not None:
             self._learn_row(method, rows, place, weight)
         elif not self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight):
-            return self
+            return False
         if is_first and isinstance(x, Mapping):
             self._names = FeatureNames()
+        self._remember_one(x, row)
+        return True
+
+    def _remember_one(self, x: Any, row: OneRow) -> None:
+        """Remember the names in a row, now that it is learnt."""
         if self._reads_by_names:
             self._names.meet([x])
-        return self
 
     def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
         self._model.learn_row(method, row, place, weight)
@@ -110,7 +125,8 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
         if self._fresh:
             self._keep_form(labels)
         batch = RowBatch(row, None, labels.y, weights, starts=labels.starts)
-        self._absorb(model.with_classes(known), settings, batch)
+        with self._keeping():
+            self._absorb(model.with_classes(known), settings, batch)
         if settings.can_be_kept and self._model.weights is not None:
             method = self._model.core_method(settings.method)
             self._kept = (list(params), list(params.values()), method, self._model.layout)
@@ -135,6 +151,18 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
             return None
         values = map(self.__dict__.get, kept[0])
         return kept[2] if all(map(operator.is_, values, kept[1])) else None
+
+    def _go_on(self, shell: Self, model: RowModel, settings: RowSettings, batch: RowBatch) -> None:
+        """Learn a batch that a shell has read, and remember the names in the rows learnt."""
+        learnt = self._n_learnt
+        with self._keeping():
+            self._adopt(shell)
+            try:
+                self._absorb(model, settings, batch)
+            except BaseException:
+                self._remember(batch, self._n_learnt - learnt)
+                raise
+        self._remember(batch)
 
     def _absorb(self, model: RowModel, settings: RowSettings, batch: RowBatch) -> None:
         """Learn a batch that may have new classes."""

@@ -219,7 +219,7 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
     def predict_one(self, x: Any) -> Any:
         """The label of one row: an array, a sparse row or a dict of {feature: value}."""
         model = self._fitted()
-        row, _, _ = self._one(x)
+        row, *_ = self._one(x)
         if model.weights is None:
             return model.classes[_check.only_class(model.classes)]
         if model.code is None:
@@ -237,7 +237,7 @@ class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
             In the order of ``classes_``. If only one class is known, its probability is 1.
         """
         asked = self._scorer()
-        row, _, _ = self._one(x)
+        row, *_ = self._one(x)
         labels = asked.model.classes.tolist()
         if asked.model.weights is None and not asked.model.many_labels:
             return {labels[_check.only_class(asked.model.classes)]: 1.0}

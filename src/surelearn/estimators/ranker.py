@@ -252,9 +252,10 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             settings.check_fits(model)
         labels = GroupLabels(y, cost, group, qid, sample_weight)
         block = labelled_groups(shell, X, labels, reset=model is None)
-        self._adopt(shell)
-        if block.size:
-            RankTrainable(settings, self._own_reader(), model, watch=self._publish).learn(block)
+        if block.has_weight.any():
+            with self._keeping():
+                self._adopt(shell)
+                RankTrainable(settings, self._own_reader(), model, watch=self._publish).learn(block)
         return self
 
     def _publish(self, model: RankModel) -> None:

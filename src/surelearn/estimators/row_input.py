@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
+from surelearn.estimators.feature_names import dicts_in
 from surelearn.estimators.labels import RowLabels, as_labels, row_labels
 from surelearn.estimators.probabilistic import TEMPERATURE, ProbabilisticLinear
 from surelearn.estimators.readers import NumberReader
@@ -50,17 +51,28 @@ class RowInput(ProbabilisticLinear):
     def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
-        rows = self._validated(X, reset=reset, learning=True)
+        rows, named = self._rows_to_learn(X, reset=reset)
         labels = self._labels(y, reset=reset)
-        batch = labelled_batch(rows, labels, class_weight, sample_weight)
-        if reset:
-            self._meet_names(X, batch.numbers)
-        return batch
+        return labelled_batch(rows, labels, class_weight, sample_weight)._replace(named=named)
+
+    def _rows_to_learn(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
+        """The rows of X, and where the names in them are, for `_remember`."""
+        return self._validated(X, reset=reset, learning=True), dicts_in(X)
+
+    def _remember(self, batch: RowBatch, n: int | None = None) -> None:
+        """Remember the names in the first n rows of a batch, now that these are learnt."""
+        names, dicts = self.__dict__.get("_names"), batch.named
+        if names is not None and dicts is not None:
+            if batch.numbers is not None:
+                dicts = [dicts[i] for i in batch.numbers.tolist()]
+            names.meet(dicts[:n])
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
         """All rows that there are, and their classes."""
         check_class_weight(self.class_weight, y)
-        return balanced_batch(self._batch(X, y, sample_weight, reset=True), self.class_weight, who)
+        batch = self._batch(X, y, sample_weight, reset=True)
+        self._remember(batch)
+        return balanced_batch(batch, self.class_weight, who)
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
@@ -180,7 +192,9 @@ def reader_of(estimator: RowInput) -> Any:
 
 def batch_of(estimator: RowInput, X: Any, y: Any, sample_weight: Any) -> RowBatch:
     """Checked rows; `estimator` reads them as its first."""
-    return estimator._batch(X, y, sample_weight, reset=True)
+    batch = estimator._batch(X, y, sample_weight, reset=True)
+    estimator._remember(batch)
+    return batch
 
 
 def whole_batch(

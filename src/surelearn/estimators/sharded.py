@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from surelearn.estimators.checks import random_numbers
@@ -16,6 +18,7 @@ class Projected(LearntByRule, Protocol):
     """A model learnt by a rule whose updates are projected on the diagonal."""
 
     projection: str
+    records_learnt: int
 
 
 M = TypeVar("M", bound=Projected)
@@ -29,6 +32,21 @@ class Sharded(OnlineEstimator[M]):
     @property
     def projection_(self) -> str:
         return self._attribute("projection_").projection
+
+    @property
+    def _n_learnt(self) -> int:
+        return 0 if self._fresh else self._model.records_learnt
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Learning that raises in this context before a record is learnt changes nothing."""
+        before, learnt = self._shell(), self._n_learnt
+        try:
+            yield
+        except BaseException:  # includes Ctrl-C
+            if self._n_learnt == learnt:
+                self._adopt(before)
+            raise
 
     @abstractmethod
     def _settings_for(self, **instead: Any) -> Any:

@@ -224,7 +224,10 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         block = LabelledSequences.of(X, y, sample_weight)
         declared = None if classes is None else as_labels(classes, "classes")
         if block.size or declared is not None:
-            SequenceTrainable(settings, model, declared=declared, watch=self._publish).learn(block)
+            with self._keeping():
+                SequenceTrainable(settings, model, declared=declared, watch=self._publish).learn(
+                    block
+                )
         return self
 
     def _publish(self, model: SequenceModel) -> None:

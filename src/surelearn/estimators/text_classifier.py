@@ -14,6 +14,7 @@ from surelearn.estimators.classifier import SureClassifier
 from surelearn.estimators.explanation import Explanation, Top, touched
 from surelearn.estimators.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.estimators.labels import RowLabels
+from surelearn.estimators.linear import OneRow
 from surelearn.estimators.readers import TextReader
 from surelearn.estimators.row_estimator import ShardRows, shard_of
 from surelearn.estimators.row_input import check_class_weight
@@ -337,9 +338,9 @@ temperature_
             params["n_features"] = _PLACES if single else _PLACES_OF_NGRAMS
         return params
 
-    def _reading(self, *, learning: bool = False) -> NativeVectorizer:
-        """The vectorizer that was fitted; without names for texts that are not learnt."""
-        if learning or not self.vectorizer_.keep_names:
+    def _reading(self) -> NativeVectorizer:
+        """The vectorizer that was fitted, without names: of texts that are not learnt."""
+        if not self.vectorizer_.keep_names:
             return self.vectorizer_
         reader = self.__dict__.get("_reader")
         if reader is None:
@@ -394,24 +395,48 @@ temperature_
         """Texts as rows of hashed words."""
         if reset:
             self._make_vectorizer()
-        elif learning:
-            self._check_settings()
-        vectorizer = self._reading(learning=learning)
+        vectorizer = self.vectorizer_ if learning else self._reading()
         vectorizer.n_jobs = self.n_jobs
         rows = vectorizer.unweighed(X) if learning else vectorizer.transform(X)
         _check.some_rows(rows.shape[0])
         return sparse.csr_matrix(rows)
 
-    def _one(
-        self, x: Any, name: str = "x", *, learning: bool = False
-    ) -> tuple[_core.Rows, int, bool]:
+    def _rows_to_learn(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
+        """Rows, and the texts with the words in them; a new vectorizer has met these already."""
+        if reset:
+            return self._validated(X, reset=True, learning=True), (X, None)
+        self._check_settings()
+        self.vectorizer_.n_jobs = self.n_jobs
+        rows, words = self.vectorizer_.unweighed_apart(X)
+        _check.some_rows(rows.shape[0])
+        return rows, (X, words)
+
+    def _remember(self, batch: RowBatch, n: int | None = None) -> None:
+        texts, words = batch.named
+        if n is not None and n < batch.size:
+            if words is None:
+                self.vectorizer_.forget_names()
+            words = self.vectorizer_.unweighed_apart(taken(texts, slice(0, n)))[1]
+        for met in words or ():
+            self.vectorizer_.meet_names(met)
+
+    def _one(self, x: Any, name: str = "x", *, learning: bool = False) -> OneRow:
         text = _check.one_text(name, x)
-        if self._fresh and learning:
-            self._validated([text], reset=True, learning=True)
-        reading = self._reading(learning=learning)
-        hashed = reading.unweighed_one(text) if learning else reading.transform_one(text)
+        words = None
+        if learning:
+            if self._fresh:
+                self._make_vectorizer()
+                self.vectorizer_.check_settings([])
+            hashed, words = self.vectorizer_.unweighed_one_apart(text)
+        else:
+            hashed = self._reading().transform_one(text)
         rows = _core.Rows.csr(*hashed, self.vectorizer_.n_features)
-        return rows, self.vectorizer_.n_features, True
+        return rows, self.vectorizer_.n_features, True, words
+
+    def _remember_one(self, x: Any, row: OneRow) -> None:
+        words = row[3]
+        if words is not None:
+            self.vectorizer_.meet_names(words)
 
     def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
         if not self.vectorizer_.idf:

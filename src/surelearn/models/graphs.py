@@ -119,6 +119,7 @@ class GraphModel:
     weights: Diagonal | None = None  # None: no label is known
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
+    records_learnt: int = 0  # since the model was made or loaded, in all passes
 
     @property
     def first(self) -> int:

@@ -95,6 +95,7 @@ class Learnt(Protocol):
 
     mistakes: list[int]  # wrong predictions before the update, one entry per pass
     updates: int
+    records_learnt: int  # since the model was made or loaded, in all passes
 
     def copy(self) -> Self:
         """An independent copy: training it does not change this model."""

@@ -94,10 +94,15 @@ class RankTrainable:
         if number == 1:
             model.skipped += block.n_skipped
         self._publish(model)
-        settings = self.settings
-        model.learn(
-            settings.method, block, all_right=settings.all_right, order=order, report=report
-        )
+        settings, learnt = self.settings, model.records_learnt
+        try:
+            model.learn(
+                settings.method, block, all_right=settings.all_right, order=order, report=report
+            )
+        except BaseException:
+            if number == 1:
+                model.skipped -= _skipped_after(block, order, model.records_learnt - learnt)
+            raise
         return block
 
     def _publish(self, model: RankModel) -> None:
@@ -139,6 +144,15 @@ class RankTrainable:
         ends = groups.bounds[1:][groups.tells]
         least = [groups.cost[a:b].min() for a, b in zip(starts, ends, strict=True)]
         return np.asarray(groups.cost[best] == least, dtype=bool)
+
+
+def _skipped_after(block: GroupBlock, order: Order, learnt: int) -> int:
+    """How many groups are skipped after the first ones, which have been learnt."""
+    places = block.to_learn(order)[learnt:]
+    if not len(places):
+        return 0
+    skips = block.has_weight & ~block.tells
+    return int(np.count_nonzero((skips if order is None else skips[order])[places[0] :]))
 
 
 def _block(features: Features, bounds: Any, cost: Any, weight: Any) -> GroupBlock:

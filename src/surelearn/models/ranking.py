@@ -55,8 +55,13 @@ class GroupBlock(NamedTuple):
 
     @property
     def n_skipped(self) -> int:
-        """Groups without a right and a wrong candidate."""
-        return int(np.count_nonzero(~self.tells))
+        """Groups without a right and a wrong candidate, that have a weight."""
+        return int(np.count_nonzero(self.has_weight & ~self.tells))
+
+    @property
+    def has_weight(self) -> NDArray[np.bool_]:
+        """Of each group, whether its weight is not 0."""
+        return np.ones(self.size, bool) if self.weight is None else self.weight > 0
 
     @classmethod
     def of(
@@ -84,7 +89,7 @@ class GroupBlock(NamedTuple):
 
     def to_learn(self, order: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """The places in `order` of the groups that can be learnt: they tell, and have a weight."""
-        usable = self.tells if self.weight is None else self.tells & (self.weight > 0)
+        usable = self.tells & self.has_weight
         return np.flatnonzero(usable if order is None else usable[order])
 
 
@@ -124,6 +129,7 @@ class RankModel:
     skipped: int = 0
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
+    records_learnt: int = 0  # since the model was made or loaded, in all passes
 
     def copy(self) -> RankModel:
         """An independent copy: training it does not change this model."""

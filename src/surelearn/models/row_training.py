@@ -353,13 +353,13 @@ class RowTrainable:
         self, rows: _core.Rows, model: RowModel | None, *, counting: bool
     ) -> Iterator[_core.Rows]:
         """Rows to learn in this context by `model`; those that are not learnt are not counted."""
-        before = 0 if model is None else model.rows_learnt
+        before = 0 if model is None else model.records_learnt
         weighed = self.reader.weighed(rows, counting=counting)
         try:
             yield weighed
         except BaseException:
             if counting:
-                learnt = before if self.model is None else self.model.rows_learnt
+                learnt = before if self.model is None else self.model.records_learnt
                 self.reader.forget(rows, learnt - before)
             raise
 

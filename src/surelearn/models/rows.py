@@ -47,6 +47,7 @@ class RowBatch(NamedTuple):
     numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
     starts: NDArray[np.int64] | None = None  # where the many labels of each row start, and the end
     columns: NDArray[Any] | None = None  # labels of an indicator matrix, which rows need not have
+    named: Any = None  # where the names in the rows are, for those who remember them once learnt
 
     @property
     def is_sparse(self) -> bool:
@@ -101,6 +102,8 @@ class ClassModel:
 
     def add(self, tally: Tally) -> None:
         """Count mistakes and updates."""
+        if not tally.rows:
+            return
         if not self.mistakes:
             self.mistakes.append(0)
         self.mistakes[-1] += tally.mistakes
@@ -133,7 +136,7 @@ class RowModel(ClassModel):
         How three or more classes are learnt; ``"labels"``: a row has any number of labels.
     code : Code or None
         The code of the classes; None if they are learnt together or fewer than three.
-    rows_learnt : int
+    records_learnt : int
         Rows learnt since the model was made or loaded, in all passes.
     """
 
@@ -147,7 +150,7 @@ class RowModel(ClassModel):
     updates: int = 0
     multiclass: reductions.Multiclass = "joint"
     code: Code | None = None
-    rows_learnt: int = 0
+    records_learnt: int = 0
 
     @cached_property
     def _all_known(self) -> NDArray[np.uint8]:
@@ -352,7 +355,7 @@ class RowModel(ClassModel):
         if stopped:
             raise refused(self, 0, 0, exact=method.scheme.exact)
         self.add(tally)
-        self.rows_learnt += 1
+        self.records_learnt += 1
         self.counts[place] += 1
 
     def _learn_coded_row(
@@ -372,7 +375,7 @@ class RowModel(ClassModel):
         if targets.starts is not None:
             _, rows = spans_of(targets.starts, rows)
         self.count_rows(targets.y[rows])
-        self.rows_learnt += learnt.rows
+        self.records_learnt += learnt.rows
         self.add(learnt)
 
     def absorb(

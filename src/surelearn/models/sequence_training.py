@@ -93,13 +93,39 @@ class SequenceTrainable:
         starts_pass: bool = False,
         report: Report | None = None,
     ) -> EncodedSequences:
+        before = self.model
+        known = (0, 0) if before is None else before.features.n_names
         encoded = self.meet(block) if isinstance(block, LabelledSequences) else block
         model = self.model
         assert model is not None
+        learnt = model.records_learnt
         if starts_pass:
             model.mistakes.append(0)
-        model.learn(self.settings.method, encoded.batch(model), order=order, report=report)
+        try:
+            model.learn(self.settings.method, encoded.batch(model), order=order, report=report)
+        except BaseException:
+            if isinstance(block, LabelledSequences):
+                learnt = model.records_learnt - learnt
+                self._forget(before, encoded.sequences.part(0, learnt), known)
+            raise
         return encoded
+
+    def _forget(
+        self, before: SequenceModel | None, learnt: Sequences, known: tuple[int, int]
+    ) -> None:
+        """Drop the names of features that are only in sequences that were not learnt."""
+        model = self.model
+        assert model is not None
+        with model.lock:
+            tables = learnt.X, learnt.pairs
+            met = (0 if table is None else table.indices.max(initial=-1) + 1 for table in tables)
+            model.features.keep(*map(max, known, map(int, met)))
+            if len(learnt.bounds) > 1:
+                self.model = model.fitting(model.classes)
+            else:
+                self.model = before
+            if self.model is not None and self._watch is not None:
+                self._watch(self.model)
 
     def meet(self, block: LabelledSequences) -> EncodedSequences:
         """Register the labels and features of a block, and encode it."""

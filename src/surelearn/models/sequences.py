@@ -90,6 +90,7 @@ class SequenceModel:
     weights: Diagonal | None = None  # None: no label is known
     mistakes: list[int] = field(default_factory=list)
     updates: int = 0
+    records_learnt: int = 0  # since the model was made or loaded, in all passes
     lock: _core.Lock = field(default_factory=_core.Lock, compare=False, repr=False)
 
     @property
@@ -121,7 +122,7 @@ class SequenceModel:
             return Diagonal(other.layout, len(other.classes), self.initial_variance)
         places = known_places(self.classes, other.classes)
         tokens = np.arange(min(room, self.layout.n_features - self.first))
-        rows = self.rows_for(other, places, tokens, np.arange(self.n_pairs))
+        rows = self.rows_for(other, places, tokens, np.arange(min(self.n_pairs, other.n_pairs)))
         return self.weights.with_features(rows).with_columns(places.tolist())
 
     def rows_for(

@@ -73,7 +73,7 @@ def learn_in_turns(
     Parameters
     ----------
     model : SequenceModel, GraphModel or RankModel
-        Its mistakes and updates are counted, also if the pass is interrupted.
+        What is learnt is counted, also if the pass is interrupted.
     size : int
         Number of structures to learn.
     learn : function
@@ -86,8 +86,6 @@ def learn_in_turns(
         The word for a structure.
     report : function, optional
     """
-    if not model.mistakes:
-        model.mistakes.append(0)
     done, learnt, stopped = np.zeros(3, np.uint64), 0, False
     try:
         while learnt < size and not stopped:
@@ -97,8 +95,12 @@ def learn_in_turns(
             if report is not None:
                 report(Tally(*done.tolist()))
     finally:
-        model.mistakes[-1] += int(done[1])
+        if done[0]:
+            if not model.mistakes:
+                model.mistakes.append(0)
+            model.mistakes[-1] += int(done[1])
         model.updates += int(done[2])
+        model.records_learnt += int(done[0])
     if stopped:
         number, before = name(learnt)
         raise refused(model, number, before, exact=False, unit=unit)

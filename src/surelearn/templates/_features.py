@@ -144,13 +144,22 @@ class TokenFeatures:
     @contextmanager
     def forgetting(self) -> Iterator[None]:
         """Drop the names that were added inside this context if it raises."""
-        known = len(self._names), len(self._pair_names)
+        known = self.n_names
         try:
             yield
         except BaseException:  # includes Ctrl-C
-            self._names = _first(self._names, known[0])
-            self._pair_names = _first(self._pair_names, known[1])
+            self.keep(*known)
             raise
+
+    @property
+    def n_names(self) -> tuple[int, int]:
+        """The number of names so far, of tokens and of pairs."""
+        return len(self._names), len(self._pair_names)
+
+    def keep(self, n_names: int, n_pair_names: int) -> None:
+        """Drop all but the first names."""
+        self._names = _first(self._names, min(n_names, len(self._names)))
+        self._pair_names = _first(self._pair_names, n_pair_names)
 
     @property
     def n_features(self) -> int:

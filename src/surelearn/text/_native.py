@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import pairwise
 from threading import RLock
 from typing import Any
 
@@ -111,10 +113,37 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         made = None if hasher is None else self._texts(texts)
         if hasher is None or made is None:
             return self._by_scikit_learn(texts)
-        threads = 1 if self.n_jobs is None else _check.threads("n_jobs", self.n_jobs)
-        starts, features, values = self._hashed(hasher, made, texts, threads=threads)
+        starts, features, values = self._hashed(hasher, made, texts, threads=self._threads())
         shape = (len(texts), self.n_features)
         return sparse.csr_matrix((values, features, starts), shape=shape)
+
+    def unweighed_apart(self, X: Any) -> tuple[Any, list[_core.Names]]:
+        """The rows of `unweighed`, and the names in them, each part of which is for `meet_names`.
+
+        The rows are in float32.
+        """
+        self.check_settings(X)
+        if not self.keep_names:
+            return self.unweighed(X), []
+        texts = sources_of(X)
+        parts = self._apart(texts, min(self._threads(), len(texts)))
+        tables = [
+            sparse.csr_matrix((values, features, starts), (len(starts) - 1, self.n_features))
+            for (starts, features, values), _ in parts
+        ]
+        rows = tables[0] if len(tables) == 1 else sparse.vstack(tables, format="csr")
+        return rows, [names for _, names in parts if names is not None]
+
+    def _apart(self, texts: Any, threads: int) -> list[Any]:
+        """The results of `transform_apart` for stretches of texts, one in each thread."""
+        if threads > 1:
+            from concurrent.futures import ThreadPoolExecutor  # slow to import
+
+            ends = [len(texts) * i // threads for i in range(threads + 1)]
+            stretches = [texts[begin:end] for begin, end in pairwise(ends)]
+            with ThreadPoolExecutor(threads) as pool, suppress(TypeError, ValueError):
+                return list(pool.map(self._hashed_apart, stretches))
+        return [self._hashed_apart(texts)]  # an error has the number of the text among all
 
     def transform_apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
         """Rows in float32 as (starts, features, values), and the names in them; not weighed.
@@ -122,7 +151,9 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         Pass the names to `meet_names` in the order of the texts: threads may run ahead in any
         order. The settings must have been checked.
         """
-        texts = sources_of(X)
+        return self._hashed_apart(sources_of(X))
+
+    def _hashed_apart(self, texts: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
         hasher = self._hasher()
         made = None if hasher is None or len(texts) == 0 else self._texts(texts)
         if hasher is None or made is None:
@@ -131,6 +162,14 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         starts, features, values, failed, names = hasher.transform_apart(made)
         self._refuse_surrogates(texts, failed)
         return (narrow(starts), features, values), names
+
+    def _threads(self) -> int:
+        return 1 if self.n_jobs is None else _check.threads("n_jobs", self.n_jobs)
+
+    def forget_names(self) -> None:
+        """Drop all names."""
+        none = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        self.restore_names(*none, np.zeros(0, np.uint8))
 
     def meet_names(self, names: _core.Names) -> None:
         """Store names of `transform_apart`, for features that have none yet."""
@@ -146,13 +185,27 @@ class NativeVectorizer(DocumentCounter, Parametrized):
 
     def unweighed_one(self, text: str) -> SparseRow:
         """The same before it is weighed by `idf`, if it is."""
-        hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
-        plain = text.isascii() and len(text) <= _LONGEST and not callable(self.strip_accents)
-        made = _core.texts_of([text], bool(self.lowercase)) if plain else self._texts([text])
+        hasher, made = self._made_of(text)
         if hasher is None or made is None:
             X = self._by_scikit_learn([text])
             return X.indptr, X.indices, X.data
         return self._hashed(hasher, made, [text])
+
+    def unweighed_one_apart(self, text: str) -> tuple[SparseRow, _core.Names | None]:
+        """The same in float32, and the names in the text, if they are kept, for `meet_names`."""
+        hasher, made = self._made_of(text)
+        if hasher is None or made is None or not self.keep_names:
+            return self.unweighed_one(text), None
+        starts, features, values, failed, names = hasher.transform_apart(made)
+        self._refuse_surrogates([text], failed)
+        return (narrow(starts), features, values), names
+
+    def _made_of(self, text: str) -> tuple[_core.Hasher | None, _core.Texts | None]:
+        """The hasher and the text for it, where the core hashes it."""
+        hasher = self._kept[1] if "_kept" in self.__dict__ else self._hasher()
+        plain = text.isascii() and len(text) <= _LONGEST and not callable(self.strip_accents)
+        made = _core.texts_of([text], bool(self.lowercase)) if plain else self._texts([text])
+        return hasher, made
 
     def _hashed(
         self, hasher: _core.Hasher, made: _core.Texts, sources: Any, *, threads: int = 1

@@ -23,7 +23,9 @@ class ArrowTexts:
     def __len__(self) -> int:
         return len(self._array)
 
-    def __getitem__(self, i: int) -> str:
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return ArrowTexts(self._array[i])
         text: str = self._array[i].as_py()
         return text
 
