@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,8 @@ from surelearn.constraints import Exact, Parallel, Sequential
 from surelearn.probability import label_probabilities
 from surelearn.text import HashingVectorizer
 
-SUMS = Path(__file__).parent / "data" / "bits.json"
+ROOT = Path(__file__).parents[1]
+SUMS = ROOT / "tests" / "data" / "bits.json"
 
 #: Parameters that the sums were taken with; others are defaults that have not changed since.
 PINNED = {
@@ -186,3 +189,36 @@ def test_the_core_takes_no_rounded_function_from_the_c_library():
     }
     assert "sqrt" in taken  # which rounds once, everywhere alike
     assert not taken & rounded
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have one path")
+def test_bits_do_not_depend_on_avx2():
+    """The same sums with the wide loops switched off, as on a processor without AVX2."""
+    env = os.environ | {"SURELEARN_WIDE": "0"}
+    code = "import pytest, surelearn._core as core; exit(core.is_wide() or pytest.main())"
+    command = [sys.executable, "-c", code]
+    chosen = ["-q", "-p", "no:cacheprovider", "-k", "bits and not avx2", __file__]
+    done = subprocess.run([*command, *chosen], env=env, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have one path")
+def test_only_wide_loops_hold_instructions_of_avx2():
+    """The linker may take a shared function from any object: none may need a newer processor."""
+    objects = sorted(ROOT.glob("build/cp*/CMakeFiles/_core.dir/cpp/bind/*.o"))
+    if not objects:
+        pytest.skip("the core was not built here")
+    wide = 0
+    for path in objects:
+        command = ["objdump", "--disassemble", "--no-show-raw-insn", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        function = ""
+        for line in done.stdout.splitlines():
+            if line.endswith(">:"):
+                function = line.partition("<")[2]
+            elif "%ymm" in line or "\tv" in line:
+                assert "8run_wide" in function, f"{path.name}: {function} {line.strip()}"
+                wide += 1
+    assert wide > 1000

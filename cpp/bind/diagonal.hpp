@@ -139,13 +139,12 @@ void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
     {
         const nb::gil_scoped_release release;
         const auto lock = model.guard.write();
-        std::visit(
-            [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
-                Sweep<T, Index, Value>(model.weights, learners, matrix, targets, tallies, begin,
-                                       end)
-                    .run(end);
-            },
-            rows.matrix);
+        with_matrix<Diagonal<T>>(rows,
+                                 [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+                                     Sweep<T, Index, Value> sweep(model.weights, learners, matrix,
+                                                                  targets, tallies, begin, end);
+                                     sweep.run(end);
+                                 });
     }
     for (std::size_t b = 0; b < B; ++b) {
         const std::array lane{tallies[b].mistakes, tallies[b].updates, tallies[b].stopped};

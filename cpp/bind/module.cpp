@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     // not be followed by a list of them.
     nanobind::set_leak_warnings(false);
     m.doc() = "The native core of surelearn. Trusts its caller; checks are in surelearn._check.";
+    m.def("is_wide", &surelearn::is_wide, "Whether loops run with AVX2.");
     surelearn::bind::bind_rows(m);
     surelearn::bind::bind_rules(m);
     surelearn::bind::bind_constraints(m);

@@ -74,6 +74,19 @@ void check_width(const Model<W>& model, const Rows& rows) {
     if (width != model.shape().n_features) throw nb::value_error("rows do not fit the weights");
 }
 
+/// f(matrix) with the rows of a caller. Only diagonal weights of floats, where values of rows take
+/// their share of the time, have code for rows of floats; the others convert them.
+template <Weights W, class F>
+auto with_matrix(const Rows& rows, const F& f) {
+    constexpr bool as_floats = !W::touches_all_weights && sizeof(typename W::Number) == 4;
+    if constexpr (as_floats) {
+        return std::visit(f, rows.matrix);
+    } else {
+        using Doubles = Matrix<std::int32_t, double>;
+        return f(std::visit([](const auto& matrix) { return Doubles(matrix); }, rows.matrix));
+    }
+}
+
 [[nodiscard]] inline Method method_of(const AnyRule& rule, const Scheme& scheme, bool covariance) {
     return {rule, covariance ? Projection::covariance : Projection::precision, scheme};
 }
@@ -144,23 +157,21 @@ bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool
         throw nb::value_error("labels do not fit the weights");
     }
     const nb::gil_scoped_release release;
-    return std::visit(
-        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
-            Pass<W, Matrix<Index, Value>> pass(model.weights, method, matrix, targets, begin, end);
-            const std::size_t block = block_of(model.weights);
-            for (std::size_t at = begin; at < end;) {
-                const std::size_t stop = std::min(end, at + block);
-                const Tally part = learn_block(model, pass, stop);
-                done.data()[0] += part.end - at;
-                done.data()[1] += part.mistakes;
-                done.data()[2] += part.updates;
-                at = part.end;
-                if (part.refused) return true;
-                if ((at - begin) % (patience<W> * block) == 0) stop_if_interrupted();
-            }
-            return false;
-        },
-        rows.matrix);
+    return with_matrix<W>(rows, [&]<class M>(const M& matrix) {
+        Pass<W, M> pass(model.weights, method, matrix, targets, begin, end);
+        const std::size_t block = block_of(model.weights);
+        for (std::size_t at = begin; at < end;) {
+            const std::size_t stop = std::min(end, at + block);
+            const Tally part = learn_block(model, pass, stop);
+            done.data()[0] += part.end - at;
+            done.data()[1] += part.mistakes;
+            done.data()[2] += part.updates;
+            at = part.end;
+            if (part.refused) return true;
+            if ((at - begin) % (patience<W> * block) == 0) stop_if_interrupted();
+        }
+        return false;
+    });
 }
 
 /// Learns one row of a known class, every class being known: (mistakes, updates, refused).
@@ -176,9 +187,9 @@ std::tuple<std::uint64_t, std::uint64_t, bool> learn_row(Model<W>& model, const 
     const Targets targets{{&y, 1}, {{&weight, 1}, {}}, known};
     const nb::gil_scoped_release release;
     const auto lock = model.guard.write();
-    const Tally tally = std::visit(
-        [&](const auto& matrix) { return learn(model.weights, method, matrix, targets, 0, 1); },
-        rows.matrix);
+    const Tally tally = with_matrix<W>(rows, [&](const auto& matrix) {
+        return learn(model.weights, method, matrix, targets, 0, 1);
+    });
     return {tally.mistakes, tally.updates, tally.refused};
 }
 
@@ -201,17 +212,15 @@ void each_row(Model<W>& model, const Rows& rows, F&& f,
     check_width(model, rows);
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
-    std::visit(
-        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
-            RowBuffer<Index, Value> buffer;
-            const std::size_t K = model.shape().n_columns;
-            const std::size_t n = some ? some->size() : matrix.size();
-            for (std::size_t i = 0; i < n; ++i) {
-                const std::size_t number = some ? static_cast<std::size_t>((*some)[i]) : i;
-                f(matrix.row(number, buffer), i * K, K);
-            }
-        },
-        rows.matrix);
+    with_matrix<W>(rows, [&]<class M>(const M& matrix) {
+        typename M::Buffer buffer;
+        const std::size_t K = model.shape().n_columns;
+        const std::size_t n = some ? some->size() : matrix.size();
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t number = some ? static_cast<std::size_t>((*some)[i]) : i;
+            f(matrix.row(number, buffer), i * K, K);
+        }
+    });
 }
 
 template <Weights W>
@@ -282,9 +291,9 @@ auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::in
             gap.data[i] = row.gap;
             v.data[i] = row.v;
         };
-        std::visit(
-            [&](const auto& matrix) { each_top_two(model.weights, matrix, some, threads, keep); },
-            rows.matrix);
+        with_matrix<W>(rows, [&](const auto& matrix) {
+            each_top_two(model.weights, matrix, some, threads, keep);
+        });
     }
     return std::tuple{best.give(), next.give(), gap.give(), v.give()};
 }
@@ -302,18 +311,16 @@ bool suppose_row(Model<W>& model, const AnyRule& rule, bool covariance, const Ro
     const Projection projection = covariance ? Projection::covariance : Projection::precision;
     const nb::gil_scoped_release release;
     const auto lock = model.guard.write();
-    return std::visit(
-        [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
-            RowBuffer<Index, Value> buffer;
-            const auto row = matrix.row(number, buffer);
-            if (columns.size() == 1) {
-                return hypothetical_update(model.weights, rule, projection, row,
-                                           std::array{Side{columns[0], 1.0}});
-            }
+    return with_matrix<W>(rows, [&]<class M>(const M& matrix) {
+        typename M::Buffer buffer;
+        const auto row = matrix.row(number, buffer);
+        if (columns.size() == 1) {
             return hypothetical_update(model.weights, rule, projection, row,
-                                       std::array{Side{columns[0], 1.0}, Side{columns[1], -1.0}});
-        },
-        rows.matrix);
+                                       std::array{Side{columns[0], 1.0}});
+        }
+        return hypothetical_update(model.weights, rule, projection, row,
+                                   std::array{Side{columns[0], 1.0}, Side{columns[1], -1.0}});
+    });
 }
 
 template <Weights W>

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -99,6 +100,20 @@ public:
     Matrix(std::span<const Value> dense, std::size_t n_features, std::size_t n_rows)
         : value_(dense), n_features_(n_features), dense_rows_(n_rows) {}
 
+    /// The rows of a sound matrix of floats, converted one by one as they are read: code that is
+    /// compiled for rows of doubles reads both.
+    template <std::same_as<float> Narrow>
+        requires std::same_as<Value, double>
+    explicit Matrix(const Matrix<Index, Narrow>& rows)
+        : start_(rows.start_),
+          index_(rows.index_),
+          floats_(rows.value_),
+          n_features_(rows.n_features_),
+          dense_rows_(rows.dense_rows_),
+          largest_(rows.largest_),
+          unit_(rows.unit_),
+          copy_(rows.copy_) {}
+
     [[nodiscard]] bool dense() const noexcept { return start_.empty(); }
     [[nodiscard]] std::size_t n_features() const noexcept { return n_features_; }
     [[nodiscard]] std::size_t size() const noexcept {
@@ -117,16 +132,26 @@ public:
 
     /// Row i: a compressed row in place; a dense row in `buffer`, valid until that is reused.
     [[nodiscard]] Row<Index, Value> row(std::size_t i, RowBuffer<Index, Value>& buffer) const {
-        if (!dense()) return stored(i);
-        compress(i, buffer);
-        return {buffer.index, buffer.value, largest_};
+        if (dense()) {
+            floats_.empty() ? compress(value_, i, buffer) : compress(floats_, i, buffer);
+            return {buffer.index, buffer.value, largest_};
+        }
+        auto row = stored(i);
+        if (!floats_.empty()) {
+            const auto narrow = floats_.subspan(begin_of(i), row.size());
+            buffer.value.assign(narrow.begin(), narrow.end());
+            row.value = buffer.value;
+        }
+        return row;
     }
 
-    /// The stored entries of a compressed row, for looking ahead.
+    /// The stored entries of a compressed row, for looking ahead; features alone where the values
+    /// are converted.
     [[nodiscard]] Row<Index, Value> stored(std::size_t i) const noexcept {
         const auto begin = static_cast<std::size_t>(start_[i]);
         const auto count = static_cast<std::size_t>(start_[i + 1]) - begin;
-        return {index_.subspan(begin, count), value_.subspan(begin, count), largest_, unit_};
+        const auto value = value_.empty() ? value_ : value_.subspan(begin, count);
+        return {index_.subspan(begin, count), value, largest_, unit_};
     }
 
     /// Where the entries of a compressed row begin among those of all.
@@ -154,12 +179,15 @@ public:
         for (std::size_t p = 0; p < row.size(); p += 64 / sizeof(Index)) {
             __builtin_prefetch(row.index.data() + p, 0, 2);
         }
-        for (std::size_t p = 0; p < row.size() && !unit_; p += 64 / sizeof(Value)) {
+        for (std::size_t p = 0; p < row.value.size() && !unit_; p += 64 / sizeof(Value)) {
             __builtin_prefetch(row.value.data() + p, 0, 2);
         }
     }
 
 private:
+    template <class OtherIndex, class OtherValue>
+    friend class Matrix;
+
     [[nodiscard]] Fault inspect_starts() const noexcept {
         if (start_[0] != 0) return {Fault::Kind::bad_start, 0};
         for (std::size_t i = 0; i + 1 < start_.size(); ++i) {
@@ -172,8 +200,10 @@ private:
         return {};
     }
 
-    [[nodiscard]] std::span<const Value> dense_row(std::size_t i) const noexcept {
-        return value_.subspan(i * n_features_, n_features_);
+    template <class T>
+    [[nodiscard]] std::span<const T> dense_row(std::span<const T> all,
+                                               std::size_t i) const noexcept {
+        return all.subspan(i * n_features_, n_features_);
     }
 
     [[nodiscard]] Values all_values() const noexcept {
@@ -217,7 +247,7 @@ private:
 
     [[nodiscard]] Fault inspect_rows() const {
         for (std::size_t i = 0; i < size(); ++i) {
-            const auto values = dense() ? dense_row(i) : stored(i).value;
+            const auto values = dense() ? dense_row(value_, i) : stored(i).value;
             const auto indices = dense() ? std::span<const Index>{} : stored(i).index;
             if (!finite(values)) return {Fault::Kind::not_finite, i};
             for (const Index j : indices) {
@@ -232,14 +262,15 @@ private:
         return std::ranges::all_of(values, [](Value x) { return std::isfinite(x); });
     }
 
-    void compress(std::size_t i, RowBuffer<Index, Value>& out) const {
+    template <class T>
+    void compress(std::span<const T> all, std::size_t i, RowBuffer<Index, Value>& out) const {
         out.index.clear();
         out.value.clear();
-        const auto values = dense_row(i);
+        const auto values = dense_row(all, i);
         for (std::size_t j = 0; j < values.size(); ++j) {
-            if (values[j] == Value{0}) continue;
+            if (values[j] == T{0}) continue;
             out.index.push_back(static_cast<Index>(j));
-            out.value.push_back(values[j]);
+            out.value.push_back(static_cast<Value>(values[j]));
         }
     }
 
@@ -267,10 +298,10 @@ private:
             }
             copy->start.push_back(static_cast<std::int64_t>(copy->index.size()));
         }
+        start_ = copy->start;
+        index_ = copy->index;
+        value_ = copy->value;
         copy_ = std::move(copy);
-        start_ = copy_->start;
-        index_ = copy_->index;
-        value_ = copy_->value;
         keep(all_values());
         return {};
     }
@@ -321,11 +352,12 @@ private:
     std::span<const std::int64_t> start_;
     std::span<const Index> index_;
     std::span<const Value> value_;
+    std::span<const float> floats_;  ///< in place of values
     std::size_t n_features_ = 0;
     std::size_t dense_rows_ = 0;
     double largest_ = std::numeric_limits<double>::infinity();  ///< no |x| is above it
     bool unit_ = false;                                         ///< every x is 1
-    std::shared_ptr<const Copy> copy_;
+    std::shared_ptr<const void> copy_;  ///< what is read, if it is not the caller's
 };
 
 }  // namespace surelearn

@@ -44,6 +44,15 @@ __attribute__((noinline)) auto run_narrow(Loop loop) noexcept {
 
 }  // namespace detail
 
+/// Whether the loops of `widen` run with AVX2.
+[[nodiscard]] inline bool is_wide() noexcept {
+#if SURELEARN_HAS_TWO_WIDTHS
+    return detail::wide;
+#else
+    return false;
+#endif
+}
+
 /// Runs a loop that is compiled twice, once for AVX2: a factor of 1.2 with 20 classes. The loops
 /// work element by element, so both give the same bits. Give it a lambda with SURELEARN_INLINED
 /// that captures references by reference and values by value.

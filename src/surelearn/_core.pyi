@@ -9,6 +9,9 @@ import numpy
 from numpy.typing import NDArray
 
 
+def is_wide() -> bool:
+    """Whether loops run with AVX2."""
+
 class Rows:
     """Rows of a matrix, read in place; fault tells what is wrong."""
 
