@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/table.py,$(sort $(wildcard benchmarks/*.py)))
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
-.PHONY: demo test test-all docs lint budgets properties fuzz sanitize bench stub format clean
+.PHONY: demo test test-all docs lint budgets properties fuzz sanitize elsewhere bench stub format clean
 
 demo: .venv/demo.stamp          ## train on text that is on every machine, print a table, draw a picture
 	.venv/bin/surelearn demo
@@ -19,7 +19,7 @@ demo: .venv/demo.stamp          ## train on text that is on every machine, print
 test: .venv/test.stamp lint     ## quick: lint and all tests that take seconds
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/slow.stamp sanitize properties docs   ## slow: sanitizers, manual, fuzzing, real data, clusters, releases
+test-all: .venv/slow.stamp sanitize elsewhere properties docs   ## slow: sanitizers, other compilers, manual, fuzzing, real data, clusters, releases
 	.venv/bin/mypy   # once more, with the types of Spark
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 60
 	$(PYTEST) --dist load -m slow   # few tests, some of them long
@@ -43,6 +43,9 @@ budgets: .venv/test.stamp       ## renew the list of what is over the budgets of
 
 sanitize: .venv/slow.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh
+
+elsewhere: .venv/core.stamp     ## build, README and demo on Debian 13, with g++ 14, g++ 13 and clang
+	PYTHON=$(PY) tests/elsewhere/run.sh
 
 # The marker is hypothesis' own.
 PROPERTIES = $(PYTEST) -m "hypothesis and not slow"
