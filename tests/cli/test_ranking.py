@@ -53,7 +53,8 @@ def test_a_ranker_is_trained(folder: Path) -> None:
     wrong = [f"{100 * x / (200 - n):.1f} %" for x in ranker.mistakes_]
     assert said == (
         "Learnt 200 groups from a.svm in 2 passes.\n"
-        f"Progressive validation error: {wrong[0]}.\n"
+        f"Progressive validation error: {wrong[0]} of groups, which are wrong if the best "
+        "candidate is not first.\n"
         f"Training error in pass 2: {wrong[1]}.\n"
         f"Not learnt because all candidates are equally good: {n} groups.\n"
         f"The model is in m.sure ({Path('m.sure').stat().st_size / 1000:.1f} kB).\n"

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 #: The report names at most this many columns.
 _MOST = 10
 
+#: What an error is a share of, and what makes a record wrong; of rows that goes without saying.
+_COUNTED = {
+    "sentences": " of sentences, which are wrong if one tag is",
+    "groups": " of groups, which are wrong if the best candidate is not first",
+}
+
 #: The report lists at most this many passes from the start, and as many from the end.
 _ENDS = 5
 
@@ -186,7 +192,7 @@ def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> lis
         rows += f" of {len(report['classes'])} {classes}"
     return [
         f"Learnt {rows} from {source} in {passes}{taken}.",
-        *_errors(report["mistakes"], report[what] - report.get("equal", 0)),
+        *_errors(report["mistakes"], report[what] - report.get("equal", 0), _COUNTED.get(what, "")),
     ]
 
 
@@ -202,10 +208,10 @@ def _named(columns: list[str]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _errors(mistakes: list[int], rows: int) -> list[str]:
+def _errors(mistakes: list[int], rows: int, counted: str) -> list[str]:
     """The error of each pass; only the first has not seen its rows before."""
     first, *later = [share(wrong, rows) for wrong in mistakes]
-    said = [f"Progressive validation error: {first}."]
+    said = [f"Progressive validation error: {first}{counted}."]
     if later:
         passes = "pass 2" if len(later) == 1 else f"passes 2 to {len(mistakes)}"
         if len(later) > 2 * _ENDS:

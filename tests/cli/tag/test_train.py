@@ -19,6 +19,7 @@ from command import run as run_command
 from command import run_tag as run
 from models.test_sequence_training import text
 from surelearn import CRFTagger, SureTagger, SureTextClassifier, SVMTagger, rules
+from surelearn.cli._progress import share
 
 
 def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
@@ -27,6 +28,8 @@ def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
         "Learnt 60 sentences of 6 tags from a.txt in 10 passes.\nProgressive val"
     )
     model = surelearn.load("m.sure")
+    first = share(int(model.mistakes_[0]), 60)
+    assert f"error: {first} of sentences, which are wrong if one tag is.\n" in said
     by_hand = SureTagger(random_state=0).fit_stream("a.txt")
     by_hand.save("b.sure")
     assert Path("m.sure").read_bytes() == Path("b.sure").read_bytes()

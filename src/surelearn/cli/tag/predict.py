@@ -23,7 +23,12 @@ def predict(
     *,
     reading: dict[str, Any],
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Add the confidence of each tag, from 0.5 to 1.")
+        bool,
+        typer.Option(
+            "--confidence",
+            help="Add how sure the weights are of each tag, from 0.5 to 1. Tags with less are "
+            "more often wrong; it is not the share of tags that are right.",
+        ),
     ] = False,
     output: Output = None,
     quiet: Quiet = False,
