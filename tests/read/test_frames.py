@@ -57,7 +57,7 @@ def test_columns_of_objects_hold_one_kind():
     labels = pd.Series([True, "x"], dtype=object)
     with pytest.raises(read.BadInput, match=r"row 2: 'label' must be true or false, got 'x'."):
         rows(pd.DataFrame({"text": ["a", "b"], "label": labels}))
-    labels = pd.Series([{1: 2}, "x"], dtype=object)
+    labels = pd.Series([{1: 2}, {3: 4}], dtype=object)
     with pytest.raises(read.BadInput, match=r"row 1: 'label' must be a text or a number, got {1:"):
         rows(pd.DataFrame({"text": ["a", "b"], "label": labels}))
     # What is not read may be anything.
@@ -88,3 +88,16 @@ def test_a_bad_list_of_a_frame_is_a_bad_record(bad):
     with pytest.raises(read.BadInput, match=r"frame, row 3: 'label' must be a list of texts, got"):
         rows(frame)
     assert rows(frame, skip_bad=True) == ([("a", ()), ("b", ("a",)), ("d", ("c",))], 1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "kind"),
+    [("n/a", 1, "a whole number"), (0, "x", "a text"), ("n/a", ["x"], "a list of texts")],
+)
+def test_a_bad_first_label_of_a_frame_does_not_decide_for_all(bad, good, kind):
+    labels = pd.Series([bad] + [good] * 9, dtype=object)
+    frame = pd.DataFrame({"text": list("abcdefghij"), "label": labels})
+    with pytest.raises(read.BadInput, match=rf"row 1: 'label' must be {kind}, got"):
+        rows(frame)
+    found, n_bad = rows(frame, skip_bad=True)
+    assert (len(found), n_bad) == (9, 1)

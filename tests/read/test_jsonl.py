@@ -223,7 +223,9 @@ LISTS = [
     size=st.sampled_from([30, 2**20]),
 )
 def test_bad_lists_are_those_that_a_slow_reader_refuses(first, lines, size, tmp_path_factory):
-    data = b'{"text": "a", "label": ' + first + b"}\n" + b"\n".join(lines) + b"\n"
+    # So many of the first that it decides, whatever is in the first block.
+    begin = [b'{"text": "a", "label": ' + first + b"}"] * 9
+    data = b"\n".join([*begin, *lines]) + b"\n"
     path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
     path.write_bytes(data)
     texts, labels, bad = slow.jsonl(data)
@@ -356,3 +358,39 @@ def test_numbers_in_lists_beside_a_bad_line_lose_nothing(path):
 def test_empty_lists_do_not_decide_the_kind(path):
     path.write_bytes(dumped([("t", None), ("t", []), ("t", [7])]))
     assert rows(path, skip_bad=True) == ([("t", ()), ("t", (7,))], 1)
+
+
+@pytest.mark.parametrize("size", [40, 2**20])
+@pytest.mark.parametrize(
+    ("bad", "good", "kind"),
+    [
+        ("n/a", [1, 0], "a whole number"),
+        (0, ["x", "y"], "a text"),
+        (True, ["x", "y"], "a text"),
+        (1, [True, False], "true or false"),
+        ("n/a", [["x"], ["x", "y"]], "a list of texts"),
+        (["x"], ["x", "y"], "a text"),
+        ([3], [["x"], ["y"]], "a list of texts"),
+    ],
+)
+def test_a_bad_first_label_does_not_decide_for_all(path, bad, good, kind, size):
+    path.write_bytes(dumped([("t", bad)] + [("t", label) for label in good] * 1000))
+    first = f"line 1: 'label' must be {kind}"
+    with blocks_of(size):
+        if size > 40:  # else the first line is all of the first block
+            with pytest.raises(read.BadInput, match=re.escape(first)):
+                rows(path)
+            found, n_bad = rows(path, skip_bad=True)
+            assert (len(found), n_bad) == (2000, 1)
+
+
+def test_numbers_without_a_point_are_numbers_after_one_with_a_point(path):
+    path.write_bytes(dumped([("t", 0.5), ("t", 1), ("t", 2), ("t", "x")]))
+    assert rows(path, skip_bad=True) == ([("t", 0.5), ("t", 1.0), ("t", 2.0)], 1)
+
+
+def test_a_bad_first_number_does_not_make_a_column_a_text(path):
+    lines = [{"x": "n/a", "label": 1}] + [{"x": 2.5, "label": 0}] * 9
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (batch,) = read.batches(path, skip_bad=True)
+    assert (batch.X.tolist(), batch.n_bad) == ([[2.5]] * 9, 1)

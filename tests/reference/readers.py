@@ -29,10 +29,7 @@ def jsonl(data: bytes) -> tuple[list[str], list, list[int]]:
     if not objects or not {"text", "label"} <= set(objects[0]):
         raise NoColumns
     labels = [record.get("label") for record in objects]
-    first = next((label for label in labels if type(label) in (list, *_KINDS)), None)
-    many = type(first) is list
-    plain = [x for label in labels if type(label) is list for x in label] if many else labels
-    kind = next((type(x) for x in plain if type(x) in _KINDS), str)
+    kind, many = _usual([label for label in labels if type(label) in (list, *_KINDS)])
     good = {
         i: record | {"label": _as(record["label"], kind)}
         for i, record in records.items()
@@ -45,6 +42,32 @@ def jsonl(data: bytes) -> tuple[list[str], list, list[int]]:
 
 #: Types of labels.
 _KINDS = (str, bool, int, float)
+
+
+def _usual(labels: list) -> tuple[type, bool]:
+    """The type that most of the first 100 labels have, and whether most are lists."""
+    first = labels[:100]
+    many = _most([type(label) is list for label in first], default=False)
+    kinds = [_kind(label, many) for label in first]
+    if float in kinds and kinds.index(float) < (kinds.index(int) if int in kinds else len(kinds)):
+        kinds = [float if kind is int else kind for kind in kinds]
+    later = (kind for kind in (_kind(label, many) for label in labels[100:]) if kind)
+    return _most([kind for kind in kinds if kind], default=next(later, str)), many
+
+
+def _most(values: list, default):
+    """The most frequent value, the first of equals."""
+    return max(
+        values, key=lambda value: (values.count(value), -values.index(value)), default=default
+    )
+
+
+def _kind(label: object, many: bool) -> type | None:
+    if many != (type(label) is list):
+        return None
+    kinds = {type(x) for x in label} if many else {type(label)}
+    kinds = {float} if kinds == {int, float} else kinds
+    return kinds.pop() if len(kinds) == 1 and kinds <= set(_KINDS) else None
 
 
 def _is_label(value: object, kind: type, many: bool) -> bool:

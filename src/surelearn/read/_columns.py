@@ -214,6 +214,32 @@ def kind_of(label: Any) -> str | None:
     return None
 
 
+def kind_of_most(values: Iterable[Any]) -> tuple[str | None, bool]:
+    """The kind that most values have, and whether most are lists; the first decides a tie.
+
+    Null and what is of no kind do not count. An empty list counts as a list, of no kind.
+    """
+    known = [value for value in values if isinstance(value, list) or kind_of(value)]
+    n_lists = sum(isinstance(value, list) for value in known)
+    many = 2 * n_lists > len(known) - (bool(known) and isinstance(known[0], list))
+    votes: Counter[str] = Counter()
+    for value in known:
+        kind = _kind_in(value) if many else kind_of(value)
+        if kind == "a whole number" and kind not in votes and "a number" in votes:
+            kind = "a number"  # written without a point
+        if kind is not None:
+            votes[kind] += 1
+    return max(votes, key=votes.__getitem__, default=None), many
+
+
+def _kind_in(values: Any) -> str | None:
+    """The kind of all elements of a list; None if they have none, or several."""
+    kinds = {kind_of(value) for value in values} if isinstance(values, list) else set()
+    if kinds == {"a number", "a whole number"}:
+        return "a number"
+    return kinds.pop() if len(kinds) == 1 else None
+
+
 def _not(record: Mapping[str, Any], name: str, type_: type) -> str | None:
     """The value of a column as errors show it; None if it has the type."""
     if type_ is float:

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from surelearn._check import bad_record, is_missing
-from surelearn.read._columns import MANY, ColumnSpec, kind_of, shown
+from surelearn.read._columns import MANY, ColumnSpec, kind_of, kind_of_most, shown
 from surelearn.read._stores import InMemory, OneShot, Store
 
 #: The name of a frame in errors.
 _NAME = "frame"
-
-#: The kind of an empty list, and how the kind of any list begins.
-_EMPTY = "a list"
 
 
 def frame(source: Any, wanted: ColumnSpec, skip_bad: bool) -> Store:
@@ -74,38 +71,30 @@ def _column(series: Any, name: str, skip_bad: bool) -> Any:
 
 
 def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
-    """A column of objects, with null for values of another kind than the first."""
+    """A column of objects, with null for values of another kind than most have."""
     there = series.notna().to_numpy()
     series = series.map(_as_list)
-    kinds = [_kind(value) for value in series]
-    found = [kind for kind, is_there in zip(kinds, there, strict=True) if is_there]
-    first = next((kind for kind in found if kind != _EMPTY), None)
-    fitting = {first, _EMPTY} if first and first.startswith(_EMPTY) else {first}
-    misfit = there & np.array([kind is None or kind not in fitting for kind in kinds])
+    kind, many = kind_of_most(series[there])
+    fitting = {kind, "a whole number"} if kind == "a number" else {kind} - {None}
+    fits = [
+        isinstance(value, list) == many
+        and fitting.issuperset(map(kind_of, value if many else [value]))
+        for value in series
+    ]
+    misfit = there & ~np.array(fits, bool)
     if misfit.any() and not skip_bad:
         row = int(misfit.argmax())
-        what = first or "a text or a number"
+        what = f"a list of {MANY[kind]}" if many and kind else kind or "a text or a number"
         value = shown(series.iloc[row])
         raise bad_record(f"{_NAME}, row {row + 1}", f"{name!r} must be {what}, got {value}.")
     return series.where(~misfit, None)
 
 
 def _as_list(value: Any) -> Any:
-    """A set or an array as a list, any other value unchanged.
+    """A tuple, a set or an array as a list, any other value unchanged.
 
     pyarrow refuses sets, and an empty array among arrays of texts.
     """
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return list(value) if isinstance(value, set | frozenset) else value
-
-
-def _kind(value: Any) -> str | None:
-    """The kind of a value or a list of values; None if it cannot be a label."""
-    if not isinstance(value, list | tuple):
-        return kind_of(value)
-    kinds = set(map(kind_of, value))
-    if len(kinds) > 1:
-        return None
-    kind = kinds.pop() if kinds else _EMPTY
-    return f"{_EMPTY} of {MANY[kind]}" if kind in MANY else kind
+    return list(value) if isinstance(value, tuple | set | frozenset) else value

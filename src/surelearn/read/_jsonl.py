@@ -8,7 +8,7 @@ parsed again if pyarrow raises, or if it finds another number of records than li
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from surelearn.read._columns import (
     batch_of,
     faulty,
     kind_of,
+    kind_of_most,
     shown,
     text_values,
 )
@@ -82,7 +83,7 @@ class JsonLines:
         if not first:
             raise BadInput(f"{head.name} must have at least one record, got none.")
         number, names = first[0][0], list(first[0][1])
-        values = {name: _known(record.get(name) for _, record in first) for name in names}
+        values = {name: _usual([record.get(name) for _, record in first]) for name in names}
         columns = wanted.among(
             names,
             f"{head.name}, line {number},",
@@ -92,13 +93,8 @@ class JsonLines:
         if columns.label is None:
             return columns
         label = columns.label
-        labels = (record.get(label) for _, record in chain(first, records))
-        value = next((v for v in labels if isinstance(v, list) or kind_of(v)), None)
-        many = isinstance(value, list)
-        if many:
-            lists = (v for v in chain([value], labels) if isinstance(v, list))
-            value = _known(chain.from_iterable(lists))
-        return replace(columns, kind=kind_of(value) or columns.kind, many=many)
+        kind, many = _kind_of_labels(record.get(label) for _, record in chain(first, records))
+        return replace(columns, kind=kind or columns.kind, many=many)
 
     def _records_of(self, head: Lines) -> Iterator[tuple[int, dict[str, Any]]]:
         """Good records and their line numbers, up to the first bad one unless bad ones are skipped.
@@ -240,9 +236,24 @@ def _kinds(keep: Iterable[str], head: Lines) -> dict[str, str | None]:
     return kinds
 
 
-def _known(values: Iterable[Any]) -> Any:
-    """The first value that is a text, a number, true or false; None if there is none."""
-    return next((value for value in values if kind_of(value) is not None), None)
+def _usual(values: Sequence[Any]) -> Any:
+    """The first value of the kind that most have; None if none has a kind."""
+    kind, _ = kind_of_most(value for value in values if not isinstance(value, list))
+    return next((value for value in values if kind and kind_of(value) == kind), None)
+
+
+def _kind_of_labels(labels: Iterator[Any]) -> tuple[str | None, bool]:
+    """The kind that most of the first labels have, and whether most are lists.
+
+    A bad label, even the first one, must not make bad records of all others. If these labels have
+    no kind, as empty lists do, the next that has one decides.
+    """
+    known = (label for label in labels if isinstance(label, list) or kind_of(label))
+    kind, many = kind_of_most(islice(known, _LOOKED))
+    if kind is None:
+        others = map(kind_of_most, ([label] for label in known))
+        kind = next((own for own, is_list in others if own and is_list == many), None)
+    return kind, many
 
 
 def _check_lines(head: Lines) -> None:

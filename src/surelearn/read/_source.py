@@ -69,8 +69,8 @@ def batches(
     text, label, weight : str, optional
         Columns of the texts, the labels and the sample weights. The default is ``"text"`` and
         ``"label"`` if there are such columns, and no weights. With ``label=False`` labels are not
-        read. Columns of a frame may be named by whole numbers. If the first labels are lists, each
-        record has a list of labels, which may be empty.
+        read. Columns of a frame may be named by whole numbers. Labels have the type of most of the
+        first ones. If that is a list, each record has a list of labels, which may be empty.
     features : list of str, optional
         Numeric columns to read instead of a text. If there is no text, the default is all numeric
         columns but label and weight.
