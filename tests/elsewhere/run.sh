@@ -99,7 +99,7 @@ compile_hard_files() {
     local compiler=$1 nanobind file
     nanobind=$(inside /venv/bin/python -m nanobind --include_dir)
     for file in "${hard_files[@]}"; do
-        inside "$compiler" -std=c++20 -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra -Wconversion \
+        inside "$compiler" -std=c++20 -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
             -Wno-unknown-pragmas -Werror -I/surelearn/cpp -isystem "$nanobind" \
             -isystem "$nanobind/../ext/robin_map/include" -isystem /usr/include/python3.13 \
             -c "/surelearn/cpp/bind/$file.cpp" -o /dev/null || return
