@@ -85,6 +85,17 @@ def test_tune_shows_what_it_tried_and_takes_the_best(folder: Path) -> None:
     assert surelearn.load("m.sure").rule == best.rule
 
 
+@pytest.mark.parametrize("tuned", [[], ["--tune"]])
+def test_numbers_in_units_of_their_own_are_told_once(folder: Path, tuned: list[str]) -> None:
+    lines = [f"{150 + 40 * i / 99},{i % 7 / 7},{'tall' if i > 50 else 'small'}" for i in range(100)]
+    (folder / "n.csv").write_text("\n".join(["height,luck,label", *lines]))
+    done = run("train", "n.csv", "-o", "n.sure", "--features", "height,luck", *tuned)
+    assert done.exit_code == 0
+    assert done.stderr.count("surelearn: X should have columns of") == 1
+    assert "Scale the columns of the source" in done.stderr
+    assert "units.py" not in done.stderr  # a line of ours, not one of Python's
+
+
 def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:
     (folder / "n.csv").write_text("a,b,label\n" + "1,0,x\n0,1,y\n" * 10)
     assert run("train", "n.csv", "-o", "n.sure", "--features", "a").exit_code == 0

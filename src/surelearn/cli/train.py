@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -320,7 +321,9 @@ def _tuned(
     if passes is None:
         passes = classifier_settings(model).passes
     asked = clone(model).set_params(passes=passes)
-    found = tune(asked, records.X, records.y, sample_weight=records.weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the training after it says the same
+        found = tune(asked, records.X, records.y, sample_weight=records.weight)
     if not quiet:
         typer.echo(f"{found}\n")
     chosen: SureClassifier = clone(found.best).set_params(passes=model.passes)

@@ -11,6 +11,7 @@ from surelearn import _check, rules
 from surelearn.constraints import Single
 from surelearn.estimators.row_estimator import RowEstimator
 from surelearn.estimators.row_input import known_classes
+from surelearn.estimators.units import warn_of_units
 from surelearn.models import reductions
 from surelearn.models.rows import union_of_labels
 
@@ -232,6 +233,13 @@ class SureClassifier(RowEstimator):
         -------
         self
             On an error the model is as it was before the call.
+
+        Warns
+        -----
+        UserWarning
+            If X is dense and the mean squares of its columns, zeros and constant columns left out,
+            are more than a factor of 10,000 apart, all above 100 or all below 0.01. Scale such
+            columns, for example by a `StandardScaler` in a `Pipeline`.
         """
         self._adopt(self._trained(X, y, sample_weight, calibrate=calibrate))
         return self
@@ -293,6 +301,8 @@ class SureClassifier(RowEstimator):
         """
         settings = self._settings_for()
         shell, batch = self._read(X, y, sample_weight)
+        if self._fresh:
+            warn_of_units(batch.X)
         many, is_sparse = batch.starts is not None, batch.is_sparse
         model = self._present(settings, shell.n_features_in_, is_sparse=is_sparse, many=many)
         before = model.classes

@@ -95,6 +95,10 @@ n_problems)
         :math:`\Phi(M / \sqrt{V})` of its margin, and they do not sum to one. The most probable
         label may differ from `predict`, which uses the mean scores, where the best are close.
 
+        That ``temperature_`` calibrates them assumes that these rows are drawn like those that it
+        was fitted to, and that the scores tell the labels apart: numbers whose columns have very
+        unlike scales have to be scaled before `fit`.
+
         Returns
         -------
         ndarray of shape (n_samples, n_classes)

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from surelearn import _check, _core
 from surelearn.estimators.checks import ROWS, checked
 from surelearn.estimators.feature_names import FeatureNames
+from surelearn.estimators.units import IN_SOURCE, warn_of_units
 from surelearn.merging import Documents, Words
 from surelearn.models.row_training import Features
 from surelearn.parameters import untrained
@@ -43,6 +44,7 @@ class NumberReader:
         X = checked(X, **ROWS)
         if self.n_features is None:
             self.n_features, self.names = X.shape[1], names
+            warn_of_units(X, IN_SOURCE)
         _check.n_features(self.n_features, X.shape[1], "X")
         arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
         return Features(arrays, X.shape[1])

@@ -16,6 +16,7 @@ from surelearn.estimators.one_row import RowByRow
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import batch_of, reader_of
 from surelearn.estimators.sources import opened
+from surelearn.estimators.units import warn_of_units
 from surelearn.merging import MergeState
 from surelearn.models.calibration import Follower, class_positions, kept_back
 from surelearn.models.position import StreamPosition
@@ -37,6 +38,11 @@ class RowEstimator(RowByRow):
         train = shell._train_whole if settings.n_shards == 1 else shell._train_shards
         train(settings, X, y, sample_weight)
         return shell
+
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
+        batch, classes = super()._whole(X, y, sample_weight, who)
+        warn_of_units(batch.X)
+        return batch, classes
 
     def _train_whole(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> None:
         self._train_batch(settings, *self._whole(X, y, sample_weight, "fit"))
