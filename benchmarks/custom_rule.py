@@ -102,7 +102,7 @@ def claims_of(figures: list[dict[str, Any]]) -> list[Claim]:
 def main() -> None:
     begin = time.perf_counter()
     if not rules.Custom(arow).is_compiled:
-        stop("numba must be installed to be measured. Run pip install 'surelearn[numba]'.")
+        stop("numba must be installed to be measured: pip install '.[numba]'.")
     compiling = time.perf_counter() - begin
     passes = problems()
     runs = fits(passes)

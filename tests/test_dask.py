@@ -306,7 +306,7 @@ def test_no_rows_at_all():
 def test_without_the_library_the_line_that_installs_it_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "surelearn.dask")
-    with pytest.raises(ImportError, match=r"Run: pip install 'surelearn\[dask\]'"):
+    with pytest.raises(ImportError, match=r"run: pip install '\.\[dask\]'"):
         import surelearn.dask  # noqa: F401
 
 

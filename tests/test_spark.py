@@ -323,5 +323,5 @@ def test_workers_of_this_machine_run_the_python_of_the_driver(
 def test_without_the_library_the_line_that_installs_it_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     monkeypatch.delitem(sys.modules, "surelearn.spark")
-    with pytest.raises(ImportError, match=r"Run: pip install 'surelearn\[spark\]'"):
+    with pytest.raises(ImportError, match=r"run: pip install '\.\[spark\]'"):
         import surelearn.spark  # noqa: F401

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+from surelearn import _check
+
+ROOT = Path(__file__).parents[2]
 
 WITHOUT = """
 import sys
@@ -52,8 +59,31 @@ def test_a_missing_package_names_its_extra(package, extra, code, who, tmp_path):
         cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stderr.splitlines()[-1] == (
-        f"ImportError: {who} needs {package}, got none. Run: pip install 'surelearn[{extra}]'"
+        f"ImportError: {who} needs {package}, got none. "
+        f"In a clone of surelearn, run: pip install '.[{extra}]'"
     )
+
+
+#: A command that installs an extra: what it installs, and the names of the extras.
+INSTALL = re.compile(r"pip install [\"']([\w.]+)\[([\w,]+)\]")
+
+
+def test_every_hint_installs_what_the_errors_install():
+    """Until there is a release, `pip install 'surelearn[x]'` finds nothing."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    hints = {
+        (path.relative_to(ROOT).as_posix(), *found.groups())
+        for folder in ("src", "docs", "benchmarks", "experiments", "examples")
+        for path in [*(ROOT / folder).rglob("*"), ROOT / "README.md"]
+        if path.suffix in (".md", ".py", ".html", ".js") and "_build" not in path.parts
+        for found in INSTALL.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert {name for name, *_ in hints} >= {"README.md", "docs/howto/dask.md"}
+    [[package, _]] = INSTALL.findall(_check.install("files"))
+    assert [hint for hint in sorted(hints) if hint[1] != package] == []
+    assert {name for *_, names in hints for name in names.split(",")} <= set(extras)
 
 
 def test_what_needs_no_package_works_without(tmp_path):

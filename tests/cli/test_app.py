@@ -89,7 +89,7 @@ def test_without_the_extra_one_line_names_the_remedy(missing: str) -> None:
     assert child.stdout == ""
     (line,) = child.stderr.splitlines()
     assert missing in line
-    assert line.endswith("Run: pip install 'surelearn[cli]'")
+    assert line.endswith("In a clone of surelearn, run: pip install '.[cli]'")
 
 
 def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

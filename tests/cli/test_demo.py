@@ -140,7 +140,7 @@ def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
     result = run("demo", "--output", tmp_path / "never.png")
     assert result.exit_code == 0
-    assert result.output.endswith("Run: pip install 'surelearn[plot]'\n")
+    assert result.output.endswith("In a clone of surelearn, run: pip install '.[plot]'\n")
     assert "Perceptron" in result.output
     assert not (tmp_path / "never.png").exists()
 

@@ -128,7 +128,7 @@ def test_the_missing_extra_is_named(pool):
         [sys.executable, "-c", hide, "label", str(pool)], capture_output=True, text=True
     )
     assert done.returncode == 1
-    assert "pip install 'surelearn[label]'" in done.stderr
+    assert "pip install '.[label]'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ def test_a_missing_extra_is_named(
     (line,) = result.stderr.splitlines()
     assert line.startswith("surelearn: ")
     assert missing in line
-    assert line.endswith(f"Run: pip install 'surelearn[{extra}]'")
+    assert line.endswith(f"In a clone of surelearn, run: pip install '.[{extra}]'")
 
 
 # ------------------------------------------------------------- errors in one line

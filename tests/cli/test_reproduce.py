@@ -44,7 +44,7 @@ def test_a_package_that_is_missing_is_named_before_anything_is_run(package, tmp_
     assert done.exit_code == 1
     assert done.stderr == (
         f"surelearn: surelearn reproduce needs {package}, got none. "
-        "Run: pip install 'surelearn[reproduce]'\n"
+        "In a clone of surelearn, run: pip install '.[reproduce]'\n"
     )
     assert not (tmp_path / "out").exists()
 

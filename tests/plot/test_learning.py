@@ -304,7 +304,7 @@ def test_without_matplotlib_computing_works_and_drawing_names_the_remedy() -> No
     run = subprocess.run(
         [sys.executable, "-c", WITHOUT_MATPLOTLIB], capture_output=True, text=True, check=True
     )
-    remedy = "needs matplotlib, got none. Run: pip install 'surelearn[plot]'"
+    remedy = "needs matplotlib, got none. In a clone of surelearn, run: pip install '.[plot]'"
     assert run.stdout.splitlines() == [
         f"LearningCurveDisplay.{method} {remedy}" for method in ("plot", "save")
     ]

@@ -74,7 +74,8 @@ def test_without_numba_functions_are_called_in_python():
         try:
             rules.Custom(arow, compiled=True)
         except ImportError as error:
-            assert str(error).endswith("needs numba, got none. Run: pip install 'surelearn[numba]'")
+            remedy = "In a clone of surelearn, run: pip install '.[numba]'"
+            assert str(error).endswith(f"needs numba, got none. {remedy}")
             print("refused")
     """
     assert run(code) == "refused"

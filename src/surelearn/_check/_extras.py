@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
+#: What pip installs: a clone, as no package index has a release yet. `install` names it in errors,
+#: and a test finds the pages that say otherwise.
+PACKAGE = "."
+
 
 def install(extra: str) -> str:
     """The command that installs the packages of an extra."""
-    return f"Run: pip install 'surelearn[{extra}]'"
+    return f"In a clone of surelearn, run: pip install '{PACKAGE}[{extra}]'"
 
 
 def missing(who: str, error: ImportError, extra: str) -> ImportError:
