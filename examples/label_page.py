@@ -1,12 +1,12 @@
-"""The pictures of the labelling page: a hundred reviews labelled in a real browser.
+"""The pictures of the labelling page: two hundred reviews labelled in a real browser.
 
     export SURELEARN_DATA=...           # the folder with the data sets
     pip install selenium                # and Debian's chromium and chromium-driver
     python -m examples.label_page       # from the root; writes docs/label.png, docs/tutorial/label_*.png
 
-The pool is half of 8,000 Amazon reviews without those that do not fit on the screen. Whoever
-answers knows the right label and presses its key. In the end the model and scikit-learn's
-LogisticRegression on tf-idf of the same answers are compared on the other half.
+The pool is half of the Amazon reviews of two products, without those that do not fit on the
+screen. Whoever answers knows the product and presses its key. In the end the model and
+scikit-learn's LogisticRegression on tf-idf of the same answers are compared on the other half.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from surelearn.reproduce import sets
 
 DOCS = Path(__file__).parents[1] / "docs"
 TOKEN = "examples"
-LABELS = ["positive", "negative"]
-ANSWERS = 100
+LABELS = ["dvd", "kitchen"]
+ANSWERS = 200
+#: Share of the questions drawn at random: enough of them for an error among the answers.
+EXPLORE = 0.2
 #: Sentences for the picture of spans, with their spans.
 SENTENCES = [
     ("Ada Lovelace wrote the first program in London .", "B-PER I-PER O O O O O B-LOC O"),
@@ -49,7 +51,7 @@ SENTENCES = [
 class Page:
     """A browser on the page of a session."""
 
-    def __init__(self, address: str, *, width: int = 1280, height: int = 860) -> None:
+    def __init__(self, address: str, *, width: int = 1280, height: int = 960) -> None:
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
 
@@ -128,11 +130,11 @@ def page(session: Session, **more: Any) -> Iterator[Page]:
 
 def reviews(folder: Path) -> tuple[Path, dict[str, str], list[dict[str, str]]]:
     """A pool as a file, the right answers, and reviews to test on."""
-    records = sets.records("amazon-raw-4domains.jsonl.xz")
+    records = [r for r in sets.records("amazon-raw-4domains.jsonl.xz") if r["domain"] in LABELS]
     pool = [record for record in records[::2] if len(record["text"]) < 450]
     path = folder / "pool.jsonl"
     path.write_text("".join(json.dumps({"text": r["text"]}) + "\n" for r in pool))
-    return path, {r["text"]: r["label"] for r in pool}, records[1::2]
+    return path, {r["text"]: r["domain"] for r in pool}, records[1::2]
 
 
 def label_reviews(folder: Path) -> None:
@@ -140,7 +142,7 @@ def label_reviews(folder: Path) -> None:
     path, truth, test = reviews(folder)
     items = read_texts(path)
     with Store(folder / "a.db") as store:
-        session = Session(items, store, LABELS)
+        session = Session(items, store, LABELS, explore=EXPLORE)
         with page(session) as shown:
             shown.save("tutorial/label_first.png")
             answer_rightly(shown, items, truth, ANSWERS - 60)
@@ -167,7 +169,7 @@ def compare(session: Session, test: Sequence[dict[str, str]]) -> None:
     texts, labels = zip(*[(session.items.text(s.item), s.label) for s in session.lessons()],
                         strict=True)  # fmt: skip
     other = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, labels)
-    X, y = [r["text"] for r in test], [r["label"] for r in test]
+    X, y = [r["text"] for r in test], [r["domain"] for r in test]
     print(f"{len(texts)} answers: accuracy {session.learner.model.score(X, y):.1%} on {len(X):,} "
           f"other reviews, LogisticRegression {other.score(X, y):.1%}")  # fmt: skip
 

@@ -1,8 +1,44 @@
 from __future__ import annotations
 
+import re
+
 from labelling import answer, pool, session
 from surelearn.label.panel import panel_part
-from surelearn.label.progress import Goal, report
+from surelearn.label.progress import FEWEST, Goal, report
+
+
+def _text(html: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", html).split())
+
+
+def test_the_first_number_is_the_error_of_random_questions_with_its_interval(tmp_path):
+    found = session(tmp_path, pool(300), explore=0.4)
+    answer(found, n=100)
+    seen = report(found)
+    page = _text(panel_part(seen))
+    drawn = seen.at_random
+    assert drawn.n >= FEWEST
+    said = f"{drawn.value:.1%} 95 % interval: {drawn.low:.1%} to {drawn.high:.1%} (n = {drawn.n})"
+    assert page.startswith(f"Error on texts drawn at random {said}")
+    assert "40% of the questions are drawn at random ( --explore 0.4 )" in page
+    assert page.index(said) < page.index("Progressive validation error")
+
+
+def test_too_few_random_answers_give_no_error_but_their_number(tmp_path):
+    found = session(tmp_path, pool(300), explore=0.2)
+    answer(found, n=20)
+    n = report(found).at_random.n
+    assert 0 < n < FEWEST
+    page = _text(panel_part(report(found)))
+    assert f"Not enough random answers yet {n} of 20" in page
+    assert "95 % interval" not in page
+
+
+def test_without_random_questions_the_page_says_what_makes_them(tmp_path):
+    found = session(tmp_path, explore=0.0)
+    answer(found, n=30)
+    page = _text(panel_part(report(found)))
+    assert "start with --explore 0.1" in page
 
 
 def test_the_panel_shows_counts_error_curve_histogram_and_reason(tmp_path):

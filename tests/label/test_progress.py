@@ -43,12 +43,18 @@ def test_an_empty_report_has_no_errors(tmp_path):
     assert seen.stop == ""
 
 
-def test_wilsons_interval():
+def test_the_interval_of_an_error_is_clopper_and_pearsons():
     from scipy.stats import binomtest
 
     found = _share([1.0] * 3 + [0.0] * 17)
-    other = binomtest(3, 20).proportion_ci(method="wilson")
+    other = binomtest(3, 20).proportion_ci()
     assert (found.low, found.high) == pytest.approx((other.low, other.high))
+
+
+def test_sentences_that_are_wrong_in_part_widen_the_interval():
+    found = _share([0.5] * 3 + [0.0] * 17)
+    below, above = _share([1.0] + [0.0] * 19), _share([1.0] * 2 + [0.0] * 18)
+    assert found == (pytest.approx(0.075), below.low, above.high, 20)
 
 
 def test_a_sentence_is_as_wrong_as_its_tags():

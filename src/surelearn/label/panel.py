@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from surelearn.label import charts
 from surelearn.label.html import Html, shown, tag
-from surelearn.label.progress import Report, Share
+from surelearn.label.progress import FEWEST, Report, Share
 
 
 def panel_part(found: Report, *, what: str = "texts") -> Html:
     """The panel of a report."""
     return tag(
         "aside",
-        _stop(found),
-        _labels(found, what),
         _error(found, what),
+        _stop(found),
+        _hard(found, what),
+        _labels(found, what),
         _sure(found, what),
         id="panel",
         aria_label="Progress",
@@ -57,25 +58,67 @@ def _meter(name: str, n: int, most: int) -> Html:
 
 
 def _error(found: Report, what: str) -> Html:
+    """The number to act on: what to expect of texts that nobody chose."""
+    share = found.at_random
+    n = 0 if share is None else share.n
+    if share is None or n < FEWEST:
+        value: tuple[Html, ...] = (tag("b", "Not enough random answers yet"),)
+        rest = f"{n} of {FEWEST}"
+    else:
+        value = tag("b", f"{share.value:.1%}", class_="big"), Html(" ")
+        rest = f"95 % interval: {_bounds(share)}"
+    return tag(
+        "section",
+        tag("h2", f"Error on {what} drawn at random"),
+        tag("p", *value, class_="figure"),
+        tag("p", rest),
+        tag("p", *_source(found.explore), class_="hint"),
+        id="error",
+    )
+
+
+def _bounds(share: Share) -> str:
+    return f"{share.low:.1%} to {share.high:.1%} (n = {share.n:,})"
+
+
+def _source(explore: float) -> tuple[Html | str, ...]:
+    """Where random questions come from."""
+    if not explore:
+        option = tag("code", "--explore 0.1")
+        return "No question is drawn at random: start with ", option, " to have this error."
+    return (
+        f"{explore:.0%} of the questions are drawn at random (",
+        tag("code", f"--explore {explore:g}"),
+        "). The model predicts each before it learns the answer. This is the mean since the start: "
+        "by now the model is usually better.",
+    )
+
+
+def _hard(found: Report, what: str) -> Html:
+    """The error of all questions, which are mostly hard ones."""
     lines = [("chosen", found.curve), ("random", found.random_curve)]
     chart = charts.curves(lines, title="Error of the last answers by number of labels")
-    hint = f"The model predicts each of the {what} before it learns the answer."
+    hint = (
+        f"Most {what} are asked because the model is unsure of them. It predicts these too before "
+        "it learns the answer, and is wrong more often than in the pool, however much it learns."
+    )
+    share = found.error
+    value = "none yet" if share is None else tag("b", f"{share.value:.1%}")
+    rest = None if share is None else tag("small", f"{share.low:.0%} to {share.high:.0%}")
     return tag(
         "section",
         tag("h2", "Progressive validation error"),
-        tag("dl", *_share("All questions", "chosen", found.error),
-            *_share("Drawn at random", "random", found.at_random)),
+        tag("dl", _line("All questions", "chosen", value, " ", rest),
+            _line("Drawn at random", "random", tag("small", "see above"))),
         chart if found.curve else None,
-        tag("p", hint, " Chosen questions are the hard ones; the random ones show what to expect "
-            f"of other {what}.", class_="hint"),
+        tag("p", hint, class_="hint"),
     )  # fmt: skip
 
 
-def _share(name: str, kind: str, share: Share | None) -> list[Html]:
-    value = "–" if share is None else f"{share.value:.1%}"
-    rest = "none yet" if share is None else f"{share.low:.0%} to {share.high:.0%}, n = {share.n:,}"
+def _line(name: str, kind: str, *value: Html | str | None) -> Html:
+    """An entry of the chart's legend, with its value."""
     term = tag("dt", tag("span", class_=f"key {kind}", aria_hidden="true"), name)
-    return [tag("div", term, tag("dd", tag("b", value), " ", tag("small", rest)))]
+    return tag("div", term, tag("dd", *value))
 
 
 def _sure(found: Report, what: str) -> Html:

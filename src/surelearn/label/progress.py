@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from surelearn.label.learner import agreement
 from surelearn.label.ledger import Ledger, Step
 from surelearn.label.session import Session
 
-_LEVEL = 0.95
 #: Answers that a point of the curves averages, and bars of the histogram.
 _WINDOW, _BARS = 20, 10
 #: Random questions without which no error is estimated.
-_FEWEST = 20
+FEWEST = 20
 
 
 class Share(NamedTuple):
-    """A share of n trials with Wilson's interval."""
+    """A share of n trials with the interval of Clopper and Pearson at 95 %."""
 
     value: float
     low: float
@@ -32,9 +31,10 @@ class Report(NamedTuple):
     """What the panel shows.
 
     `counts`: texts of each label. `error`: progressive validation error of all questions, and
-    `at_random` of those drawn at random, None without any. `curve`, `random_curve`: pairs of the
-    number of labels and the error of the last answers up to it. `histogram`: shares of what is left
-    of the pool's sample by the probability of its best label. `stop`: why to stop, or "".
+    `at_random` of those drawn at random, None without any. `explore`: how often one is drawn.
+    `curve`, `random_curve`: pairs of the number of labels and the error of the last answers up to
+    it. `histogram`: shares of what is left of the pool's sample by the probability of its best
+    label. `stop`: why to stop, or "".
     """
 
     n_labels: int
@@ -43,6 +43,7 @@ class Report(NamedTuple):
     counts: list[tuple[str, int]]
     error: Share | None
     at_random: Share | None
+    explore: float
     curve: list[tuple[int, float]]
     random_curve: list[tuple[int, float]]
     histogram: list[float]
@@ -94,6 +95,7 @@ def report(session: Session, goal: Goal = Goal()) -> Report:  # noqa: B008  (a t
         _counts(ledger, lessons),
         _share([missed for _, missed in wrong]),
         _share([missed for _, missed in wrong_drawn]),
+        session.explore,
         _curve(wrong),
         _curve(wrong_drawn),
         _histogram(sure, lowest),
@@ -138,13 +140,14 @@ def _missed(step: Step, kind: str = "texts") -> float:
 
 
 def _share(missed: list[float]) -> Share | None:
-    n = len(missed)
+    from surelearn.evaluation import share_interval
+
+    n, total = len(missed), math.fsum(missed)
     if not n:
         return None
-    p, z = float(np.mean(missed)), float(ndtri((1 + _LEVEL) / 2))
-    middle, width = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low, high = ((middle + sign * width) / (1 + z * z / n) for sign in (-1, 1))
-    return Share(p, max(0.0, float(low)), min(1.0, float(high)), n)
+    # A sentence may be wrong in part: the bounds are those of the whole numbers around the sum.
+    low, high = share_interval(math.floor(total), n)[0], share_interval(math.ceil(total), n)[1]
+    return Share(total / n, low, high, n)
 
 
 def _curve(wrong: list[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -169,6 +172,6 @@ def _stop(found: Report, goal: Goal, stable: str) -> str:
     if goal.budget is not None and found.n_labels >= goal.budget:
         return f"{found.n_labels:,} labels reach the budget of {goal.budget:,}"
     drawn = found.at_random
-    if goal.error is not None and drawn and drawn.n >= _FEWEST and drawn.high <= goal.error:
+    if goal.error is not None and drawn and drawn.n >= FEWEST and drawn.high <= goal.error:
         return f"the error is at most {drawn.high:.1%} on texts drawn at random"
     return stable
