@@ -140,6 +140,7 @@ from surelearn._check._lines import (
     negative_relevance,
     query_again,
     several_labels,
+    source_changed,
     too_many_entries,
     unlike,
 )
@@ -459,6 +460,7 @@ __all__ = [
     "some_weight",
     "sorted_classes",
     "sound_rows",
+    "source_changed",
     "source_made_by",
     "sparse_output",
     "square_gram",

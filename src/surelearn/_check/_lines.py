@@ -81,6 +81,13 @@ def learnt_before_bad(error: BadInput, n: int, path: str | None) -> str:
     )
 
 
+def source_changed(name: str) -> ValueError:
+    """The error for a file that later passes cannot read as the first one did."""
+    return ValueError(
+        f"{name} must stay as it was in the first pass, got one that has changed since. Train anew."
+    )
+
+
 def unlike(expected: str, got: bytes) -> str:
     """What is wrong with a line; shows the first characters of what was found."""
     text = got[: 4 * _SHOWN].decode("utf-8", "replace")

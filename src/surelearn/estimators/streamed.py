@@ -78,7 +78,10 @@ class Streamed(Sharded[M]):
             Records, or a time such as ``"30s"`` or ``"10m"``.
         cache_bytes : int, default 2**34
             Size limit of the cache. It keeps the features of the first pass in a temporary folder,
-            so that later passes do not read the source again. 0: no cache.
+            so that later passes do not read the source again. 0: no cache. All passes of a call
+            learn what its first pass has read, with a cache or without. A file that has grown since
+            is read up to where it ended, and a warning says so; one that has changed otherwise ends
+            training with an error if it is read again.
         progress : function, optional
             Called with a `StreamProgress` after each block.
         **reading

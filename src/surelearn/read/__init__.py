@@ -6,7 +6,7 @@ files with one token a line; `groups` returns one of candidates to be ranked.
 
 from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Groups, Place, Sentences, Source
-from surelearn.read._files import STDIN_NAME
+from surelearn.read._files import STDIN_NAME, Stamp
 from surelearn.read._groups import groups
 from surelearn.read._labels import Labels, spans_of
 from surelearn.read._sentences import is_known, sentences
@@ -22,6 +22,7 @@ __all__ = [
     "Place",
     "Sentences",
     "Source",
+    "Stamp",
     "batches",
     "groups",
     "is_known",

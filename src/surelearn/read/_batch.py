@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from scipy.sparse import issparse, vstack
 from surelearn import _check
 from surelearn.read._kept import Kept, joined_kept
 from surelearn.read._labels import Labels, spans_of
+
+if TYPE_CHECKING:
+    from surelearn.read._files import Stamp
 
 
 class Place(NamedTuple):
@@ -279,12 +282,14 @@ class Block(Protocol):
 
 
 class Part(Protocol):
-    """A file or a table of a source; `size` is None if unknown."""
+    """A file or a table of a source; `size` and `stamp` are None if unknown."""
 
     @property
     def name(self) -> str: ...
     @property
     def size(self) -> int | None: ...
+    @property
+    def stamp(self) -> Stamp | None: ...
     @property
     def can_restart(self) -> bool: ...
     @property
@@ -323,6 +328,9 @@ class Source(ABC):
     ('frame', True, ['good'])
     """
 
+    #: Whether files may get longer between two passes; those of tables have their size inside.
+    can_grow: ClassVar[bool] = False
+
     #: The function of `surelearn.read` that makes such sources.
     made_by: ClassVar[str] = "batches"
 
@@ -359,6 +367,11 @@ class Source(ABC):
         return all(part.is_named for part in self._parts)
 
     @property
+    def stamps(self) -> list[Stamp | None]:
+        """The stamp of each file as it is now; None for what is no file."""
+        return [part.stamp for part in self._parts]
+
+    @property
     def columns(self) -> dict[str, Any]:
         """The columns and settings, as keywords of `batches`; known after the first block."""
         read = self._columns
@@ -379,8 +392,14 @@ class Source(ABC):
         return None
 
     @abstractmethod
-    def blocks(self, start: Place | None = None) -> Iterator[Block]:
-        """The blocks from a place on."""
+    def blocks(
+        self, start: Place | None = None, ends: Mapping[int, int] | None = None
+    ) -> Iterator[Block]:
+        """The blocks from a place on.
+
+        `ends` has the `at` at which some files end, by their numbers: bytes that have been added
+        since are not read. It is for sources that can grow.
+        """
 
     def cancel(self) -> None:
         """Wake a thread that waits for the next block of standard input or a pipe."""

@@ -5,7 +5,7 @@ A row is a line, unless a newline is inside quotes. Quotes count only at the sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from surelearn import _check
@@ -36,6 +36,7 @@ class CsvSource(Source):
     skip_bad : bool
     """
 
+    can_grow = True
     _columns: Columns | None = None
 
     def __init__(
@@ -48,14 +49,16 @@ class CsvSource(Source):
         self._dialect = dialect
         self._skip_bad = skip_bad
 
-    def blocks(self, start: Place | None = None) -> Iterator[Lines]:
+    def blocks(
+        self, start: Place | None = None, ends: Mapping[int, int] | None = None
+    ) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._columns is None:
             # Also when reading continues midway: the first rows decide the types of all rows.
             self._columns = self._first_look()
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
-            for header, block in self._rows_of(file, place):
+            for header, block in self._rows_of(file, place, (ends or {}).get(number)):
                 if self._columns is None:
                     self._columns = self._look(header, block)
                 there(self._columns.all_names, header.names, file.name)
@@ -68,12 +71,14 @@ class CsvSource(Source):
         separator = self._wanted.separator
         return CsvRows(header, columns, self._dialect, separator=separator, skip_bad=self._skip_bad)
 
-    def _rows_of(self, file: File, place: Place) -> Iterator[tuple[Header, Lines]]:
+    def _rows_of(
+        self, file: File, place: Place, end: int | None = None
+    ) -> Iterator[tuple[Header, Lines]]:
         """Blocks of rows without the header, each with the header."""
         header: Header | None = None
         if place.at:  # midway in the file: the header is at its start
             header, _ = next(self._rows_of(file, Place(place.file)), (Header([], None), None))
-        for block in lines_of(file, place, self._dialect.split):
+        for block in lines_of(file, place, self._dialect.split, end):
             if header is None:
                 header, block = self._named(block, file.encoding)
             if header is not None and block.data.strip(b"\r\n"):

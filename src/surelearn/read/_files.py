@@ -10,7 +10,7 @@ import posixpath
 import select
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from surelearn import _check
 from surelearn._check import BadInput
@@ -25,6 +25,14 @@ STDIN_NAME = "standard input"
 
 #: A thread that waits for bytes checks for `cancel` after this many seconds.
 _PATIENCE = 0.1
+
+
+class Stamp(NamedTuple):
+    """What tells that a file has changed: its number on the disk, its size, its time of writing."""
+
+    inode: int | None  # None on a remote filesystem
+    size: int | None
+    written: int | None
 
 
 class File:
@@ -71,6 +79,17 @@ class File:
             return os.path.getsize(self.path)
         size = self.filesystem.get_file_info(self.path).size
         return None if size is None else int(size)
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """The stamp of the file as it is now; None for standard input and pipes."""
+        if not self.can_restart:
+            return None
+        if self.filesystem is None:
+            found = os.stat(self.path)
+            return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+        info = self.filesystem.get_file_info(self.path)
+        return Stamp(None, info.size, info.mtime_ns)
 
     def raw(self) -> Any:
         """Open the file without decompression."""

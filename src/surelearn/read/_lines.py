@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,6 +96,8 @@ class LineSource(Source):
         Cuts a file into blocks. By default a block may end after any line.
     """
 
+    can_grow = True
+
     def __init__(
         self,
         files: Sequence[File],
@@ -112,14 +114,16 @@ class LineSource(Source):
         found = self.files[file]
         return found.size if found.compression is None and found.encoding is None else None
 
-    def blocks(self, start: Place | None = None) -> Iterator[Lines]:
+    def blocks(
+        self, start: Place | None = None, ends: Mapping[int, int] | None = None
+    ) -> Iterator[Lines]:
         start = start or Place()
         if self.can_restart and self._reader is None:
             # Also when reading continues midway: the first lines decide the types of all lines.
             self._look(self._head())
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
-            for block in lines_of(file, place, self._split):
+            for block in lines_of(file, place, self._split, (ends or {}).get(number)):
                 if self._reader is None:
                     if not block.data.strip():
                         continue  # blank lines say nothing about the format: wait for more
@@ -226,8 +230,30 @@ def _go_on(stream: Stream, start: Place) -> None:
         )
 
 
-def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> Iterator[Lines]:
-    """Blocks of a file from a place on.
+class _Shorter(Stream):
+    """A stream that ends after some bytes, although the file has more."""
+
+    def __init__(self, stream: Stream, size: int) -> None:
+        self.name, self.is_patient = stream.name, stream.is_patient
+        self._whole, self._left = stream, size
+
+    @property
+    def consumed(self) -> int:
+        return self._whole.consumed
+
+    def read(self, size: int) -> bytes:
+        part = self._whole.read(min(size, self._left))
+        self._left -= len(part)
+        return part
+
+    def close(self) -> None:
+        self._whole.close()
+
+
+def lines_of(
+    file: File, start: Place = _START, split: Split = whole_lines, end: int | None = None
+) -> Iterator[Lines]:
+    """Blocks of a file from a place on, up to its end or to that `at`.
 
     The end of a block depends only on its start, so reading can continue from the end of any block
     and gives the same blocks.
@@ -235,6 +261,8 @@ def lines_of(file: File, start: Place = _START, split: Split = whole_lines) -> I
     stream = file.open()
     try:
         _go_on(stream, start)
+        if end is not None:
+            stream = _Shorter(stream, end - start.at)
         place, before = start, stream.consumed
         for data in split(stream):
             first = place.line + 1

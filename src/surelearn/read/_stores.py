@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from surelearn._check import BadInput
-from surelearn.read._files import File, Patient, Stream
+from surelearn.read._files import File, Patient, Stamp, Stream
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,6 +44,11 @@ class Store(ABC):
     can_restart = True
     is_named = True
     has_names = True
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """The stamp of the file; None for a table in memory."""
+        return None
 
     @property
     def n_rows(self) -> int | None:
@@ -86,6 +91,10 @@ class InFile(Store):
     def __init__(self, file: File) -> None:
         self._file = file
         self.name, self.size = file.name, file.size
+
+    @property
+    def stamp(self) -> Stamp | None:
+        return self._file.stamp
 
 
 class Parquet(InFile):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,9 @@ class TableSource(Source):
     def feature_names(self) -> list[str] | None:
         return super().feature_names if self._stores[0].has_names else None
 
-    def blocks(self, start: Place | None = None) -> Iterator[TableRows]:
+    def blocks(
+        self, start: Place | None = None, ends: Mapping[int, int] | None = None
+    ) -> Iterator[TableRows]:
         start = start or Place()
         if self._columns is None:
             self._columns = _found(self._wanted, self._stores[0])

@@ -19,6 +19,7 @@ from surelearn.models.protocol import B, Packed, Refused, Trainable
 from surelearn.read import BadInput, Place, Source
 from surelearn.training.cache import Cache, Kept
 from surelearn.training.checkpoint import Checkpoint
+from surelearn.training.first_pass import FirstPass
 from surelearn.training.prefetch import prefetch
 from surelearn.training.salvage import Tried, raising, salvaging
 
@@ -230,6 +231,8 @@ class StreamTrainer(Generic[B]):
         self._bytes = 0
         self._learnt = 0  # rows, in all passes
         self._total = source.n_bytes
+        again = options.passes > 1 and source.can_restart
+        self._first = FirstPass(source, self.position.place) if again else None
         self.cache = Cache(options.cache_bytes if options.passes > 1 else 0)
         self.is_whole = False  # whether the model is in its state between two blocks
 
@@ -307,7 +310,7 @@ class StreamTrainer(Generic[B]):
             yield from raising(self._read())
 
     def _read(self) -> Generator[Tried[PreparedBlock[B]], None, None]:
-        blocks = iter(self._source.blocks(self.position.place))
+        blocks = iter((self._first or self._source).blocks(self.position.place))
         work = salvaging(self._prepare, self._source)
         if self._model is None:  # the first block decides how others are prepared: no prefetch
             for block in blocks:
@@ -337,6 +340,8 @@ class StreamTrainer(Generic[B]):
         self.position = replace(self.position, ended=True)
         self.cache.is_whole = self.cache.n_blocks == self.position.block > 0
         goes_on = self._has_more_passes()
+        if self._first is not None:
+            self._first.end(is_last=not goes_on)
         if self.position.number == 1 and self._source.can_restart:
             self._learner.trainable.met_all(resumed=self._resumed is not None)
         is_shown = self._learner.end_pass(self.position, is_last=not goes_on)
