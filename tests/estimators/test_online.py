@@ -5,11 +5,21 @@ from __future__ import annotations
 import copy
 import pickle
 
+import pandas
 import pytest
 from sklearn.model_selection import GridSearchCV
 
 from classifiers import fingerprint, spread
-from surelearn import SureClassifier, rules
+from surelearn import (
+    SureClassifier,
+    SureGraphClassifier,
+    SureKernelClassifier,
+    SureRanker,
+    SureTagger,
+    SureTextClassifier,
+    rules,
+)
+from surelearn.graph import Graph
 
 
 def test_what_was_fitted_tells_what_there_is():
@@ -47,3 +57,65 @@ def test_pickle_and_copy_go_on_learning_alike():
     for twin in twins:
         assert fingerprint(twin) != fingerprint(clf)
         assert fingerprint(twin.partial_fit(X, y)) == fingerprint(clf)
+
+
+# A rule whose step is always 0: its margin has to be right with a probability of one half.
+IDLE = rules.Stdev(eta=0.5)
+CHAINS = [["a", "b"], ["b", "a"]] * 3, [["x", "y"], ["y", "x"]] * 3
+GRAPHS = [Graph([[1.0], [-1.0]], [(0, 1)])] * 3, [["x", "y"]] * 3
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "fit",
+    [
+        pytest.param(lambda rule: SureClassifier(rule).fit(*spread()), id="rows"),
+        pytest.param(lambda rule: SureClassifier(rule, n_shards=2).fit(*spread()), id="shards"),
+        pytest.param(lambda rule: SureClassifier(rule, multiclass="ovr").fit(*spread()), id="code"),
+        pytest.param(
+            lambda rule: SureTextClassifier(rule).fit(["good", "bad"], [0, 1]), id="texts"
+        ),
+        pytest.param(
+            lambda rule: SureTextClassifier(rule).fit(["good", "bad"], [["x"], ["x", "y"]]),
+            id="many labels",
+        ),
+        pytest.param(
+            lambda rule: SureTextClassifier(rule).fit_stream(
+                pandas.DataFrame({"text": ["good", "bad"] * 9, "label": [0, 1] * 9})
+            ),
+            id="stream",
+        ),
+        pytest.param(lambda rule: SureKernelClassifier(rule).fit(*spread()), id="kernel"),
+        pytest.param(lambda rule: SureTagger(rule).fit(*CHAINS), id="sequences"),
+        pytest.param(lambda rule: SureGraphClassifier(rule).fit(*GRAPHS), id="graphs"),
+        pytest.param(
+            lambda rule: SureRanker(rule).fit([[1.0], [2.0]] * 3, [1, 0] * 3, group=[2] * 3),
+            id="groups",
+        ),
+    ],
+)
+def test_a_fit_that_moves_no_weight_warns(fit):
+    with pytest.warns(UserWarning, match=r"got Stdev\(phi=0.0\), which moved none in"):
+        assert fit(IDLE).n_updates_ == 0
+    assert fit("stdev").n_updates_ > 0  # a warning would be an error
+
+
+def test_rows_without_features_move_no_weight():
+    with pytest.warns(UserWarning, match="rows need features that are not 0"):
+        SureClassifier(fit_intercept=False).fit([[0.0], [0.0]], [0, 1])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_fit_without_anything_to_learn_does_not_warn():
+    one_label = pandas.DataFrame({"text": ["good", "bad"], "label": ["x", "x"]})
+    clf = SureTextClassifier(IDLE)
+    clf.partial_fit(one_label["text"], one_label["label"])
+    assert clf.n_updates_ == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_stream_that_goes_on_without_a_mistake_does_not_warn():
+    rows = pandas.DataFrame({"text": ["good", "bad"] * 50, "label": ["x", "y"] * 50})
+    clf = SureTextClassifier("perceptron").fit_stream(rows)
+    before = clf.n_updates_
+    assert clf.fit_stream(rows, resume=True).n_updates_ == before

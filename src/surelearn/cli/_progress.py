@@ -66,13 +66,19 @@ def solver_line(*, quiet: bool) -> Iterator[Callable[[object], None] | None]:
 
 @contextmanager
 def warnings_shown() -> Iterator[None]:
-    """Print each warning at once, as one line: a stream may never end."""
+    """Print each warning at once, as one line: a stream may never end. The same one only once."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        said = f"surelearn: {message}"
+        if said not in shown:
+            shown.add(said)
+            # print, not typer.echo: rich moves its bar out of the way of print only.
+            print(said, file=sys.stderr, flush=True)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        # print, not typer.echo: rich moves its bar out of the way of print only.
-        warnings.showwarning = lambda message, *_, **__: print(
-            f"surelearn: {message}", file=sys.stderr, flush=True
-        )
+        warnings.showwarning = show
         yield
 
 

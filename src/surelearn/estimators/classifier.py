@@ -241,7 +241,9 @@ class SureClassifier(RowEstimator):
             are more than a factor of 10,000 apart, all above 100 or all below 0.01. Scale such
             columns, for example by a `StandardScaler` in a `Pipeline`.
         """
-        self._adopt(self._trained(X, y, sample_weight, calibrate=calibrate))
+        shell = self._trained(X, y, sample_weight, calibrate=calibrate)
+        self._warn_if_unmoved(shell.model_)
+        self._adopt(shell)
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -189,6 +189,7 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
         else:
             self._train_shards(learner, block)
         assert learner.model is not None
+        self._warn_if_unmoved(learner.model)
         self.__dict__.pop("temperature_", None)
         self._model = learner.model
         return self

@@ -197,7 +197,9 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
         report = reports(n, settings.passes, verbose=settings.verbose)
         for number in range(1, settings.passes + 1):
             training.learn_pass(order(number), report(number))
-        put_model(shell, training.result())
+        model = training.result()
+        self._warn_if_unmoved(model)
+        put_model(shell, model)
         self._adopt(shell)
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -37,6 +38,22 @@ class OnlineEstimator(Estimator[M]):
     @property
     def mistakes_(self) -> NDArray[np.int64]:
         return np.asarray(self._attribute("mistakes_").mistakes, dtype=np.int64)
+
+    def _warn_if_unmoved(self, model: M) -> None:
+        """Warn if a model that was trained from scratch has made mistakes and learnt from none.
+
+        A fit with nothing to learn, such as rows of one class, makes no mistake; nor does a model
+        that goes on and has learnt all there is.
+        """
+        mistakes = sum(model.mistakes)
+        if mistakes and not model.updates:
+            warnings.warn(
+                f"rule must move the weights, got {rules.get(self.rule)}, which moved none in "
+                f"{mistakes:,} mistakes: nothing was learnt. Use eta above 0.5 (phi above 0) where "
+                "a rule has it, or another rule; rows need features that are not 0.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _check_variances(self) -> None:
         model = self.__dict__.get("_model")

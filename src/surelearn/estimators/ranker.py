@@ -208,6 +208,7 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
                 flush=True,
             )
         assert trainable.model is not None
+        self._warn_if_unmoved(trainable.model)
         shell._forget()
         put_model(shell, trainable.model)
         self._adopt(shell)

@@ -135,6 +135,8 @@ class Streamed(Sharded[M]):
         trainer = StreamTrainer(learner, found, options, self._show_position)
         self._keep_back(trainable, trainer.position)
         train(trainer, writes)
+        if not goes_on:
+            self._warn_if_unmoved(self._model)
         return self
 
     @abstractmethod

@@ -181,6 +181,7 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         else:
             self._train_shards(trainable, block)
         assert trainable.model is not None
+        self._warn_if_unmoved(trainable.model)
         self._model = trainable.model
         self._forget()
         return self
