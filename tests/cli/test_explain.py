@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command import plain_run as run
-from surelearn import SureKernelClassifier, SureTextClassifier, load
+from surelearn import SureKernelClassifier, SureTagger, SureTextClassifier, load
 from surelearn.text import NativeVectorizer
 
 
@@ -58,6 +58,29 @@ def test_one_text() -> None:
     assert plain["shares"][-1]["mean"] is None
 
 
+def test_a_text_of_many_classes_is_explained_by_the_best_two(tmp_path: Path) -> None:
+    words = [f"word{i}" for i in range(13)]
+    model = SureTextClassifier(random_state=0).fit(words * 3, [f"label{i}" for i in range(13)] * 3)
+    model.save(tmp_path / "many.sure")
+    command = "explain", tmp_path / "many.sure", "--text", "word3 word7 word7"
+    head, *lines = run(*command).stdout.splitlines()
+    p = np.sort(model.predict_proba(["word3 word7 word7"])[0])
+    assert head == f"label7, with probability {p[-1]:.4f}; next best: label3, {p[-2]:.4f}"
+    assert [line.split()[:2] for line in lines] == [
+        *([], ["feature", "label"], ["word7", "label7"], ["word3", "label7"]),
+        *(["(others)", "label7"], [], ["feature", "label"], ["word3", "label3"]),
+        *(["word7", "label3"], ["(others)", "label3"]),
+    ]
+    asked = run(*command, "--intercept").stdout
+    assert [line.split()[0] for line in asked.splitlines() if line][2:5] == [
+        *("word7", "word3", "intercept"),
+    ]
+    assert asked.count("intercept") == 2
+    assert "(others)" not in asked
+    assert "intercept" not in run("explain", tmp_path / "many.sure").stdout
+    assert run("explain", tmp_path / "many.sure", "--intercept").stdout.count("intercept") == 13
+
+
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=str)
 def test_one_text_is_hashed_for_its_shares_and_its_probability(how: Any, calls: Any) -> None:
     made = calls(NativeVectorizer, "_hashed")
@@ -79,6 +102,10 @@ def test_what_explain_refuses() -> None:
     assert result.exit_code == 2
     assert "text needs a text classifier, got a SureClassifier." in result.stderr
     assert run("explain", "two.sure", "--top", 0).exit_code == 2
+    SureTagger(templates=["w[0]"]).fit([["a", "b"]], [["x", "y"]]).save("tags.sure")
+    result = run("explain", "tags.sure", "--intercept")
+    assert result.exit_code == 2
+    assert "intercept needs a model with one, got a SureTagger." in result.stderr
 
 
 def test_a_kernel_classifier_has_no_weights_of_features() -> None:

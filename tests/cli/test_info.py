@@ -103,7 +103,7 @@ def test_commands_read_files_of_batch_classifiers(kind: Any, tmp_path: Path) -> 
     labels = [json.loads(line)["label"] for line in run("predict", path, rows).stdout.splitlines()]
     assert labels == ["no", "yes", "no", "yes"]
     assert run("evaluate", path, rows).exit_code == 0
-    assert "intercept" in run("explain", path).stdout
+    assert "intercept" in run("explain", path, "--intercept").stdout
     assert run("merge", path, path, "--output", tmp_path / "both.sure").exit_code == 0
     assert type(load(tmp_path / "both.sure")) is kind
 

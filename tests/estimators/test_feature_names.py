@@ -47,9 +47,9 @@ def test_the_first_row_may_be_a_dict_of_names():
     assert clf.predict_one({"fine": 1.0}) == "good"
     assert clf.predict_one({"dull": 1.0, "plot": 1}) == "bad"
     assert clf.predict(ROWS).tolist() == Y
-    assert set(clf.explain().feature) == {"fine", "film", "dull", "length", "plot", "intercept"}
+    assert set(clf.explain().feature) == {"fine", "film", "dull", "length", "plot"}
     table = clf.explain({"fine": 2.0, "never met": 3.0})
-    assert table.feature.tolist() == ["fine", "intercept"]
+    assert table.feature.tolist() == ["fine", "(others)"]
     mean, variance = clf.margin([{"fine": 2.0}])
     assert table.margin.sum() == pytest.approx(mean[0])
     assert table.variance.sum() == pytest.approx(variance[0])
@@ -68,7 +68,7 @@ def test_a_text_is_a_name_with_its_value():
     """As in scikit-learn's DictVectorizer."""
     data = [{"city": "Paris", "n": 2.0}, {"city": "Rome", "n": 1.0}]
     clf = SureClassifier().fit(data, [0, 1])
-    assert set(clf.explain().feature) == {*DictVectorizer().fit(data).feature_names_, "intercept"}
+    assert set(clf.explain().feature) == {*DictVectorizer().fit(data).feature_names_}
 
 
 @given(data=rows, cuts=st.sets(st.integers(1, 13)))
@@ -137,7 +137,7 @@ def test_names_go_wherever_the_model_goes(tmp_path):
 def test_models_of_other_names_are_merged():
     parts = [SureClassifier().fit(ROWS[i : i + 2], Y[i : i + 2]) for i in (0, 2)]
     both = merge(parts)
-    assert set(both.explain().feature) == {"fine", "film", "dull", "length", "plot", "intercept"}
+    assert set(both.explain().feature) == {"fine", "film", "dull", "length", "plot"}
     assert both.predict_one({"fine": 1.0}) == "good"
 
 
@@ -145,7 +145,7 @@ def test_models_of_other_names_are_merged():
 def test_fit_knows_what_it_was_given_last(n_shards):
     clf = SureClassifier(n_shards=n_shards, random_state=0).fit(ROWS, Y)
     clf.fit([{"a": 1.0}, {"b": 1.0}, {"a": 2.0}], [0, 1, 0])
-    assert set(clf.explain().feature) == {"a", "b", "intercept"}
+    assert set(clf.explain().feature) == {"a", "b"}
     clf.fit(np.eye(3), [0, 1, 0])
     assert clf.n_features_in_ == 3
     assert clf.explain().feature[0].startswith("x")

@@ -34,3 +34,12 @@ def test_marks_are_where_the_words_are_when_letters_come_and_go():
     clf = SureTextClassifier(strip_accents="unicode").fit(["good", "bad"], [0, 1])
     table = clf.explain("\ufb01 good e\u0301 bad")
     assert [table.text[a:b] for a, b in table.units] == ["fi", "good", "bad"]
+
+
+def test_a_verdict_is_read_by_people():
+    """Its shares are by the number of a column."""
+    clf = SureTextClassifier(random_state=0).fit(["good fun", "bad fun"], ["yes", "no"])
+    verdict = clf.explain("good good").verdict
+    assert str(verdict) == f"yes rather than no, margin {verdict.margin:.3g}"
+    assert repr(verdict) == f"<Verdict: {verdict}, shares of 1>"
+    assert len(verdict.shares) == 1

@@ -133,7 +133,7 @@ def test_columns_of_numbers_keep_their_names(
     for known in (*apart, merge(apart), model.fit_stream(source, resume=True)):
         assert known.feature_names_in_.dtype == object
         assert known.feature_names_in_.tolist() == ["age", "height"]
-        assert set(known.explain().feature) == {"age", "height", "intercept"}
+        assert set(known.explain().feature) == {"age", "height"}
         frame = pandas.DataFrame(NUMBERS)[["age", "height"]]
         assert known.predict(frame).tolist() == labels(known, source)
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
@@ -194,7 +194,7 @@ def test_the_command_explains_by_the_names_of_columns(
     stored("csv", tmp_path, {"x1": NUMBERS["age"], **NUMBERS})
     run("train", "t.csv", "-o", "m.sure", "--label", "kind")
     features = [line.split()[0] for line in run("explain", "m.sure").splitlines()[1:]]
-    assert sorted(features) == ["age", "height", "intercept", "x1"]
+    assert sorted(features) == ["age", "height", "x1"]
 
 
 # ------------------------------------------------------------------ texts or numbers

@@ -26,7 +26,7 @@ def table_of(**columns):
 
 def test_lines_are_named_tuples_of_plain_values():
     clf, X = fitted()
-    for table in (clf.explain(), clf.explain(X[0])):
+    for table in (clf.explain(), clf.explain(X[0], intercept=True)):
         assert len(list(table)) == len(table)
         for place, line in enumerate(table):
             assert line._fields == table.columns
@@ -81,7 +81,7 @@ def test_nothing_of_it_can_be_changed():
 )
 def test_copies(twin):
     clf, X = fitted()
-    table = clf.explain(X[0])
+    table = clf.explain(X[0], intercept=True)
     assert twin(table).to_dict() == table.to_dict()
     assert str(twin(table)) == str(table)
     with pytest.raises(ValueError, match="read-only"):

@@ -313,7 +313,7 @@ def test_explanations_add_up(n_classes):
         for k, label in enumerate(clf.classes_ if n_classes == 3 else ["b"]):
             own = clf.explain(text, label=label)
             assert np.sum(own.margin) == pytest.approx(scores[k], abs=1e-6)
-    assert set(clf.explain(top=3).feature) <= {*WORDS, "intercept"}
+    assert set(clf.explain(top=3).feature) <= {*WORDS}
 
 
 # -------------------------------------------------------------------------- shards

@@ -22,13 +22,17 @@ def explain(
     text: Annotated[
         str | None, typer.Option(help="Predict the label of this text, and show why.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of lines to print.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="Number of features to print.")] = 20,
+    intercept: Annotated[
+        bool, typer.Option("--intercept", help="Print intercepts as well, after the features.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what a model has learnt, and how sure it is.
 
     Without options, prints the words whose weights the model is surest of. With two classes, a
     positive weight is evidence for the label beside it, a negative weight for the other label.
+    With --text and more classes, prints what speaks for the label, then for the next best one.
 
     \b
     Examples:
@@ -47,6 +51,9 @@ def explain(
         )
     if _options.is_ranker(loaded):
         _ranking.check_ranker({}, label=label, text=text)
+    if intercept:
+        _check_has_intercept(loaded)
+        how["intercept"] = True
     if label is not None:
         how["label"] = _known(loaded.classes_.tolist(), label)
     if text is None:
@@ -62,7 +69,7 @@ def explain(
 
         verdict = word(_verdict(loaded, explained, text), widest=10_000)
         typer.echo(f"{verdict}\n")
-        explained = [_narrow(found) for found in explained]
+        explained = [part for found in explained for part in _by_label(_narrow(found))]
     typer.echo("\n\n".join(map(str, explained)))
 
 
@@ -83,6 +90,16 @@ def _narrow(found: Explanation) -> Explanation:
     return Explanation({name: getattr(found, name) for name in kept})
 
 
+def _by_label(found: Explanation) -> list[Explanation]:
+    """The explanation of each label, in their order."""
+    if "label" not in found.columns or not len(found):
+        return [found]
+    from surelearn.estimators.explanation import Explanation
+
+    own = [found.label == label for label in dict.fromkeys(found.label.tolist())]
+    return [Explanation({name: getattr(found, name)[at] for name in found.columns}) for at in own]
+
+
 def _known(classes: list[Any], label: str) -> Any:
     """The class spelled like this text; a shell passes the label 3 as '3'."""
     return next((known for known in classes if str(known) == label), label)
@@ -97,6 +114,14 @@ def _check_reads_texts(model: Any) -> None:
         )
 
 
+def _check_has_intercept(model: Any) -> None:
+    if "fit_intercept" not in model.get_params():
+        raise typer.BadParameter(
+            f"intercept needs a model with one, got a {type(model).__name__}.",
+            param_hint="--intercept",
+        )
+
+
 def _verdict(model: Any, explained: list[Any], text: str) -> str:
     labels = [explained[0].verdict.label]
     if model.model_.many_labels:
@@ -105,6 +130,9 @@ def _verdict(model: Any, explained: list[Any], text: str) -> str:
         return ", ".join(map(str, labels)) or "no label"
     p = model.predict_proba([text])[0]
     said = [f"{x}, with probability {p[model.classes_ == x][0]:.4f}" for x in labels]
+    if len(p) > 2 and not model.model_.many_labels:
+        rival = explained[0].verdict.rival
+        said += [f"next best: {rival}, {p[model.classes_ == rival][0]:.4f}"]
     return "; ".join(said) or f"no label; the nearest is {explained[0].verdict.label}"
 
 

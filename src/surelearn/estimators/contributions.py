@@ -27,6 +27,10 @@ class SomeWeights(NamedTuple):
     def take(self, order: NDArray[np.int64]) -> SomeWeights:
         return SomeWeights(*(None if part is None else part[order] for part in self))  # type: ignore[arg-type]
 
+    def before(self, others: SomeWeights) -> SomeWeights:
+        """These, then others."""
+        return SomeWeights(*map(_joined, self, others))
+
 
 class Shares(NamedTuple):
     """Contributions of some weights to the margin of one row, and to its variance."""
@@ -35,6 +39,16 @@ class Shares(NamedTuple):
     value: NDArray[np.float64]
     margin: NDArray[np.float64]
     variance: NDArray[np.float64] | None
+
+    def take(self, order: NDArray[np.int64]) -> Shares:
+        return Shares(
+            self.weights.take(order),
+            *(None if part is None else part[order] for part in self[1:]),  # type: ignore[arg-type]
+        )
+
+    def before(self, others: Shares) -> Shares:
+        """These, then others."""
+        return Shares(self.weights.before(others.weights), *map(_joined, self[1:], others[1:]))
 
 
 def diagonal(means: NDArray[Any], variances: NDArray[Any]) -> NDArray[Any]:
@@ -106,16 +120,31 @@ def shares(
     return Shares(weights, value, weights.mean * value, variance)
 
 
-def heaviest(parts: Shares, top: int | None = None) -> Shares:
-    """The contributions in decreasing order of their size in the mean.
+def to_best(parts: Shares, n: int) -> Shares:
+    """The contributions to the n columns with the largest margins."""
+    return parts.take(np.flatnonzero(_ranks(parts) < n))
 
-    Those after the first `top` are summed up, one sum per column.
+
+def heaviest(
+    parts: Shares, top: int | None = None, *, intercept: int | None = None, shown: bool = False
+) -> Shares:
+    """The contributions to each column in decreasing order of their size, largest margin first.
+
+    Those after the first `top` of all columns are summed up, one sum per column, at the end of
+    the column. The feature with the number `intercept` is among them, or the last if `shown`.
     """
-    weights = parts.weights
-    order = np.lexsort((weights.column, weights.feature, -np.abs(parts.margin)))
-    if top is None or top >= len(order):
-        return _taken(parts, order)
-    return _with_others(_taken(parts, order[:top]), _taken(parts, order[top:]))
+    feature = parts.weights.feature
+    order = np.lexsort((parts.weights.column, feature, -np.abs(parts.margin)))
+    is_own = feature[order] != intercept
+    kept, rest, last = (
+        order[is_own][:top],
+        order[is_own][len(order[is_own][:top]) :],
+        order[~is_own],
+    )
+    if not shown:
+        rest, last = np.concatenate([rest, last]), last[:0]
+    found = parts.take(kept).before(_others(parts.take(rest))).before(parts.take(last))
+    return found.take(np.argsort(_ranks(found), kind="stable"))
 
 
 def _sureness_of(means: NDArray[Any], own: NDArray[Any] | None, column: int) -> NDArray[np.float64]:
@@ -152,24 +181,24 @@ def _product(
     return np.asarray(variances[np.ix_(places, places)].astype(np.float64) @ values)
 
 
-def _taken(parts: Shares, order: NDArray[np.int64]) -> Shares:
-    variance = None if parts.variance is None else parts.variance[order]
-    return Shares(parts.weights.take(order), parts.value[order], parts.margin[order], variance)
+def _ranks(parts: Shares) -> NDArray[np.int64]:
+    """The place of each contribution's column by its margin, the largest first."""
+    columns, group = np.unique(parts.weights.column, return_inverse=True)
+    place = np.empty(len(columns), dtype=np.int64)
+    place[np.argsort(-_sums(group, parts.margin), kind="stable")] = np.arange(len(columns))
+    return place[group]
 
 
-def _with_others(kept: Shares, rest: Shares) -> Shares:
+def _others(rest: Shares) -> Shares:
+    """The sums of some contributions, one per column."""
     columns, group = np.unique(rest.weights.column, return_inverse=True)
     nothing = np.full(len(columns), np.nan)
     without = None if rest.variance is None else nothing
-    others = Shares(
+    return Shares(
         SomeWeights(columns, np.full(len(columns), OTHERS), nothing, without),
         nothing,
         _sums(group, rest.margin),
         None if rest.variance is None else _sums(group, rest.variance),
-    )
-    return Shares(
-        SomeWeights(*map(_joined, kept.weights, others.weights)),
-        *map(_joined, kept[1:], others[1:]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from surelearn.estimators.table import Table, word
 
 #: How many lines of a table to list; None: all.
 Top = int | Literal["auto"] | None
+#: What puts weights in an order: the first of them, from means and variances.
+Ordered = Callable[[NDArray[Any], NDArray[Any] | None, int | None], contributions.SomeWeights]
 
 
 class Explanation(Table):
@@ -30,7 +33,8 @@ class Explanation(Table):
     columns : tuple of str
         The names of the columns, in order.
     feature : ndarray of str
-        The feature's name, ``"intercept"``, or ``"(others)"`` for all that are not listed.
+        The feature's name, ``"intercept"``, or ``"(others)"`` for all that are not listed, the
+        intercept among them.
     label : ndarray
         The class that a positive weight supports.
     value : ndarray of float
@@ -50,8 +54,8 @@ class Explanation(Table):
     >>> from surelearn import SureClassifier
     >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
     >>> clf.explain().feature
-    array(['x0', 'x1', 'intercept'], dtype=object)
-    >>> print(clf.explain([0, 2]))
+    array(['x0', 'x1'], dtype=object)
+    >>> print(clf.explain([0, 2], intercept=True))
     feature    label  value      mean  deviation  probability    margin  variance
     x1         yes        2   -0.4607     0.8876       0.6981   -0.9213     3.151
     intercept  yes        1  0.002402      0.796       0.5012  0.002402    0.6336
@@ -97,16 +101,14 @@ def about(subject: Subject, classes: NDArray[Any], label: Any) -> Subject:
     return subject._replace(means=means[places], variances=variances, labels=classes[places])
 
 
-def of_label(subject: Subject, top: int | None) -> Explanation:
+def of_label(subject: Subject, top: int | None, *, intercept: bool = False) -> Explanation:
     """The weights of a subject with one label, largest mean first."""
-    weights = contributions.largest(subject.means, subject.variances, top)
-    return Explanation({**_places(subject, weights), **_beliefs(weights)})
+    return _of_weights(subject, top, contributions.largest, intercept=intercept)
 
 
-def of_model(subject: Subject, top: int | None) -> Explanation:
+def of_model(subject: Subject, top: int | None, *, intercept: bool = False) -> Explanation:
     """The weights the model is surest of."""
-    weights = contributions.surest(subject.means, subject.variances, top)
-    return Explanation({**_places(subject, weights), **_beliefs(weights)})
+    return _of_weights(subject, top, contributions.surest, intercept=intercept)
 
 
 def of_row(
@@ -114,12 +116,17 @@ def of_row(
     features: NDArray[np.int64],
     values: NDArray[np.float64],
     top: int | None,
+    *,
+    intercept: bool = False,
+    best: int | None = None,
 ) -> Explanation:
-    """The contribution of each non-zero feature, and of the intercept, to each margin of a row."""
+    """The contribution of each non-zero feature to the margins of a row, or to the `best` few."""
     if subject.means.shape[1] > subject.n_features:
         features, values = np.append(features, subject.n_features), np.append(values, 1.0)
     parts = contributions.shares(subject.means, subject.variances, features, values)
-    parts = contributions.heaviest(parts, top)
+    if best is not None:
+        parts = contributions.to_best(parts, best)
+    parts = contributions.heaviest(parts, top, intercept=subject.n_features, shown=intercept)
     table = {**_places(subject, parts.weights), "value": parts.value, **_beliefs(parts.weights)}
     table["margin"] = parts.margin
     if parts.variance is not None:
@@ -134,6 +141,19 @@ def touched(table: Explanation) -> Explanation:
 
 
 # -------------------------------------------------------------------- the columns
+
+
+def _of_weights(
+    subject: Subject, top: int | None, ordered: Ordered, *, intercept: bool
+) -> Explanation:
+    """The weights of features in an order; the intercepts after them, if they are asked for."""
+    n, means, variances = subject.n_features, subject.means, subject.variances
+    own = None if variances is None else contributions.diagonal(means, variances)
+    weights = ordered(means[:, :n], None if own is None else own[:, :n], top)
+    if intercept and means.shape[1] > n:
+        last = ordered(means[:, n:], None if own is None else own[:, n:], None)
+        weights = weights.before(last._replace(feature=last.feature + n))
+    return Explanation({**_places(subject, weights), **_beliefs(weights)})
 
 
 def _places(subject: Subject, weights: contributions.SomeWeights) -> dict[str, NDArray[Any]]:

@@ -119,6 +119,13 @@ class Verdict(NamedTuple):
     margin: float
     shares: dict[int, float]
 
+    def __repr__(self) -> str:
+        """In words: the shares are by the number of a column, which says nothing."""
+        return f"<Verdict: {self}, shares of {len(self.shares):,}>"
+
+    def __str__(self) -> str:
+        return f"{self.label} rather than {self.rival}, margin {self.margin:.3g}"
+
 
 class TextExplanation(Explanation):
     """An `Explanation` of one text; notebooks show the text with its words highlighted.
@@ -142,6 +149,8 @@ class TextExplanation(Explanation):
     >>> found = clf.explain("great, not dull")
     >>> [found.text[begin:end] for begin, end in found.units]
     ['great', 'not', 'dull']
+    >>> found.verdict
+    <Verdict: bad rather than good, margin 0.0114, shares of 3>
     """
 
     text: str

@@ -194,7 +194,13 @@ class Linear(Estimator[RowModel]):
         return tags
 
     def explain(
-        self, row: Any = None, *, label: Any = None, top: Top = "auto", names: Any = None
+        self,
+        row: Any = None,
+        *,
+        label: Any = None,
+        top: Top = "auto",
+        names: Any = None,
+        intercept: bool = False,
     ) -> Explanation:
         r"""Explain the model by its surest weights, or the margin of one row by its features.
 
@@ -206,18 +212,21 @@ class Linear(Estimator[RowModel]):
         row : array, sparse row, frame of one row, or dict of {feature: value}, optional
             Without it, the table explains the model: weights in the order of the probability of
             their sign. With it, the table explains the row: the contribution of each non-zero
-            feature and the intercept to the mean and the variance of each class score (two classes:
-            of the margin), largest contribution to the mean first. Contributions add up to the
-            result of `margin`.
+            feature to the mean and the variance of its score (two classes: of the margin), largest
+            contribution to the mean first. Of three or more classes, those to the largest score
+            come first, then those to the next best. Contributions add up to the result of `margin`.
         label : label, optional
             Explain this label only. For a model: the weights that support it, largest mean first.
             For a row: the contributions to its score. With two classes, what supports one opposes
             the other.
         top : int or None, default "auto"
-            How many lines to list; None: all. ``"auto"`` lists 20 weights of a model, and all
-            features of a row. The other features of a row are summed up as ``"(others)"``.
+            How many features to list; None: all. ``"auto"`` lists 20 weights of a model, and all
+            features of a row. The others of a row are summed up as ``"(others)"``.
         names : array of str of shape (n_features,), optional
             Names of the features. Default: `feature_names_in_` if there are any, else x0, x1, ...
+        intercept : bool, default False
+            List intercepts as well, after the features. Otherwise that of a row is in
+            ``"(others)"``.
 
         Returns
         -------
@@ -239,6 +248,7 @@ class Linear(Estimator[RowModel]):
         model = self._fitted()
         weights = _check.trained(model.weights, "explain")
         limit = _check.top(top, auto=_TOP if row is None else None)
+        intercept = _check.flag("intercept", intercept)
         subject = Subject(
             weights.means,
             weights.variances if model.layout.second_order else None,
@@ -249,8 +259,11 @@ class Linear(Estimator[RowModel]):
         if label is not None:
             subject = about(subject, model.classes, label)
         if row is not None:
-            return of_row(subject, *self._entries(row), limit)
-        found = of_model(subject, limit) if label is None else of_label(subject, limit)
+            # Problems have no winner, and of many labels each is asked about.
+            best = None if subject.labels is None or model.many_labels else 2
+            return of_row(subject, *self._entries(row), limit, intercept=intercept, best=best)
+        listed = of_model if label is None else of_label
+        found = listed(subject, limit, intercept=intercept)
         return touched(found) if isinstance(subject.names, FeatureNames) else found
 
     def _check_settings(self) -> None:

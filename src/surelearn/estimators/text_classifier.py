@@ -181,22 +181,23 @@ temperature_
         self.keep_names = keep_names
 
     def explain(
-        self, row: Any = None, *, label: Any = None, top: Top = "auto", names: Any = None
+        self,
+        row: Any = None,
+        *,
+        label: Any = None,
+        names: Any = None,
+        top: Top = "auto",
+        intercept: bool = False,
     ) -> Explanation:
         """Explain the model by its surest words, or the margin of one text by its n-grams.
 
         Parameters
         ----------
         row : str, optional
-            Without it, the table explains the model: words in the order of the probability of their
-            sign. With it, the table explains the text: the contribution of each n-gram and the
-            intercept to the mean and the variance of each class score.
-        label : label, optional
-            Explain this label only. For a model: the words that support it, largest mean first. For
-            a text: the contributions to its score.
-        top : int or None, default "auto"
-            How many lines to list; None: all. ``"auto"`` lists 20 words of a model, and all n-grams
-            of a text.
+            The text to explain: the contribution of each n-gram to the mean and the variance of
+            its score. Of three or more classes, to the largest score and to the next best.
+        label, top, intercept : optional
+            As in `SureClassifier.explain`, with words and n-grams as features.
         names : array of str of shape (n_features,), optional
             Names of the features. Default: the first word hashed to each feature, and for a text
             its own words; ``"#"`` and its number if none is known.
@@ -213,15 +214,16 @@ temperature_
         >>> clf = SureTextClassifier(passes=1, shuffle=False)
         >>> clf = clf.fit(["fine film", "dull film"], ["good", "bad"])
         >>> clf.explain("a dull plot").feature.tolist()
-        ['dull', 'intercept', 'plot']
+        ['dull', 'plot', '(others)']
         """
+        how = {"label": label, "top": top, "intercept": intercept}
         if row is None:
-            return touched(super().explain(label=label, top=top, names=names))
+            return touched(super().explain(names=names, **how))
         text = _check.one_text("row", row)
         pieces = pieces_of(self._reading(), text)
         named = _Words(pieces.names) if names is None else names
         hashed = self._reading().transform_one(text)
-        table = super().explain(hashed, label=label, top=top, names=named)
+        table = super().explain(hashed, names=named, **how)
         return TextExplanation(table, pieces, self._verdict(hashed, label))
 
     # ---------------------------------------------------------------- internals

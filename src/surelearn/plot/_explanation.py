@@ -130,10 +130,12 @@ class ExplanationDisplay(Display):
             return cls(clf.explain(top=limit, names=names), classes=clf.classes_)
         whole = clf.explain(row, names=names)
         shown = _shown_label(whole, clf.classes_, label)
+        two = len(clf.classes_) == 2
+        table = clf.explain(row, label=None if two else shown, top=limit, names=names)
         found = _probability(clf, row)
         if found is not None:
             found = found[_named(whole, clf.classes_, shown)]
-        return cls(_folded(whole, shown, limit), classes=clf.classes_, probability=found)
+        return cls(table, classes=clf.classes_, probability=found)
 
     @property
     def _of_row(self) -> bool:
@@ -188,7 +190,9 @@ def _chosen(clf: Any, features: Any, label: Any, names: Any) -> Explanation:
     lines: list[dict[str, Any]] = []
     for feature in features:
         row = feature if reads_texts else {feature: 1.0}
-        lines += _lines_of(clf.explain(row, label=label, names=names), feature, shown.get(feature))
+        for one in [label] if label is not None or len(clf.classes_) == 2 else clf.classes_:
+            table = clf.explain(row, label=one, names=names)
+            lines += _lines_of(table, feature, shown.get(feature))
     lines.sort(key=lambda line: -line["mean"])
     columns = {name: np.array([line[name] for line in lines]) for name in lines[0]}
     return Explanation({**columns, "feature": columns["feature"].astype(object)})
@@ -196,7 +200,7 @@ def _chosen(clf: Any, features: Any, label: Any, names: Any) -> Explanation:
 
 def _lines_of(table: Explanation, feature: Any, shown: str | None) -> list[dict[str, Any]]:
     """The lines of the only feature of a row, one a class; without the intercept."""
-    kept = np.flatnonzero(table.feature != "intercept")
+    kept = np.flatnonzero(table.feature != "(others)")
     labels = table.label[kept].tolist()
     if not labels or len(set(labels)) < len(labels):
         found = list(dict.fromkeys(table.feature[kept].tolist()))
@@ -209,23 +213,21 @@ def _lines_of(table: Explanation, feature: Any, shown: str | None) -> list[dict[
     return lines if shown is None else [{**line, "feature": shown} for line in lines]
 
 
-def _winner(table: Explanation, classes: NDArray[Any]) -> int:
-    """The index of the class with the largest score; the first of equals."""
-    if len(classes) == 2:
-        return int(table.margin.sum() > 0)
-    return int(np.argmax([table.margin[table.label == label].sum() for label in classes]))
-
-
 def _shown_label(table: Explanation, classes: NDArray[Any], label: Any) -> Any:
-    if label is None:
-        return classes[1] if len(classes) == 2 else classes[_winner(table, classes)]
-    _check.place_of(label, classes.tolist())
-    return classes[1] if len(classes) == 2 else label
+    """The class whose score is shown: of two the second, else by default the winner."""
+    if label is not None:
+        _check.place_of(label, classes.tolist())
+    if len(classes) == 2:
+        return classes[1]
+    return [*table.label, classes[0]][0] if label is None else label
 
 
 def _named(table: Explanation, classes: NDArray[Any], shown: Any) -> int:
     """The index of the class in the title: the winner of two classes, else the one shown."""
-    return _winner(table, classes) if len(classes) == 2 else classes.tolist().index(shown)
+    if len(classes) == 2:
+        return int(table.margin.sum() > 0)
+    places: list[Any] = classes.tolist()
+    return places.index(shown)
 
 
 def _probability(clf: Any, row: Any) -> NDArray[np.float64] | None:
@@ -233,20 +235,6 @@ def _probability(clf: Any, row: Any) -> NDArray[np.float64] | None:
     if not hasattr(clf, "predict_proba_one"):
         return None
     return np.array(list(clf.predict_proba_one(row).values()))
-
-
-def _folded(table: Explanation, label: Any, top: int | None) -> Explanation:
-    """The lines of one class; those after the first `top` are summed up in one line."""
-    places = np.flatnonzero(table.label == label)
-    columns = {name: getattr(table, name)[places[:top]] for name in table.columns}
-    rest = places[len(columns["feature"]) :]
-    if len(rest):
-        line: dict[str, Any] = dict.fromkeys(table.columns, np.nan)
-        line.update(feature="(others)", label=label)
-        for name in {"margin", "variance"} & set(table.columns):
-            line[name] = getattr(table, name)[rest].sum()
-        columns = {name: np.append(column, line[name]) for name, column in columns.items()}
-    return Explanation(columns)
 
 
 # ---------------------------------------------------------------------- drawing
