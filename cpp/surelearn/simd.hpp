@@ -30,14 +30,18 @@ inline const bool wide = [] {
     return __builtin_cpu_supports("avx2") && (wanted == nullptr || wanted[0] != '0');
 }();
 
-/// The only functions with instructions of AVX2. They take the loop by value: what it captured by
-/// value cannot be reached from elsewhere, so the compiler keeps it in registers.
+/// The only functions with instructions of AVX2. They copy the loop: what it captured by value
+/// cannot be reached from elsewhere, so the compiler keeps it in registers. The copy is made here,
+/// number by number: callers would make it in larger pieces than they have just written, for which
+/// processors wait.
 template <class Loop>
-__attribute__((target("avx2"), noinline)) auto run_wide(Loop loop) noexcept {
+__attribute__((target("avx2"), noinline)) auto run_wide(const Loop& given) noexcept {
+    const Loop loop = given;
     return loop();
 }
 template <class Loop>
-__attribute__((noinline)) auto run_narrow(Loop loop) noexcept {
+__attribute__((noinline)) auto run_narrow(const Loop& given) noexcept {
+    const Loop loop = given;
     return loop();
 }
 #endif
