@@ -85,7 +85,7 @@ def write_files(folder: Path, size: int) -> dict[str, Path]:
 
 
 def ours(path: Path) -> Callable[[], object]:
-    return lambda: SureTextClassifier(random_state=0).fit_stream(path, passes=1)
+    return lambda: SureTextClassifier(random_state=0, n_jobs=-1).fit_stream(path, passes=1)
 
 
 def vowpal_wabbit(path: Path) -> Callable[[], object]:

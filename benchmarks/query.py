@@ -41,7 +41,7 @@ def main() -> None:
     figures, lines, claims = {}, [], []
     for n_classes in (2, 20):
         y = np.random.default_rng(1).integers(0, n_classes, LEARNT)
-        clf = SureClassifier(random_state=0).fit(X[:LEARNT], y)
+        clf = SureClassifier(random_state=0, n_jobs=-1).fit(X[:LEARNT], y)
         pool = Pool(clf, X)
         runs = {
             "query": partial(query, clf, X),

@@ -95,7 +95,7 @@ def written(data: Ranking, path: Path) -> Path:
 
 
 def ours(path: Path, passes: int, params: dict[str, Any]) -> SureRanker:
-    return SureRanker(random_state=0, **params).fit_stream(path, passes=passes)
+    return SureRanker(random_state=0, n_jobs=-1, **params).fit_stream(path, passes=passes)
 
 
 def our_scores(ranker: SureRanker, path: Path) -> np.ndarray:

@@ -21,7 +21,7 @@ _SCRIPT = """
 import resource, sys
 from surelearn import SureTextClassifier
 
-model = SureTextClassifier(random_state=0, passes=2)
+model = SureTextClassifier(random_state=0, passes=2, n_jobs=-1)
 model.fit_stream(sys.argv[1], checkpoint=sys.argv[1] + ".sure")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

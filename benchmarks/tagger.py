@@ -135,7 +135,7 @@ def tagging(train: Part, test: Part, folder: Path) -> dict[str, Timing]:
     crf.open(str(folder / "lbfgs"))
     native = [pycrfsuite.ItemSequence(tokens) for tokens in test.items]
     words = SureTagger(n_jobs=1, random_state=0).fit(train.X, train.y)
-    both = SureTagger(random_state=0).fit(train.X, train.y)
+    both = SureTagger(random_state=0, n_jobs=-1).fit(train.X, train.y)
     named = SureTagger(n_jobs=1, random_state=0).fit(train.items, train.y)
     rows = words.features_.transform(test.X)
     runs: dict[str, Callable[[], object]] = {

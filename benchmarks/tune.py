@@ -47,7 +47,7 @@ def runs_of(X: Any, y: np.ndarray) -> tuple[dict[str, Callable[[], object]], int
     some = slice(None, None, len(y) // 500)  # of all classes: rows may be sorted by them
     candidates = tune(base, X[some], y[some]).table.parameters.tolist()
     runs = {
-        "tune": partial(tune, base, X, y),
+        "tune": partial(tune, base, X, y, n_jobs=-1),
         "tune, one thread": partial(tune, base, X, y, n_jobs=1),
         "GridSearchCV": partial(searched, base, candidates, X, y),
     }

@@ -412,7 +412,7 @@ class Judged(NamedTuple):
 def judged_batches(models: Sequence[Any], source: Source) -> Iterator[Judged]:
     """The batches of a source with the predictions of the models.
 
-    Threads read and predict ahead: `n_jobs` of the first model, None means one for each core.
+    As many threads as `n_jobs` of the first model read and predict ahead.
     """
 
     def work(block: Any) -> Judged:

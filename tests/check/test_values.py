@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -148,13 +150,26 @@ def test_names_are_distinct_but_for_the_one_that_stands_for_none():
             _check.distinct("columns", wrong)
 
 
-def test_threads_are_those_of_the_machine_where_none_are_named(monkeypatch):
+def test_threads_are_as_in_scikit_learn(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 6)
-    assert [_check.threads("n_jobs", n) for n in (None, -1, 1, 9)] == [6, 6, 1, 9]
+    assert [_check.threads("n_jobs", n) for n in (None, -1, 1, 9)] == [1, 6, 1, 9]
     with pytest.raises(ValueError, match="n_jobs must be at least -1, got -2"):
         _check.threads("n_jobs", -2)
     monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert _check.threads("n_jobs", -1) == 1
+
+
+@pytest.mark.parametrize("how", [{"backend": "threading"}, {}])
+def test_a_context_of_joblib_says_how_many_threads(how):
+    with joblib.parallel_config(n_jobs=3, **how):
+        assert [_check.threads("n_jobs", n) for n in (None, 1, 2)] == [3, 1, 2]
     assert _check.threads("n_jobs", None) == 1
+
+
+def test_without_joblib_one_thread_is_enough(monkeypatch):
+    monkeypatch.delitem(sys.modules, "joblib")
+    assert _check.threads("n_jobs", None) == 1
+    assert "joblib" not in sys.modules  # its import takes half a second
 
 
 @pytest.mark.parametrize(

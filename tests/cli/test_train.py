@@ -52,7 +52,7 @@ def test_every_option_reaches_the_model(folder: Path) -> None:
     assert model.n_features == 4096
     assert model.average
     assert model.class_weight == "balanced"
-    assert model.n_jobs == 1
+    assert model.n_jobs is None
     assert model.random_state == 5
     found = json.loads(done.output)
     assert found["rows"] == 100

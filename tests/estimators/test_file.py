@@ -21,6 +21,7 @@ from classifiers import X4, Y4, classifier, fingerprint, spread
 from containers import (
     change_settings,
     change_tensors,
+    content,
     damaged_settings,
     put_together,
     taken_apart,
@@ -196,6 +197,14 @@ def test_parameters_and_names_come_back(tmp_path):
     assert back.random_state is None
     assert back.feature_names_in_.tolist() == frame.columns.tolist()
     assert back.predict(frame).tolist() == clf.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("make", [SureClassifier, SureKernelClassifier])
+def test_threads_are_no_part_of_a_file(make):
+    X, y = spread()
+    files = [content(make(random_state=0, n_jobs=n).fit(X, y)) for n in (None, 1, 2)]
+    assert files[0] == files[1] == files[2]
+    assert load(io.BytesIO(files[2])).n_jobs is None
 
 
 def test_a_model_of_one_class_can_be_saved(tmp_path):

@@ -49,6 +49,10 @@ def test_parameters_come_back(params):
     assert through_json(**params) == {**PARAMS, **params}
 
 
+def test_threads_of_a_file_of_an_older_version_are_left_out():
+    assert params_in({**PARAMS, "n_jobs": 2}) == PARAMS
+
+
 def test_what_json_has_no_word_for_is_plain():
     found = through_json(
         passes=np.int64(3),

@@ -102,6 +102,11 @@ def test_the_largest_and_smallest_parameters_give_a_step(name, size, m):
         (lambda: rules.SCW2(C=True), TypeError, "C must be a number, got True"),
         (lambda: rules.Probit(noise=0), ValueError, "noise must be in"),
         (lambda: rules.get("arrow"), ValueError, "rule must be one of 'variance', .*got 'arrow'"),
+        (
+            lambda: rules.get("cw"),
+            ValueError,
+            r"one of 'variance', 'variance-exact', 'stdev' \(the CW rules\), 'arow', .*'cw'",
+        ),
         (lambda: rules.get(3), TypeError, "rule must be one of 'variance', .*got 3"),
         (lambda: rules.get(rules.AROW), TypeError, r"rule must be a value such as AROW\(\)"),
     ],

@@ -262,7 +262,9 @@ def test_a_candidate_that_collapses_in_a_later_pass_makes_room(monkeypatch):
 
     monkeypatch.setattr(search.Judge, "verdict", verdict)
     monkeypatch.setattr(search, "_FINALISTS", 2)
-    _, table = tune(SureClassifier(), X, y, {"rule": ["perceptron", "arow", "stdev", "nherd"]})
+    _, table = tune(
+        SureClassifier(random_state=0), X, y, {"rule": ["perceptron", "arow", "stdev", "nherd"]}
+    )
     assert (~np.isnan(table.error)).sum() == 2
     assert table.parameters[-1] == {"rule": "perceptron"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -201,11 +202,15 @@ def generator(random: object) -> None:
 
 
 def threads(name: str, value: object) -> int:
-    """The number of threads; None and -1 mean one for each core."""
-    if value is not None and count(name, value, least=-1) == 0:
+    """The number of threads: None is one, or what a context of joblib says; -1 is one a core."""
+    if value is None:
+        # Its import takes half a second, and before it there is no context.
+        joblib = sys.modules.get("joblib")
+        return 1 if joblib is None else int(joblib.effective_n_jobs(None))
+    n = count(name, value, least=-1)
+    if n == 0:
         raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
-    cores = os.cpu_count() or 1
-    return cores if value is None or value == -1 else int(value)  # type: ignore[call-overload]
+    return (os.cpu_count() or 1) if n == -1 else n
 
 
 def top(value: object, *, auto: int | None) -> int | None:

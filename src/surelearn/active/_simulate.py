@@ -86,8 +86,8 @@ def simulate(
         Rows of one group, such as equal texts, are either all held out or all in the pool.
     random_state : int, RandomState or None, default None
         Decides folds, orders and first rows.
-    n_jobs : int, optional
-        Threads; None and -1: as many as there are cores. It never changes the result.
+    n_jobs : int or None, default None
+        Threads, as in `tune`. Never changes the result.
     progress : callable, optional
         Called as ``progress(done, total)`` after each curve.
 

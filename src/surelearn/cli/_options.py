@@ -188,19 +188,20 @@ def row_model_in(path: Path) -> Any:
             f"{path} must be a classifier, got a {type(model).__name__}. Use the commands of "
             "surelearn tag."
         )
+    model.n_jobs = -1  # a command may use all cores
     return model
 
 
 def rule(text: str, option: str = "--rule") -> Any:
     """Parse a rule: a name, or a name with parameters such as ``arow(r=0.3)``."""
-    from surelearn import _check, rules
+    from surelearn import rules
 
     wrong = f"{option} must be a name such as 'arow' or 'arow(r=0.3)', got {text!r}."
     found = re.fullmatch(r"([\w-]+)(?:\((.*)\))?", text.strip())
     if found is None:
         raise ValueError(wrong)
     name, inner = found[1].lower(), found[2]
-    found_rule = rules.get(_check.choice(option, name, rules.RULES))
+    found_rule = rules.get(name, who=option)
     if inner is None:
         return name
     pairs = [part.partition("=") for part in inner.split(",") if part.strip()]

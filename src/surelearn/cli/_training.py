@@ -50,7 +50,8 @@ CheckpointEvery = Annotated[
     str, typer.Option(metavar="TIME|ROWS", help="How often to write the model while training.")
 ]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Threads; their number does not change the result.")
+    int | None,
+    typer.Option(min=1, help="Threads; one for each core by default. Changes no result."),
 ]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 2, help="Random seed for the row order of later passes.")

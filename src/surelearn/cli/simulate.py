@@ -50,7 +50,10 @@ Output = Annotated[
 Picture = Annotated[
     Path | None, typer.Option(dir_okay=False, help="Draw the curves: .png, .svg or .pdf.")
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; does not change the result.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads; one for each core by default. Changes no result."),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Random seed for folds and orders.")]
 
 
@@ -105,7 +108,7 @@ def simulate(
             n_folds=folds,
             n_runs=runs,
             random_state=seed,
-            n_jobs=jobs,
+            n_jobs=jobs or -1,
             progress=progress,
         )
     worth = _worth(found)

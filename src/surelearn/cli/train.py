@@ -240,9 +240,7 @@ def _settings(**asked: Any) -> dict[str, Any]:
         settings["class_weight"] = "balanced"
     if asked["n_features"] is not None:
         settings["n_features"] = asked["n_features"]
-    if asked["jobs"] is not None:
-        settings["n_jobs"] = asked["jobs"]
-    return settings
+    return settings | {"n_jobs": asked["jobs"] or -1}
 
 
 def _resumed(output: Path, asked: dict[str, Any]) -> SureClassifier:

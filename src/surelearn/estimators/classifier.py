@@ -78,8 +78,9 @@ class SureClassifier(RowEstimator):
         merged. It changes the result, `n_jobs` never does. `partial_fit` and `learn_one` go on with
         the one merged model.
     n_jobs : int or None, default None
-        Threads that learn shards, or one update with a large full covariance; None and -1: as many
-        as there are cores.
+        Threads that learn shards, or one update with a large full covariance, and that predict.
+        None: one, or as many as a context such as `joblib.parallel_config` says; -1: as many as
+        there are cores. A file does not store it.
     combine : {"evidence", "bayes", "weighted", "kl", "uniform"}, default "evidence"
         How shards are merged, see `merge`. ``"evidence"`` has an infinite tau where shards are
         merged more than once, and 16 otherwise. First-order rules take it or ``"uniform"``.

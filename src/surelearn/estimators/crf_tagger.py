@@ -80,7 +80,7 @@ class CRFTagger(BatchTagger):
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. The solvers' arithmetic is always in double.
     n_jobs : int or None, default None
-        Threads; None and -1: as many as there are cores. Changes no bit of the result.
+        Threads, as in `SureClassifier`. Changes no bit of the result.
     random_state : int, RandomState or None, default None
         Order of the sequences for "sgd".
     verbose : int, default 0

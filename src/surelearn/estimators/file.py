@@ -31,7 +31,7 @@ from surelearn.estimators.file_parts import (
     names_in,
     names_out,
     params_in,
-    plain,
+    params_out,
     rule_must_be_known,
     temperature_in,
     touched,
@@ -76,7 +76,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     more, tensors = kind.out(estimator)
     params, model = kind.params(estimator), estimator.model_
     settings: dict[str, Any] = {
-        "params": {k: plain(k, v) for k, v in params.items()},
+        "params": params_out(params),
         "layout": asdict(model.layout),
         "initial_variance": model.initial_variance,
         "projection": model.projection,

@@ -58,6 +58,10 @@ def rule_must_be_known(where: str, rule: Any) -> None:
         ) from None
 
 
+#: Parameters that belong to a machine and not to a model; files of 0.1.0 have them.
+_OF_THE_MACHINE = ("n_jobs",)
+
+
 def plain(name: str, value: Any) -> Any:
     """A constructor parameter as a plain JSON value."""
     return _WRITERS.get(name, _scalar)(value)
@@ -181,9 +185,16 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def params_out(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Constructor parameters as plain JSON values, without those that are no part of a model."""
+    return {k: plain(k, v) for k, v in params.items() if k not in _OF_THE_MACHINE}
+
+
 def params_in(plain: Mapping[str, Any], kind: str = "") -> dict[str, Any]:
     """Constructor parameters of an estimator of this kind."""
     params = _BEFORE.get(kind, {}) | dict(plain)
+    for name in _OF_THE_MACHINE:
+        params.pop(name, None)
     rule, scheme, weight = (params.get(k) for k in ("rule", "constraints", "class_weight"))
     if isinstance(rule, dict):
         params["rule"] = _rule_in(rule)

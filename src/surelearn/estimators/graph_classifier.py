@@ -67,8 +67,8 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
     merge_every : int or None, default 1
         How shards are merged, and after how many passes, as in `SureClassifier`.
     n_jobs : int or None, default None
-        Threads for shards and for predictions of many graphs; None and -1: as many as there are
-        cores. Changes no result.
+        Threads for shards and for predictions of many graphs, as in `SureClassifier`. Changes no
+        result.
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     random_state : int, RandomState or None, default None

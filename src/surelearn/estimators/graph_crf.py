@@ -58,7 +58,7 @@ class GraphCRF(BatchGraphs):
         `graph.FactorGraph.sum_product`, whose `tol` is `message_tol`. A gradient is as precise as
         the messages.
     n_jobs : int or None, default None
-        Threads; None and -1: as many as there are cores. Changes no bit of the result.
+        Threads, as in `SureClassifier`. Changes no bit of the result.
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     verbose : int, default 0

@@ -63,8 +63,7 @@ class GraphSVM(BatchGraphs):
         How messages are sent on graphs with loops, in training and in predictions; see
         `graph.FactorGraph.max_product`, whose `tol` is `message_tol`.
     n_jobs : int or None, default None
-        Threads for predictions and variances; None and -1: as many as there are cores. Changes no
-        bit of the result.
+        Threads for predictions and variances, as in `SureClassifier`. Changes no bit of the result.
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     random_state : int, RandomState or None, default None

@@ -82,9 +82,9 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
     class_weight : None, "balanced" or dict, default None
         As in `SureClassifier`.
     n_jobs : int or None, default None
-        Threads that learn problems, or the update of a single problem; None and -1: as many as
-        there are cores. It does not change the result. Kernel values are computed by BLAS, whose
-        threads it does not set.
+        Threads that learn problems, or the update of a single problem, as in `SureClassifier`. It
+        does not change the result. Kernel values are computed by BLAS, whose threads it does not
+        set.
     random_state : int, RandomState or None, default None
         Order of the rows in `fit`.
     verbose : int, default 0

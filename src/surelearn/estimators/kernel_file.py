@@ -22,7 +22,7 @@ from surelearn.estimators.file_parts import (
     names_in,
     names_out,
     params_in,
-    plain,
+    params_out,
     rule_must_be_known,
     temperature_in,
     within,
@@ -47,7 +47,7 @@ def kernel_packed(estimator: SureKernelClassifier) -> tuple[dict[str, Any], Tens
     if isinstance(kernel, kernels.Custom):
         params["kernel"] = _check.kernel_to_save(kernel.registered_name, kernel.function)
     settings: dict[str, Any] = {
-        "params": {k: plain(k, v) for k, v in params.items()},
+        "params": params_out(params),
         "layout": asdict(model.layout),
         "kernel": {"name": kernel.name, "params": _kernel_params(kernel)},
         "classes": labels_out(model.classes),

@@ -60,8 +60,8 @@ class MulticlassSVM(BatchClassifier):
     random_state : int, RandomState or None, default None
         Order of the rows in each pass.
     n_jobs : int or None, default None
-        Threads for predictions and values of the objective; None and -1: as many as there are
-        cores. Changes no result.
+        Threads for predictions and values of the objective, as in `SureClassifier`. Changes no
+        result.
     verbose : int, default 0
         1 prints objective, gap and seconds each time they are computed.
 

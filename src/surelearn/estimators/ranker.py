@@ -69,7 +69,7 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. Arithmetic is always in double.
     n_jobs : int or None, default None
-        Threads for shards and for predictions; None and -1: as many as there are cores.
+        Threads for shards and for predictions, as in `SureClassifier`.
     n_shards : int, default 1
         Parts that the groups of `fit`, or the blocks of `fit_stream`, are dealt to, learnt apart
         and merged. It changes the result, `n_jobs` never does.

@@ -54,7 +54,7 @@ class SoftmaxClassifier(BatchClassifier):
     random_state : int, RandomState or None, default None
         Order of the rows in SGD.
     n_jobs : int or None, default None
-        Threads; None and -1: as many as there are cores. Changes no result.
+        Threads, as in `SureClassifier`. Changes no result.
     verbose : int, default 0
         1 prints a line for each iteration: objective, gap and seconds.
 

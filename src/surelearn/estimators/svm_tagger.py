@@ -71,8 +71,7 @@ class SVMTagger(BatchTagger):
     dtype : {"float32", "float64"}, default "float32"
         How weights are kept. The solvers' arithmetic is always in double.
     n_jobs : int or None, default None
-        Threads for predictions and variances; None and -1: as many as there are cores. Changes no
-        bit of the result.
+        Threads for predictions and variances, as in `SureClassifier`. Changes no bit of the result.
     random_state : int, RandomState or None, default None
         Order of the sequences in each pass.
     verbose : int, default 0

@@ -63,8 +63,7 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         Parts that the sequences of `fit`, or the blocks of `fit_stream`, are dealt to, learnt apart
         and merged. It changes the result, `n_jobs` never does.
     n_jobs : int or None, default None
-        Threads for shards and for predictions; None and -1: as many as there are cores. Changes no
-        result.
+        Threads for shards and for predictions, as in `SureClassifier`. Changes no result.
     combine : {"evidence", "bayes", "weighted", "kl", "uniform"}, default "evidence"
     merge_every : int or None, default 1
         How shards are merged, and after how many passes, as in `SureClassifier`.

@@ -85,8 +85,7 @@ probability, random_state, verbose
     keep_names : bool, default True
         Whether to keep the first word hashed to each feature, for `explain`.
     n_jobs : int or None, default None
-        Threads that read texts; None: one, -1: as many as there are cores. With `n_shards` it is
-        also the number of threads that learn shards; None: all cores. Never changes the result.
+        Threads that read texts and learn shards, as in `SureClassifier`. Never changes the result.
 
     Attributes
     ----------

@@ -173,7 +173,7 @@ class TextLearner(Learner):
         """A classifier as it comes."""
         from surelearn import SureTextClassifier
 
-        return SureTextClassifier(random_state=seed)
+        return SureTextClassifier(random_state=seed, n_jobs=-1)
 
     @property
     def model(self) -> Any:

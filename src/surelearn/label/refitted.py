@@ -101,7 +101,7 @@ class ManyLearner(Refitted):
         """A classifier as it comes."""
         from surelearn import SureTextClassifier
 
-        return SureTextClassifier(random_state=seed)
+        return SureTextClassifier(random_state=seed, n_jobs=-1)
 
     @property
     def decides(self) -> bool:
@@ -170,7 +170,7 @@ class TagLearner(Refitted):
         """A tagger as it comes."""
         from surelearn import SureTagger
 
-        return SureTagger(random_state=seed)
+        return SureTagger(random_state=seed, n_jobs=-1)
 
     def predict(self, item: int) -> Any:
         """The tags of a sentence, or None if the model cannot predict yet."""

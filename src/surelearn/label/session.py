@@ -340,7 +340,9 @@ class Session:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.sure")
             path.write_bytes(data)
-            return load(path)
+            model = load(path)
+            model.n_jobs = -1  # as that of a new pool
+            return model
 
     def _meet(self, labels: Sequence[str]) -> None:
         """Log labels that are new: those to choose from, and those that the files had."""

@@ -31,8 +31,12 @@ RULES: dict[str, type[Rule]] = {
 }
 
 
-def get(rule: str | Rule | Callable[[float, float], Any]) -> Rule:
-    """The rule for a rule, a name (with default parameters) or a function.
+#: The rules that the papers call CW: errors list them first, for those who look for that name.
+_CW = [rule.name for rule in (_confident.Variance, _confident.VarianceExact, _confident.Stdev)]
+
+
+def get(rule: str | Rule | Callable[[float, float], Any], *, who: str = "rule") -> Rule:
+    """The rule for a rule, a name (with default parameters) or a function; errors call it `who`.
 
     >>> get("arow")
     AROW(r=1.0)
@@ -40,11 +44,15 @@ def get(rule: str | Rule | Callable[[float, float], Any]) -> Rule:
     if isinstance(rule, Rule) and type(rule) is not Rule:
         return rule
     if isinstance(rule, type) and issubclass(rule, Rule):
-        raise TypeError(f"rule must be a value such as {rule.__name__}(), got the class itself.")
+        raise TypeError(f"{who} must be a value such as {rule.__name__}(), got the class itself.")
     if callable(rule) and not isinstance(rule, type):
         return Custom(rule)
-    name = _check.choice("rule", rule, [*RULES, *registered])
-    return registered[name] if name in registered else RULES[name]()
+    known = [*RULES, *registered]
+    if not isinstance(rule, str) or rule not in known:
+        cw, others = _check.listing(_CW), _check.listing(x for x in known if x not in _CW)
+        said = _check.must(who, f"be one of {cw} (the CW rules), {others}", rule)
+        raise ValueError(said) if isinstance(rule, str) else TypeError(said)
+    return registered[rule] if rule in registered else RULES[rule]()
 
 
 def register(

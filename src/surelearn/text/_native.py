@@ -164,7 +164,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         return (narrow(starts), features, values), names
 
     def _threads(self) -> int:
-        return 1 if self.n_jobs is None else _check.threads("n_jobs", self.n_jobs)
+        return _check.threads("n_jobs", self.n_jobs)
 
     def forget_names(self) -> None:
         """Drop all names."""

@@ -104,7 +104,7 @@ class DocumentCounter:
 
     def weigh_in_place(self, rows: Any) -> Any:
         """Rows of `unweighed`, weighed by the counts so far; their values are replaced."""
-        threads = 1 if self.n_jobs is None else _check.threads("n_jobs", self.n_jobs)
+        threads = _check.threads("n_jobs", self.n_jobs)
         arrays = rows.indptr, rows.indices, rows.data
         self.documents.weigh(*arrays, _NORMS[self.norm], threads)
         return rows

@@ -42,7 +42,7 @@ class HashingVectorizer(NativeVectorizer, _ScikitLearns, auto_wrap_output_keys=N
     keep_names : bool, default False
         Whether to store the first n-gram of each feature, see `names`. Native settings only.
     n_jobs : int or None, default None
-        Number of threads: None means one, -1 one for each core. Does not change the result.
+        Threads, as in `SureClassifier`. Does not change the result.
     input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words
         As in scikit-learn.
     token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype

@@ -49,7 +49,7 @@ def test_every_option_reaches_the_tagger(folder: Path) -> None:
     assert model.features_.columns == ("word", "pos")
     assert model.features_.n_features == model.n_features == 4096
     assert model.rule == rules.AROW(r=0.5)
-    assert (model.n_jobs, model.random_state) == (1, 5)
+    assert model.random_state == 5
     assert model.stream_.columns == {"columns": ["word", "pos", "chunk"], "label": "chunk"}
     found = json.loads(said)
     assert (found["sentences"], found["passes"], len(found["mistakes"])) == (60, 2, 2)

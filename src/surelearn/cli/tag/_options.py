@@ -53,4 +53,5 @@ def tagger_in(path: Path) -> Tagger:
     model = load(path)
     if not isinstance(model, Tagger):
         raise ValueError(f"{path} must be a tagger, got a {type(model).__name__}.")
+    model.n_jobs = -1  # a command may use all cores
     return model
