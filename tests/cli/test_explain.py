@@ -56,6 +56,16 @@ def test_one_text() -> None:
     assert plain["probabilities"][label] == p
     assert plain["shares"][-1]["feature"] == "(others)"
     assert plain["shares"][-1]["mean"] is None
+    assert plain["known"] == 2  # "not" is new
+
+
+def test_an_answer_to_a_text_without_a_known_word_is_explained() -> None:
+    done = run("explain", "two.sure", "--text", "")
+    assert done.exit_code == 0
+    head, note, *_ = done.stdout.splitlines()
+    assert ", with probability " in head
+    assert note.startswith("The text holds no word that the model knows. The answer is that of the")
+    assert json.loads(run("explain", "two.sure", "--text", "", "--json").stdout)["known"] == 0
 
 
 def test_a_text_of_many_classes_is_explained_by_the_best_two(tmp_path: Path) -> None:
@@ -91,7 +101,7 @@ def test_one_text_is_hashed_for_its_shares_and_its_probability(how: Any, calls: 
 def test_one_text_of_a_first_order_rule() -> None:
     assert run("explain", "old.sure", "--text", "dull").stdout.startswith("bad\n\nfeature")
     plain = json.loads(run("explain", "old.sure", "--text", "dull", "--json").stdout)
-    assert plain.keys() == {"label", "shares"}
+    assert plain.keys() == {"label", "known", "shares"}
 
 
 def test_what_explain_refuses() -> None:

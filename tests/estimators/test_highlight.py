@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 import re
 
+import pytest
+
 from surelearn import SureTextClassifier
 
 
@@ -20,6 +22,19 @@ def test_marks_are_safe_and_where_the_words_are():
     ]  # fmt: skip
     assert pickle.loads(pickle.dumps(table))._repr_html_() == html
     assert clf.explain("")._repr_html_()
+
+
+@pytest.mark.parametrize("text", ["", "unseen words", "!"])
+@pytest.mark.parametrize("labels", [["yes", "no", "so"], [["yes"], ["no", "so"], []]])
+def test_a_text_without_a_known_word_says_so(text, labels):
+    clf = SureTextClassifier(random_state=0).fit(["great", "dull", "fine"], labels)
+    found = clf.explain(text)
+    assert found.verdict.n_known == 0
+    assert repr(found).startswith("The text holds no word that the model knows.")
+    assert "<p>The text holds no word that the model knows." in found._repr_html_()
+    known = clf.explain("unseen and great")
+    assert known.verdict.n_known == 1
+    assert "no word" not in repr(known) + known._repr_html_()
 
 
 def test_a_text_that_grows_is_shown_small():

@@ -68,7 +68,8 @@ def explain(
         from surelearn.estimators.table import word
 
         verdict = word(_verdict(loaded, explained, text), widest=10_000)
-        typer.echo(f"{verdict}\n")
+        note = explained[0].note
+        typer.echo(f"{verdict}\n{note}\n" if note else f"{verdict}\n")
         explained = [part for found in explained for part in _by_label(_narrow(found))]
     typer.echo("\n\n".join(map(str, explained)))
 
@@ -148,7 +149,7 @@ def _plain(model: Any, explained: list[Any], text: str | None) -> dict[str, Any]
     if hasattr(model, "predict_proba"):
         p = model.predict_proba([text])[0].tolist()
         plain["probabilities"] = dict(zip(map(str, model.classes_.tolist()), p, strict=True))
-    return {**plain, "shares": lines}
+    return {**plain, "known": explained[0].verdict.n_known, "shares": lines}
 
 
 def _or_none(value: Any) -> Any:

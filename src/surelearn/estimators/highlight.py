@@ -111,13 +111,24 @@ def _within_words(vectorizer: NativeVectorizer, text: str) -> Iterator[tuple[int
                 break
 
 
+#: What an answer means to which no word has contributed.
+_NOTHING_KNOWN = (
+    "The text holds no word that the model knows. The answer is that of the intercept alone, or a "
+    "tie without one: it is the same for every such text."
+)
+
+
 class Verdict(NamedTuple):
-    """The label of a text, the next best label, and each feature's contribution to the margin."""
+    """The label of a text, the next best label, and each feature's contribution to the margin.
+
+    `n_known` counts the features that the model has a weight for.
+    """
 
     label: Any
     rival: Any
     margin: float
     shares: dict[int, float]
+    n_known: int
 
     def __repr__(self) -> str:
         """In words: the shares are by the number of a column, which says nothing."""
@@ -141,6 +152,8 @@ class TextExplanation(Explanation):
         each to the margin of the label over the next best one.
     verdict : Verdict
         The label, the next best one, and the margin between them.
+    note : str
+        What an answer means for a text without any word that the model knows; else empty.
 
     Examples
     --------
@@ -157,6 +170,7 @@ class TextExplanation(Explanation):
     units: list[tuple[int, int]]
     scores: NDArray[np.float64]
     verdict: Verdict
+    note: str
 
     def __init__(self, table: Explanation, pieces: Pieces, verdict: Verdict) -> None:
         super().__init__({name: getattr(table, name) for name in table.columns})
@@ -165,14 +179,19 @@ class TextExplanation(Explanation):
             units=pieces.units,
             scores=pieces.scores(verdict.shares),
             verdict=verdict,
+            note="" if verdict.n_known else _NOTHING_KNOWN,
             _made_of=(table, pieces, verdict),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.__dict__["_made_of"]
 
+    def __repr__(self) -> str:
+        return f"{self.note}\n{super().__repr__()}" if self.note else super().__repr__()
+
     def _repr_html_(self) -> str:
-        return f"{self.marked()}{super()._repr_html_()}"
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"{note}{self.marked()}{super()._repr_html_()}"
 
     def marked(self) -> str:
         """The text as HTML with highlighted words."""

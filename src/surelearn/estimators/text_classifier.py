@@ -371,13 +371,13 @@ temperature_
         features, values = self._entries(row)
         means = _check.trained(model.weights, "explain").means
         shares = means[:, features].astype(np.float64) * values
-        rows = _core.Rows.csr(*row, self.vectorizer_.n_features)
-        scores = self._scorer().class_scores(rows)[0]
+        known = int(shares.any(axis=0).sum())
+        scores = self._scorer().class_scores(_core.Rows.csr(*row, self.n_features_in_))[0]
         if model.many_labels:
             best = int(scores.argmax()) if label is None else model.places[label]
             own = dict(zip(features.tolist(), shares[best].tolist(), strict=True))
             name = model.classes[best]
-            return Verdict(name, f"not {name}", float(scores[best]), own)
+            return Verdict(name, f"not {name}", float(scores[best]), own, known)
         if len(model.classes) == 2:
             shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
         elif model.code is not None and model.code.kind != "ovr":
@@ -390,6 +390,7 @@ temperature_
             model.classes[rival],
             float(scores[best] - scores[rival]),
             dict(zip(features.tolist(), lead.tolist(), strict=True)),
+            known,
         )
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
