@@ -8,6 +8,7 @@ import re
 import pytest
 
 from surelearn import SureTextClassifier
+from surelearn.estimators.palette import COLOURS, GREY, rgb
 
 
 def test_marks_are_safe_and_where_the_words_are():
@@ -15,8 +16,9 @@ def test_marks_are_safe_and_where_the_words_are():
     table = clf.explain("So GREAT <script>alert(1)</script> & dull")
     html = table._repr_html_()
     assert "<script>" not in html
-    assert re.search(r'<mark style="background: rgba\(37[^"]*" title="\+[\d.]+">GREAT</mark>', html)
-    assert re.search(r'<mark style="background: rgba\(224[^"]*" title="-[\d.]+">dull</mark>', html)
+    no, yes = (rf"rgba\({rgb(colour)}," for colour in COLOURS[:2])
+    assert re.search(rf'<mark style="background: {yes}[^"]*" title="\+[\d.]+">GREAT</mark>', html)
+    assert re.search(rf'<mark style="background: {no}[^"]*" title="-[\d.]+">dull</mark>', html)
     assert [table.text[a:b] for a, b in table.units] == [
         "So", "GREAT", "script", "alert", "script", "dull",
     ]  # fmt: skip
@@ -35,6 +37,27 @@ def test_a_text_without_a_known_word_says_so(text, labels):
     known = clf.explain("unseen and great")
     assert known.verdict.n_known == 1
     assert "no word" not in repr(known) + known._repr_html_()
+
+
+def test_a_word_keeps_its_colour_when_the_label_changes():
+    """It speaks for the same label, whether or not that is the label of the text."""
+    clf = SureTextClassifier(random_state=0).fit(["great", "dull"], ["yes", "no"])
+    texts = "great great dull", "great dull dull"
+    first, second = (clf.explain(text) for text in texts)
+    assert {first.verdict.label, second.verdict.label} == {"yes", "no"}
+    for place, word in enumerate(["dull", "great"]):
+        marks = [re.findall(rf'rgba\(([\d, ]+), [^"]*"[^>]*>{word}<', table.marked())[0]
+                 for table in (first, second)]  # fmt: skip
+        assert marks == [rgb(COLOURS[place])] * 2
+
+
+def test_more_classes_than_colours_are_told_apart():
+    words = [f"word{i:02}" for i in range(8)]
+    clf = SureTextClassifier(random_state=0).fit(words, words)
+    found = clf.explain("word00 word00 word07")
+    assert found.verdict.places == (0, 7)
+    assert rgb(COLOURS[0]) in found.marked()
+    assert rgb(GREY) in found.marked()
 
 
 def test_a_text_that_grows_is_shown_small():

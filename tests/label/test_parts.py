@@ -1,20 +1,57 @@
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 
-from labelling import TAGS, answer, sentences, session
+from labelling import TAGS, answer, pool, sentences, session
 from surelearn.label import Items, Session, Store
 from surelearn.label.learner import Why, Word
-from surelearn.label.parts import SHOWN, marked, question_part
+from surelearn.label.parts import SHOWN, Hues, marked, question_part
+from surelearn.label.spans import span_tags
 
 
 def test_words_are_marked_by_direction_strength_and_sureness():
     words = [Word(0, 4, 0.5, 0.95), Word(5, 9, -0.25, 0.6), Word(10, 11, 0.0, None)]
-    found = marked("fine <dul& x", Why("good", "bad", 0.6, 0.1, 1.0, words, "fine <dul& x"))
-    assert '<mark class="for s4" title="0.50 for good, sure of the direction: 95%">fine' in found
-    assert '<mark class="against s2 vague"' in found
+    why = Why("good", "bad", 0.6, 0.1, 1.0, words, "fine <dul& x")
+    found = marked("fine <dul& x", why, Hues("l1", "l0"))
+    assert '<mark class="l1 s4" title="0.50 for good, sure of the direction: 95%">fine' in found
+    assert '<mark class="l0 s2 vague"' in found
     assert "&lt;dul" in found
     assert found.count("<mark") == 2
+
+
+def test_a_word_keeps_its_colour_when_the_answer_changes_the_label(tmp_path):
+    """It is that of the label it speaks for, wherever it is shown."""
+    found = session(tmp_path, pool(200), explore=0.0)
+    answer(found, n=12)
+    seen = set()
+    for _ in range(60):
+        page = question_part(found, "ann")
+        found.skip("ann", found.question("ann").item)
+        seen.add("".join(re.findall("<dt>Model says</dt><dd>(good|bad)", page)))
+        assert '<span class="named l0">bad</span>' in page  # as sorted, as in `classes_`
+        assert '<span class="named l1">good</span>' in page
+        hues = dict(re.findall(r'<mark class="(l\d) s\d[^"]*" title="[\d.]+ for (\w+)', page))
+        assert hues.items() <= {"l0": "bad", "l1": "good"}.items()
+        assert hues
+    assert seen == {"good", "bad"}
+
+
+def test_labels_that_are_new_leave_the_colours_of_others(tmp_path):
+    found = session(tmp_path)
+    assert [found.place_of(name) for name in ("bad", "good", "not good")] == [0, 1, None]
+    found.add_label("ann", "awful")
+    assert [found.place_of(name) for name in ("bad", "good", "awful")] == [0, 1, 2]
+
+
+def test_types_of_spans_have_colours(tmp_path):
+    tags = span_tags(["PER", "LOC"])
+    found = Session(sentences(), Store(tmp_path / "s.db"), tags, kind="tags")
+    page = question_part(found, "ann")
+    assert 'data-choice="LOC" data-hue="l0"' in page
+    assert 'data-choice="PER" data-hue="l1"' in page
+    assert 'data-choice="O" data-hue="none"' in page
 
 
 def test_the_question_has_keys_for_its_labels(tmp_path):
@@ -38,7 +75,7 @@ def test_why_has_margin_probability_and_words(tmp_path):
     found = session(tmp_path, explore=0.0)
     answer(found, n=12)
     page = question_part(found, "ann")
-    for text in ("Model says", "Probability", "Margin", "±", "for good", "for bad", "sure"):
+    for text in ("Model says", "Probability", "Margin", "±", "good", "bad", "<h3>for ", "sure"):
         assert text in page
 
 

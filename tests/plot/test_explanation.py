@@ -283,14 +283,35 @@ def test_negative_shares_of_the_variance_have_whiskers_too():
     assert display.title() == "yes: margin 3 ± 3"
 
 
-def test_colours_tell_the_sides_of_two_classes():
+def test_a_bar_has_the_colour_of_the_class_it_speaks_for():
     clf, X = fitted()
     ax = drawn(ExplanationDisplay.from_estimator(clf, X[0]))
     for bar in ax.patches:
-        assert to_hex(bar.get_facecolor()) == style.COLOURS[int(bar.get_width() < 0)].lower()
+        assert to_hex(bar.get_facecolor()) == style.COLOURS[int(bar.get_width() > 0)].lower()
     sides = {text.get_text(): to_hex(text.get_color()) for text in ax.texts}
-    assert sides["← class 0"] == style.COLOURS[1].lower()
-    assert sides["class 1 →"] == style.COLOURS[0].lower()
+    assert sides["← class 0"] == style.COLOURS[0].lower()
+    assert sides["class 1 →"] == style.COLOURS[1].lower()
+    ax = drawn(ExplanationDisplay.from_estimator(clf, features=[0, 1, 2], label="class 0"))
+    sides = {text.get_text(): to_hex(text.get_color()) for text in ax.texts}
+    assert sides == {
+        "← class 1": style.COLOURS[1].lower(),
+        "class 0 →": style.COLOURS[0].lower(),
+    } | {text: colour for text, colour in sides.items() if "class" not in text}
+
+
+@pytest.mark.parametrize("of_row", [True, False])
+def test_a_class_of_many_keeps_its_colour(of_row):
+    """Whatever is listed first, and whichever class is asked about."""
+    clf, X = fitted(n_classes=4)
+    for place, label in enumerate(clf.classes_):
+        if of_row:
+            display = ExplanationDisplay.from_estimator(clf, X[0], label=label)
+        else:
+            display = ExplanationDisplay.from_estimator(clf, features=[3, 1], label=label)
+        ax = drawn(display)
+        for bar in ax.patches:
+            is_own = to_hex(bar.get_facecolor()) == style.COLOURS[place].lower()
+            assert is_own == (bar.get_width() > 0 or not of_row)
 
 
 @pytest.mark.parametrize(("n_classes", "by_class"), [(3, True), (12, False)])

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn.estimators.explanation import Explanation
+from surelearn.estimators.palette import GREY, colour_of, line_of, rgb
 from surelearn.text import NativeVectorizer
-
-#: Blue supports the label, orange opposes it; colour-blind readers can tell these apart.
-_FOR, _AGAINST = "37, 99, 201", "224, 122, 31"
 
 
 class Gram(NamedTuple):
@@ -129,6 +127,7 @@ class Verdict(NamedTuple):
     margin: float
     shares: dict[int, float]
     n_known: int
+    places: tuple[int, int | None] = (1, 0)  # of both among the classes; None: the rival is none
 
     def __repr__(self) -> str:
         """In words: the shares are by the number of a column, which says nothing."""
@@ -141,7 +140,8 @@ class Verdict(NamedTuple):
 class TextExplanation(Explanation):
     """An `Explanation` of one text; notebooks show the text with its words highlighted.
 
-    Blue words support the label, orange ones oppose it; a stronger colour means more.
+    A word has the colour of the label it supports, that of its place in `classes_`; a stronger
+    colour means more. The line below it tells the labels apart in grey.
 
     Attributes
     ----------
@@ -208,14 +208,21 @@ class TextExplanation(Explanation):
         at = 0
         for (begin, end), score in zip(self.units, self.scores.tolist(), strict=True):
             yield escape(self.text[at:begin])
-            yield _mark(self.text[begin:end], score, abs(score) / largest)
+            yield _mark(self.text[begin:end], score, abs(score) / largest, self.verdict.places)
             at = end
         yield escape(self.text[at:])
 
 
-def _mark(text: str, score: float, strength: float) -> str:
+def _mark(text: str, score: float, strength: float, places: tuple[int, int | None]) -> str:
     if strength < 0.02:  # too faint to see
         return escape(text)
-    colour = _FOR if score > 0 else _AGAINST
-    style = f"background: rgba({colour}, {0.75 * strength:.2f}); color: inherit; border-radius: 2px"
+    place = places[0 if score > 0 else 1]
+    colour = GREY if place is None else colour_of(place)
+    if score < 0 and colour == colour_of(places[0]):  # of more classes than colours
+        colour = GREY
+    line = "dotted" if place is None else line_of(place)
+    style = (
+        f"background: rgba({rgb(colour)}, {0.6 * strength:.2f}); color: inherit; "
+        f"text-decoration: underline {line} rgba({rgb(colour)}, {strength:.2f}); border-radius: 2px"
+    )
     return f'<mark style="{style}" title="{score:+.3g}">{escape(text)}</mark>'

@@ -367,8 +367,7 @@ temperature_
 
         Of many labels, for `label` or for the one with the largest score.
         """
-        model = self._fitted()
-        features, values = self._entries(row)
+        model, (features, values) = self._fitted(), self._entries(row)
         means = _check.trained(model.weights, "explain").means
         shares = means[:, features].astype(np.float64) * values
         known = int(shares.any(axis=0).sum())
@@ -377,7 +376,7 @@ temperature_
             best = int(scores.argmax()) if label is None else model.places[label]
             own = dict(zip(features.tolist(), shares[best].tolist(), strict=True))
             name = model.classes[best]
-            return Verdict(name, f"not {name}", float(scores[best]), own, known)
+            return Verdict(name, f"not {name}", float(scores[best]), own, known, (best, None))
         if len(model.classes) == 2:
             shares, scores = np.vstack([-shares, shares]) / 2, np.array([-1, 1]) * scores / 2
         elif model.code is not None and model.code.kind != "ovr":
@@ -391,6 +390,7 @@ temperature_
             float(scores[best] - scores[rival]),
             dict(zip(features.tolist(), lead.tolist(), strict=True)),
             known,
+            (best, rival),
         )
 
     def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:

@@ -1,7 +1,8 @@
-"""How one of many labels is chosen: by its key or by its letters; must not know what for."""
+"""How a label is told from others: by its key, letters or colour; must not know what for."""
 
 from __future__ import annotations
 
+from surelearn.estimators.palette import COLOURS
 from surelearn.label.html import Html, tag
 
 #: Keys of the first labels; if there are more, labels are searched.
@@ -11,6 +12,11 @@ KEYS = "1234567890"
 def key_of(i: int) -> str | None:
     """The key of the i-th label, None beyond the tenth."""
     return KEYS[i] if i < len(KEYS) else None
+
+
+def hue_of(place: int | None) -> str:
+    """The style of the label at this place of the palette; None: of what is no label."""
+    return "none" if place is None else f"l{place % len(COLOURS)}"
 
 
 def label_search(n_labels: int) -> Html | None:

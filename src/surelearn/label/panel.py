@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from surelearn.label import charts
+from surelearn.label.choosing import hue_of
 from surelearn.label.html import Html, shown, tag
 from surelearn.label.progress import FEWEST, Report, Share
 
@@ -37,8 +38,9 @@ def _labels(found: Report, what: str) -> Html:
             tag("span", shown(name), class_="name", title=name),
             _meter(name, n, most),
             tag("b", f"{n:,}"),
+            class_=hue_of(place),
         )
-        for name, n in found.counts[:12]
+        for (name, n), place in list(zip(found.counts, found.places, strict=True))[:12]
     ]
     more = len(found.counts) - 12
     left = f"of {found.n_items:,} {what}" + (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from surelearn.label.choosing import key_of, label_search
+from surelearn.label.choosing import hue_of, key_of, label_search
 from surelearn.label.html import Html, join, shown, tag
 from surelearn.label.learner import Why, Word
 from surelearn.label.session import Question, Session
@@ -23,6 +23,13 @@ _REASONS = {
 _TOP_WORDS = 6
 _TOO_EARLY = "The model asks at random until it has seen two labels."
 _BLIND = "The model has learnt from this text: what it says would give the first answer away."
+
+
+class Hues(NamedTuple):
+    """The looks of words for a label, and for the next best one."""
+
+    label: str
+    rival: str
 
 
 def question_part(session: Session, person: str) -> Html:
@@ -44,7 +51,8 @@ def question_part(session: Session, person: str) -> Html:
         )  # fmt: skip
     body = _text(session, question, why, blind=blind)
     note = _BLIND if blind else _TOO_EARLY
-    return tag("div", *body, _tools(session, person, question), _why(why, note), id="work",
+    reasons = _why(why, note, _hues(session, why))
+    return tag("div", *body, _tools(session, person, question), reasons, id="work",
                data_item=question.item)  # fmt: skip
 
 
@@ -62,7 +70,7 @@ def _text(session: Session, question: Question, why: Why | None, *, blind: bool)
         meta,
         tag(
             "article",
-            marked(text, why) if len(text) <= SHOWN else shown(text[:SHOWN]),
+            marked(text, why, _hues(session, why)) if len(text) <= SHOWN else shown(text[:SHOWN]),
             class_="text long" if len(text) > 600 else "text",
             id="text",
             dir="auto",
@@ -74,8 +82,16 @@ def _text(session: Session, question: Question, why: Why | None, *, blind: bool)
     ]
 
 
-def marked(text: str, why: Why | None) -> Html:
-    """A text with its words marked by how they pull."""
+def _hues(session: Session, why: Why | None) -> Hues:
+    """The looks of the label of a text and of the next best one."""
+    if why is None:
+        return Hues("none", "none")
+    label, rival = (hue_of(session.place_of(name)) for name in (why.label, why.rival))
+    return Hues(label, "none" if rival == label else rival)
+
+
+def marked(text: str, why: Why | None, hues: Hues) -> Html:
+    """A text with its words marked by the label that they pull towards."""
     if why is None or why.text is None:
         return shown(text)
     largest = max((abs(word.score) for word in why.words), default=0.0) or 1.0
@@ -84,19 +100,26 @@ def marked(text: str, why: Why | None) -> Html:
     for word in why.words:
         strength = round(4 * abs(word.score) / largest)
         piece = shown(why.text[word.begin : word.end])
-        parts += [shown(why.text[at : word.begin]), _mark(piece, word, strength, why)]
+        parts += [
+            shown(why.text[at : word.begin]),
+            _mark(piece, word, strength, _side(word, why, hues)),
+        ]
         at = word.end
     return join([*parts, shown(why.text[at:])])
 
 
-def _mark(piece: Html, word: Word, strength: int, why: Why) -> Html:
+def _side(word: Word, why: Why, hues: Hues) -> tuple[Any, str]:
+    """The label that a word pulls towards, and its looks."""
+    return (why.label, hues.label) if word.score > 0 else (why.rival, hues.rival)
+
+
+def _mark(piece: Html, word: Word, strength: int, side: tuple[Any, str]) -> Html:
     if not strength:
         return piece
-    side = why.label if word.score > 0 else why.rival
+    label, kind = side
     sure = "" if word.sureness is None else f", sure of the direction: {_percent(word.sureness)}"
-    kind = "for" if word.score > 0 else "against"
     vague = " vague" if word.sureness is not None and word.sureness < 0.9 else ""
-    title = f"{abs(word.score):.2f} for {side}{sure}"
+    title = f"{abs(word.score):.2f} for {label}{sure}"
     return tag("mark", piece, class_=f"{kind} s{strength}{vague}", title=title)
 
 
@@ -113,7 +136,10 @@ def labels_form(
         label_search(len(labels)),
         tag(
             "div",
-            *(choose(i, label, label in chosen) for i, label in enumerate(labels)),
+            *(
+                choose(i, label, _named(session, label), label in chosen)
+                for i, label in enumerate(labels)
+            ),
             tag("p", "Add a label to begin.", class_="hint") if not labels else None,
             class_="choices",
         ),
@@ -127,17 +153,21 @@ def labels_form(
     )
 
 
-def _button(i: int, label: str, is_chosen: bool) -> Html:
+def _named(session: Session, label: str) -> Html:
+    return tag("span", shown(label), class_=f"named {hue_of(session.place_of(label))}")
+
+
+def _button(i: int, label: str, named: Html, is_chosen: bool) -> Html:
     key = key_of(i)
-    inner = (tag("kbd", key) if key else None, tag("span", shown(label)))
+    inner = (tag("kbd", key) if key else None, named)
     return tag("button", *inner, name="label", value=label, data_key=key,
                class_="given" if is_chosen else None)  # fmt: skip
 
 
-def _box(i: int, label: str, is_chosen: bool) -> Html:
+def _box(i: int, label: str, named: Html, is_chosen: bool) -> Html:
     key = key_of(i)
     box = tag("input", type="checkbox", name="label", value=label, checked=is_chosen, data_key=key)
-    return tag("label", box, tag("kbd", key) if key else None, tag("span", shown(label)))
+    return tag("label", box, tag("kbd", key) if key else None, named)
 
 
 def _tools(session: Session, person: str, question: Question | None) -> Html:
@@ -168,7 +198,7 @@ def _tools(session: Session, person: str, question: Question | None) -> Html:
     return tag("div", skip, undo, add, class_="tools")
 
 
-def _why(why: Why | None, note: str) -> Html:
+def _why(why: Why | None, note: str, hues: Hues) -> Html:
     """What the model thinks; a note if it thinks nothing that may be told."""
     summary = tag("summary", "Why this one ", tag("kbd", "W"))
     if why is None:
@@ -187,10 +217,10 @@ def _why(why: Why | None, note: str) -> Html:
         "the model cannot tell, and a large deviation means that it has seen too little."
     )
     hint = tag("p", meaning, class_="hint")
-    return tag("details", summary, tag("dl", *listed), _pulls(why), hint, class_="why")
+    return tag("details", summary, tag("dl", *listed), _pulls(why, hues), hint, class_="why")
 
 
-def _pulls(why: Why) -> Html | None:
+def _pulls(why: Why, hues: Hues) -> Html | None:
     """The words that pull most, for each side."""
     if why.text is None:
         return None
@@ -198,19 +228,19 @@ def _pulls(why: Why) -> Html | None:
     for word in sorted(why.words, key=lambda word: -abs(word.score)):
         best.setdefault(why.text[word.begin : word.end].lower(), word)
     sides = []
-    for kind, label, sign in (("for", why.label, 1), ("against", why.rival, -1)):
+    for kind, label, sign in ((hues.label, why.label, 1), (hues.rival, why.rival, -1)):
         words = [(text, word) for text, word in best.items() if sign * word.score > 1e-9]
         listed = [_pull(kind, *pair) for pair in words[:_TOP_WORDS]]
         empty = tag("li", "no word", class_="hint")
-        sides.append(tag("div", tag("h3", "for ", shown(str(label))),
-                         tag("ul", *(listed or [empty]))))  # fmt: skip
+        name = tag("span", shown(str(label)), class_=f"named {kind}")
+        sides.append(tag("div", tag("h3", "for ", name), tag("ul", *(listed or [empty]))))
     return tag("div", *sides, class_="pulls")
 
 
 def _pull(kind: str, text: str, word: Word) -> Html:
     sure = None if word.sureness is None else tag("small", f"{_percent(word.sureness)} sure")
     return tag(
-        "li", tag("mark", shown(text), class_=f"{kind} s3"), f" {abs(word.score):.2f} ", sure
+        "li", tag("mark", shown(text), class_=f"{kind} s4"), f" {abs(word.score):.2f} ", sure
     )
 
 

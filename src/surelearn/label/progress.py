@@ -30,17 +30,18 @@ class Share(NamedTuple):
 class Report(NamedTuple):
     """What the panel shows.
 
-    `counts`: texts of each label. `error`: progressive validation error of all questions, and
-    `at_random` of those drawn at random, None without any. `explore`: how often one is drawn.
-    `curve`, `random_curve`: pairs of the number of labels and the error of the last answers up to
-    it. `histogram`: shares of what is left of the pool's sample by the probability of its best
-    label. `stop`: why to stop, or "".
+    `counts`: texts of each label, and `places` its place in the palette. `error`: progressive
+    validation error of all questions, and `at_random` of those drawn at random, None without any.
+    `explore`: how often one is drawn. `curve`, `random_curve`: pairs of the number of labels and
+    the error of the last answers up to it. `histogram`: shares of what is left of the
+    pool's sample by the probability of its best label. `stop`: why to stop, or "".
     """
 
     n_labels: int
     n_items: int
     n_skipped: int
     counts: list[tuple[str, int]]
+    places: list[int | None]
     error: Share | None
     at_random: Share | None
     explore: float
@@ -87,12 +88,14 @@ def report(session: Session, goal: Goal = Goal()) -> Report:  # noqa: B008  (a t
     drawn = [(i, step) for i, step in judged if step.at_random]
     wrong = [(i, _missed(step, session.kind)) for i, step in judged]
     wrong_drawn = [(i, _missed(step, session.kind)) for i, step in drawn]
+    counts = _counts(ledger, lessons)
     lowest = 1 / max(2, len(ledger.labels)) if session.kind == "texts" else 0.5
     found = Report(
         len(lessons),
         len(session.items),
         len(ledger.skipped),
-        _counts(ledger, lessons),
+        counts,
+        [session.place_of(name) for name, _ in counts],
         _share([missed for _, missed in wrong]),
         _share([missed for _, missed in wrong_drawn]),
         session.explore,

@@ -19,7 +19,7 @@ from surelearn.label.items import Items
 from surelearn.label.learner import Learner, TextLearner
 from surelearn.label.ledger import Ledger, Step, is_sound
 from surelearn.label.refitted import ManyLearner, TagLearner
-from surelearn.label.spans import has_spans, span_tags
+from surelearn.label.spans import OUTSIDE, choices, has_spans, span_tags
 from surelearn.label.store import Event, Store
 
 #: The person behind labels that were in the files of the pool.
@@ -99,6 +99,7 @@ class Session:
         self.n_clashes = items.n_clashes
         self._meet(labels)
         self.learner.follow(self.ledger.steps())
+        self._first = sorted(self._choices())
 
     # ------------------------------------------------------------------ questions
 
@@ -255,6 +256,19 @@ class Session:
     def n_events(self) -> int:
         """The number of events in the log."""
         return len(self._events)
+
+    def place_of(self, label: Any) -> int | None:
+        """The place of a label, or of a type of spans, among all; None: it is no label.
+
+        That of the class in the exported model, so that it has one colour everywhere. Labels that
+        are new since the start come last: no colour changes while somebody looks.
+        """
+        known = self._choices()
+        order = [*self._first, *(name for name in known if name not in self._first)]
+        return order.index(label) if label in order else None
+
+    def _choices(self) -> list[str]:
+        return [name for name in choices(self.ledger.labels) if name != OUTSIDE]
 
     def told(self) -> list[str]:
         """What was left out of the files, one sentence each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surelearn.label.choosing import key_of, label_search
+from surelearn.label.choosing import hue_of, key_of, label_search
 from surelearn.label.html import Html, shown, tag
 from surelearn.label.refitted import TagLearner
 from surelearn.label.session import Session
@@ -25,7 +25,7 @@ def tokens_part(session: Session, item: int, *, blind: bool = False) -> tuple[Ht
     article = tag("article", *listed, class_="text tokens", id="text", tabindex="-1", dir="auto",
                   role="group", aria_label="Tokens")  # fmt: skip
     names = choices(ledger.labels)
-    buttons = [_choice(i, name) for i, name in enumerate(names)]
+    buttons = [_choice(i, name, hue_of(session.place_of(name))) for i, name in enumerate(names)]
     hint = (
         "Arrow keys move, with Shift they make a span; a key or a click gives the chosen tokens a "
         "tag. Underlined tokens are those the model is unsure of."
@@ -74,7 +74,8 @@ def _token(word: str, name: str, sure: float | None, *, is_unsure: bool, is_firs
                tabindex="0" if is_first else "-1")  # fmt: skip
 
 
-def _choice(i: int, name: str) -> Html:
+def _choice(i: int, name: str, hue: str) -> Html:
     key = "o" if name == OUTSIDE else key_of(i)
-    inner = (tag("kbd", key.upper()) if key else None, tag("span", shown(name)))
-    return tag("button", *inner, type="button", data_choice=name, data_key=key)
+    named = tag("span", shown(name), class_=f"named {hue}" if name != OUTSIDE else None)
+    return tag("button", tag("kbd", key.upper()) if key else None, named, type="button",
+               data_choice=name, data_hue=hue, data_key=key)  # fmt: skip

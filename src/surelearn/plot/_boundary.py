@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check
 from surelearn.estimators.margins import check_fitted
 from surelearn.plot._display import Display
-from surelearn.plot.style import COLOURS, FONT, GREY, head, look, plain
+from surelearn.plot.style import FONT, GREY, colour_of, head, look, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -197,7 +197,7 @@ class BoundaryDisplay(Display):
     def _draw(self, ax: Axes, title: str | None) -> None:
         from matplotlib.colors import to_rgb
 
-        colours = np.array([to_rgb(_colour(place)) for place in range(len(self.classes_))])
+        colours = np.array([to_rgb(colour_of(place)) for place in range(len(self.classes_))])
         tints: Array = 1.0 - self._strength()[..., None] * (1.0 - colours[self.winner_])
         ax.imshow(tints, origin="lower", extent=self._extent(), aspect="auto", zorder=0)
         self._draw_lines(ax)
@@ -261,15 +261,11 @@ class BoundaryDisplay(Display):
         ax.set_xlabel(plain(self.features_[0]), fontsize=FONT)
         ax.set_ylabel(plain(self.features_[1]), fontsize=FONT)
         patches = [
-            Patch(color=_colour(place), alpha=0.7, label=plain(str(label)))
+            Patch(color=colour_of(place), alpha=0.7, label=plain(str(label)))
             for place, label in enumerate(self.classes_)
         ]
         where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
         ax.legend(handles=patches, frameon=False, fontsize=FONT - 1, **where)
-
-
-def _colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]
 
 
 # -------------------------------------------------------------------- computing

@@ -12,12 +12,13 @@ from surelearn import _check
 from surelearn.estimators.explanation import Explanation
 from surelearn.estimators.table import word
 from surelearn.plot._display import Display
-from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
+from surelearn.plot.style import COLOURS, FONT, GREY, colour_of, head, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FOR, _AGAINST = COLOURS[:2]
+#: For and against a class where its colour cannot tell: of more classes than colours.
+_FOR, _AGAINST = "#222222", "#999999"
 _WIDEST = 28
 
 
@@ -28,7 +29,8 @@ class ExplanationDisplay(Display):
     is a bar, with whiskers that show how sure the model is. For a model, bars are the means of the
     weights; thick whiskers show one standard deviation, thin ones two. For a row, bars are shares
     in the margin; whiskers show the square root of the (absolute) share in its variance. The
-    default title is that of `title`.
+    default title is that of `title`. A bar has the colour of the class it speaks for, that of its
+    place in `classes_`; what speaks against one of many classes is grey.
 
     Parameters
     ----------
@@ -247,7 +249,7 @@ class _Bars(NamedTuple):
     colours: list[str]
     sides: tuple[str, str]  # what bars to the left and to the right are evidence for
     labels: list[str] | None = None  # the class of each bar, if they differ
-    by_sign: bool = True
+    inks: tuple[str, str] = (GREY, GREY)  # the colours of the sides
 
 
 def _bars(table: Explanation, classes: NDArray[Any]) -> _Bars:
@@ -256,24 +258,42 @@ def _bars(table: Explanation, classes: NDArray[Any]) -> _Bars:
     whisker = None
     if "deviation" in table.columns:
         whisker = np.sqrt(np.abs(table.variance)) if of_row else table.deviation
-    colours = [_FOR if number > 0 else _AGAINST if number < 0 else GREY for number in length]
     names = [plain(word(str(name), _WIDEST)) for name in table.feature]
     if len(classes) == 2 or of_row:
-        return _Bars(names, length, whisker, colours, _sides(table, classes))
+        inks, sides = _inks(table, classes), _sides(table, classes)
+        return _Bars(names, length, whisker, _by_sign(length, *inks), sides, inks=inks)
     labels = [str(label) for label in table.label]
-    known = list(dict.fromkeys(labels))
-    by_sign = len(known) > len(COLOURS)
-    if not by_sign:
-        colours = [COLOURS[known.index(label)] for label in labels]
+    colours = _by_sign(length, _AGAINST, _FOR)
+    if len(classes) <= len(COLOURS):
+        places = {str(label): place for place, label in enumerate(classes)}
+        colours = [colour_of(places[label]) for label in labels]
     shown = [plain(word(label, _WIDEST)) for label in labels]
-    sides = ("against the class", "for the class")
-    return _Bars(names, length, whisker, colours, sides, shown, by_sign)
+    return _Bars(names, length, whisker, colours, ("against the class", "for the class"), shown)
+
+
+def _by_sign(length: NDArray[np.float64], below: str, above: str) -> list[str]:
+    return [above if number > 0 else below if number < 0 else GREY for number in length]
+
+
+def _inks(table: Explanation, classes: NDArray[Any]) -> tuple[str, str]:
+    """What a bar to the left speaks for, and one to the right, as colours."""
+    if len(classes) == 2:
+        first, second = colour_of(0), colour_of(1)
+        return (second, first) if _is_of_first(table, classes) else (first, second)
+    if not len(table):
+        return _AGAINST, _FOR
+    return _AGAINST, colour_of(classes.tolist().index(table.label[0]))
+
+
+def _is_of_first(table: Explanation, classes: NDArray[Any]) -> bool:
+    """Whether a table of two classes is about the first of them, which was asked for."""
+    return bool(len(table)) and table.label[0] == classes[0]
 
 
 def _sides(table: Explanation, classes: NDArray[Any]) -> tuple[str, str]:
     if len(classes) == 2:
         left, right = (plain(word(str(label), _WIDEST)) for label in classes)
-        return left, right
+        return (right, left) if _is_of_first(table, classes) else (left, right)
     label = plain(word(str([*table.label, "the class"][0]), _WIDEST))
     return f"against {label}", f"for {label}"
 
@@ -329,12 +349,12 @@ def _dress(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
     ax.spines["left"].set_visible(False)
     ax.set_xlabel("Share in the margin" if of_row else "Weight", fontsize=FONT)
     sides = ((0.0, f"← {bars.sides[0]}", "left"), (1.0, f"{bars.sides[1]} →", "right"))
-    for (x, text, side), colour in zip(sides, (_AGAINST, _FOR), strict=True):
+    for (x, text, side), colour in zip(sides, bars.inks, strict=True):
         ax.annotate(
             text,
             (x, 0),  # at the height of the axis label
             xycoords=("axes fraction", ax.xaxis.label),
-            color=colour if bars.by_sign else GREY,
+            color=colour,
             fontsize=FONT - 1,
             fontweight="bold",
             horizontalalignment=side,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from surelearn import _check
+from surelearn.estimators.palette import COLOURS as COLOURS
+from surelearn.estimators.palette import GREY as GREY
+from surelearn.estimators.palette import colour_of as colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe & Ito 2008: distinct with any kind of colour vision. Their yellow is too pale for a line.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-GREY = "#555555"
+
 FONT = 11.0
 DPI = 150
 _MARKERS = "os^DvPX"
@@ -31,8 +32,8 @@ def blank(who: str, size: tuple[float, float]) -> Figure:
 
 
 def look(place: int) -> dict[str, Any]:
-    """Colour and marker of a learner."""
-    return {"color": COLOURS[place % len(COLOURS)], "marker": _MARKERS[place % len(_MARKERS)]}
+    """Colour and marker of a class, or of a learner among several."""
+    return {"color": colour_of(place), "marker": _MARKERS[place % len(_MARKERS)]}
 
 
 def quiet(ax: Axes, axis: Literal["x", "y"] = "y") -> None:

@@ -8,6 +8,9 @@ export function tokens(work) {
   let [anchor, head] = [0, 0];
 
   const tag = (i) => all[i]?.dataset.tag ?? "O";
+  const hues = new Map(
+    [...work.querySelectorAll("[data-choice]")].map(({ dataset }) => [dataset.choice, dataset.hue]),
+  );
   const kind = (i) => tag(i).split("-").slice(1).join("-");
 
   // Looks and names of all tokens, from their tags.
@@ -20,6 +23,7 @@ export function tokens(work) {
       token.tabIndex = i === head ? 0 : -1;
       token.classList.toggle("tagged", tag(i) !== "O");
       token.classList.toggle("inside", inside);
+      token.dataset.hue = hues.get(spans ? kind(i) : tag(i)) ?? "none";
       token.querySelector("small").textContent = spans ? (inside ? "" : kind(i)) : tag(i);
       const unsure = token.classList.contains("unsure") ? ", unsure" : "";
       token.setAttribute("aria-label", `${token.querySelector("span").textContent}, ${tag(i)}${unsure}`);

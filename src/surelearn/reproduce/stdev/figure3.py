@@ -143,7 +143,7 @@ def draw(rows: Rows, folder: Path) -> None:
     """The points of the first run, and its ellipses: the pair that matters is thick."""
     figure, (top, bottom) = axes(2, size=(5.5, 5.0))
     X, y = points(LONG, rows[0]["seed"])
-    for sign, marker, colour in ((1, "o", COLOURS[0]), (-1, "x", COLOURS[1])):
+    for sign, marker, colour in ((1, "o", COLOURS[1]), (-1, "x", COLOURS[0])):
         mine = X[y == sign]
         top.scatter(mine[:, 0], mine[:, 1], 7, color=colour, marker=marker, linewidths=0.6)
     top.axline((0, 0), slope=1, color="black", linewidth=1)

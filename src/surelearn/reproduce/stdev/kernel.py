@@ -186,11 +186,11 @@ def draw(rows: Rows, folder: Path) -> None:
         m, v = clf.fit(X, y).margin(grid)
         sure = (m / np.sqrt(v)).reshape(len(ticks), -1)
         reach = float(np.abs(sure).max())
-        ax.contourf(ticks, ticks, sure, 20, cmap="RdBu", vmin=-reach, vmax=reach, alpha=0.6)
+        ax.contourf(ticks, ticks, sure, 20, cmap="RdBu_r", vmin=-reach, vmax=reach, alpha=0.6)
         ax.contour(ticks, ticks, sure, [0.0], colors="black", linewidths=1.5)
         for side, marker in ((0, "x"), (1, "o")):
             mine = X[y == side]
-            colour = COLOURS[1 - side]
+            colour = COLOURS[side]
             ax.scatter(mine[:, 0], mine[:, 1], 9, color=colour, marker=marker, linewidths=0.8)
         ax.set_aspect("equal")
         label(ax, name, "feature 1", "feature 2")
