@@ -38,7 +38,7 @@ from surelearn._check._dialect import (
     utf8_already,
 )
 from surelearn._check._extras import install, missing, need
-from surelearn._check._files import file_names, is_open_file, source_made_by
+from surelearn._check._files import Unreachable, file_names, is_open_file, source_made_by
 from surelearn._check._graphs import (
     bare_edges,
     edge_types,
@@ -266,6 +266,7 @@ __all__ = [
     "Keyword",
     "NoRecords",
     "Said",
+    "Unreachable",
     "WeightsMemory",
     "agree",
     "answers",

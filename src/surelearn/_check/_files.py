@@ -7,6 +7,10 @@ import os
 from typing import Any
 
 
+class Unreachable(OSError):
+    """A file cannot be read, or not to its end; the message has the words of its filesystem."""
+
+
 def file_names(source: object) -> None:
     """Refuse a source that is no path and no list of paths."""
     if not isinstance(source, str | os.PathLike | list | tuple):

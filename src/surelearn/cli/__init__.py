@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Any
 
 from surelearn.cli._streams import stand_in
 
@@ -25,4 +27,20 @@ def main() -> None:
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    app()
+    try:
+        app()
+    except SystemExit as stop:
+        _leave(stop.code)
+        raise
+
+
+def _leave(code: Any) -> None:
+    """Exit at once if a thread still waits for a network.
+
+    The libraries of some filesystems wait for such a thread when the process exits.
+    """
+    read = sys.modules.get("surelearn.read")  # not imported for this, which takes a second
+    if read is not None and read.is_waiting():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

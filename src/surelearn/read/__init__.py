@@ -9,6 +9,7 @@ from surelearn.read._batch import Batch, Groups, Place, Sentences, Source
 from surelearn.read._files import STDIN_NAME, Stamp
 from surelearn.read._groups import groups
 from surelearn.read._labels import Labels, spans_of
+from surelearn.read._remote import is_waiting
 from surelearn.read._sentences import is_known, sentences
 from surelearn.read._source import GROUP_FORMATS, batches, told_formats
 
@@ -26,6 +27,7 @@ __all__ = [
     "batches",
     "groups",
     "is_known",
+    "is_waiting",
     "sentences",
     "spans_of",
     "told_formats",

@@ -10,11 +10,14 @@ import posixpath
 import select
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surelearn import _check
-from surelearn._check import BadInput
+from surelearn._check import BadInput, Unreachable
 from surelearn.read._xz import XzReader
+
+if TYPE_CHECKING:
+    from surelearn.read._remote import Remote
 
 #: Extensions of compressed files. Python decodes xz, Arrow the others.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".xz": "xz"}
@@ -41,7 +44,7 @@ class File:
     Parameters
     ----------
     path : str
-    filesystem : pyarrow.fs.FileSystem or None
+    filesystem : Remote or None
         None means the local one.
 
     Attributes
@@ -53,7 +56,7 @@ class File:
     is_named = True
     encoding: str | None = None
 
-    def __init__(self, path: str, filesystem: Any = None) -> None:
+    def __init__(self, path: str, filesystem: Remote | None = None) -> None:
         self.path = path
         self.filesystem = filesystem
         self.is_stdin = path == STDIN and filesystem is None
@@ -77,8 +80,7 @@ class File:
             return None
         if self.filesystem is None:
             return os.path.getsize(self.path)
-        size = self.filesystem.get_file_info(self.path).size
-        return None if size is None else int(size)
+        return self.filesystem.info(self.path).size
 
     @property
     def stamp(self) -> Stamp | None:
@@ -88,13 +90,13 @@ class File:
         if self.filesystem is None:
             found = os.stat(self.path)
             return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
-        info = self.filesystem.get_file_info(self.path)
-        return Stamp(None, info.size, info.mtime_ns)
+        info = self.filesystem.info(self.path)
+        return Stamp(None, info.size, info.written)
 
     def raw(self) -> Any:
         """Open the file without decompression."""
         if self.filesystem is not None:
-            return self.filesystem.open_input_file(self.path)
+            return self.filesystem.open(self.path)
         return open(self.path, "rb", buffering=0)
 
     def mapped(self) -> Any:
@@ -102,18 +104,15 @@ class File:
         import pyarrow
 
         if self.filesystem is not None:
-            return self.filesystem.open_input_file(self.path)
+            return self.filesystem.open(self.path)
         return pyarrow.memory_map(self.path)
 
     def listed(self) -> list[str]:
         """Names of the files in this folder."""
-        if self.filesystem is None:
-            with os.scandir(self.path) as entries:
-                return [entry.name for entry in entries if entry.is_file()]
-        from pyarrow import fs
-
-        found = self.filesystem.get_file_info(fs.FileSelector(self.path))
-        return [info.base_name for info in found if info.type == fs.FileType.File]
+        if self.filesystem is not None:
+            return self.filesystem.listed(self.path)
+        with os.scandir(self.path) as entries:
+            return [entry.name for entry in entries if entry.is_file()]
 
     def open(self) -> Stream:
         """Open the decompressed text as UTF-8."""
@@ -191,6 +190,8 @@ class Stream:
     def _some(self, size: int) -> bytes:
         try:
             return bytes(self._stream.read(size))
+        except Unreachable:
+            raise
         except (OSError, EOFError, lzma.LZMAError) as error:
             if self._stream is self._raw:
                 raise
@@ -367,58 +368,38 @@ def _files_in(folder: File, endings: Endings, format: str | None) -> list[File]:
 
 
 def _named(name: str, filesystem: Any, endings: Endings, format: str | None) -> list[File]:
+    from surelearn.read._remote import as_remote, connected
+
     if filesystem is None and "://" in name:
-        filesystem, name = _address(name)
-    filesystem = None if filesystem is None else _as_arrow(filesystem)
-    if name == STDIN and filesystem is None:
-        return [File(STDIN)]
-    kind = _type(name, filesystem)
-    if kind == "Directory":
-        return _files_in(File(name, filesystem), endings, format)
-    if kind != "NotFound" or not glob.has_magic(name):
-        return [File(name, filesystem)]
+        return _remote(*connected(name), endings, format)
     if filesystem is not None:
-        raise BadInput(f"source must name files one by one on a filesystem, got {name!r}.")
+        return _remote(as_remote(filesystem), name, endings, format)
+    if name == STDIN:
+        return [File(STDIN)]
+    if os.path.isdir(name):
+        return _files_in(File(name), endings, format)
+    if os.path.exists(name) or not glob.has_magic(name):
+        return [File(name)]
     names = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
     if not names:
         raise FileNotFoundError(f"source must match at least one file, got {name!r}.")
     return [File(path) for path in names]
 
 
-def _address(uri: str) -> tuple[Any, str]:
-    """The filesystem and the path of a URL; fsspec's filesystem where Arrow has none."""
-    who = f"reading {uri.partition('://')[0]}://"
-    _check.need(who, "pyarrow", "files")
-    from pyarrow import ArrowInvalid, ArrowNotImplementedError, fs
-
+def _remote(filesystem: Remote, path: str, endings: Endings, format: str | None) -> list[File]:
+    """The files behind a path of a filesystem."""
     try:
-        filesystem, path = fs.FileSystem.from_uri(uri)
-    except (ArrowInvalid, ArrowNotImplementedError):
-        _check.need(who, "fsspec", "files")
-        import fsspec
-
-        filesystem, path = fsspec.core.url_to_fs(uri)
-    return filesystem, path
-
-
-def _as_arrow(filesystem: Any) -> Any:
-    _check.need("filesystem", "pyarrow", "files")
-    from pyarrow import fs
-
-    if isinstance(filesystem, fs.FileSystem):
-        return filesystem
-    return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+        is_folder = filesystem.info(path).is_folder
+    except FileNotFoundError:
+        if "*" not in path:
+            raise
+        raise BadInput(
+            f"source must name files one by one on a filesystem, got {path!r}."
+        ) from None
+    file = File(path, filesystem)
+    return _files_in(file, endings, format) if is_folder else [file]
 
 
 def _is_pipe(path: str) -> bool:
     """Whether the path exists and is neither a file nor a folder."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-
-
-def _type(path: str, filesystem: Any) -> str:
-    """The type of a path, as Arrow names it."""
-    if filesystem is not None:
-        return str(filesystem.get_file_info(path).type.name)
-    if not os.path.exists(path):
-        return "NotFound"
-    return "Directory" if os.path.isdir(path) else "File"

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from surelearn._check import BadInput
+from surelearn._check import BadInput, Unreachable
 from surelearn.read._files import File, Patient, Stamp, Stream
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def _no_damage(name: str) -> Iterator[None]:
 
     try:
         yield
-    except BadInput:
+    except (BadInput, Unreachable):
         raise
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
