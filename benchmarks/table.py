@@ -135,16 +135,23 @@ def headlines() -> list[str]:
 
 
 def verdict() -> str:
-    """What a goal is, how many are met, and of which kind the missed ones are."""
+    """How many goals are met, and of which kind the missed ones are."""
     goals = [claim for _, claim in _results() if claim["goal"] != "-"]
     missed = [claim for claim in goals if not claim["met"]]
     speedups = [claim for claim in missed if re.fullmatch(r">= [0-9.]+x", claim["goal"])]
     return (
-        "[All claims](benchmarks/README.md#claims) are listed with their goals, targets for speed, "
-        "memory and accuracy set before measuring (except for `kernel.py`): "
-        f"{len(goals) - len(missed)} are met, {len(missed)} missed. "
-        f"{len(speedups)} of the missed ones ask for a speedup, such as 6x, that was reached only "
-        "in part."
+        f"{len(goals) - len(missed)} goals are met, {len(missed)} missed. {len(speedups)} of the "
+        "missed ones ask for a speedup, such as 6x, that was reached only in part."
+    )
+
+
+def leaders() -> str:
+    """Which peers are ahead somewhere, and where to read of it."""
+    ahead = {_peer(claim) for _, claim in _results() if _lost(claim)}
+    *most, last = [peer for peer in PEERS if peer in ahead]
+    return (
+        f"{', '.join(most)} and {last} lead in some tasks: [where peers are ahead]"
+        "(docs/comparison.md#where-peers-are-ahead) lists all of them."
     )
 
 
@@ -155,8 +162,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def renewed(page: str) -> str:
     """The page with its tables written anew; it has at least one."""
     made = {
-        "claims": claims,
-        "headlines": lambda: [*headlines(), "", verdict()],
+        "claims": lambda: [*claims(), "", verdict()],
+        "headlines": lambda: [*headlines(), "", leaders()],
         "figures": figures,
         "behind": behind,
         "accuracy": accuracy,

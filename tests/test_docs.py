@@ -261,6 +261,23 @@ def test_every_public_module_is_in_the_reference(monkeypatch):
     assert listed >= {f"surelearn.{name}" for name in (*public, "dask", "spark")}
 
 
+def test_the_reference_begins_with_the_estimators(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    page = "\n".join(import_module("generated").index_page())
+    listed = re.findall(r"^- \[`(\w+)`\]\(names/surelearn\.\1\.rst\): \w", page, re.MULTILINE)
+    estimators = {n for n in surelearn.__all__ if hasattr(getattr(surelearn, n), "fit")}
+    assert set(listed) == estimators
+    assert listed[0] == "SureClassifier"
+    assert page.index(listed[-1]) < page.index("`surelearn.rules`")
+
+
+def test_pages_show_what_they_are_about():
+    assert "](label.png)" in (DOCS / "index.md").read_text()
+    explain = (DOCS / "howto" / "explain.md").read_text()
+    for name in re.findall(r'save\("(\w+\.png)"\)', explain):
+        assert f"](pictures/explain_{name})" in explain
+
+
 def layout():
     """The map of the code in CONTRIBUTING.md, and how a line reaches the weights."""
     section = (ROOT / "CONTRIBUTING.md").read_text().split("## Layout\n")[1].split("\n## ")[0]

@@ -10,6 +10,7 @@ from typing import Any
 
 import typer.main
 
+import surelearn
 from surelearn.cli._app import app as commands
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +18,7 @@ REFERENCE = ROOT / "docs" / "reference"
 
 #: Public modules under their heading in the reference, with what each is for.
 MODULES = {
-    "Estimators": {
+    "Modules": {
         "surelearn": "Estimators, and functions that take any of them",
     },
     "Parts of a model": {
@@ -56,8 +57,12 @@ ONLY = {"surelearn.merging": ("Evidence", "MergeState")}
 
 
 def index_page() -> Iterator[str]:
-    """All modules under their headings, then the commands and the file format."""
-    yield from ("# Reference", "")
+    """All estimators, modules under their headings, then the commands and the file format."""
+    yield from ("# Reference", "", "**Estimators**", "")
+    for name in estimators():
+        about = (getattr(surelearn, name).__doc__ or "").strip().splitlines()[0]
+        yield f"- [`{name}`](names/surelearn.{name}.rst): {about}"
+    yield ""
     for title, modules in MODULES.items():
         yield from (f"**{title}**", "")
         yield from (f"- [`{module}`]({module}.rst): {about}." for module, about in modules.items())
@@ -68,6 +73,12 @@ def index_page() -> Iterator[str]:
     pages = [module for modules in MODULES.values() for module in modules]
     yield from ("```{toctree}", ":hidden:", ":maxdepth: 1", "")
     yield from (*pages, "commands", "../format", "```")
+
+
+def estimators() -> list[str]:
+    """The public estimators, those that learn online first."""
+    found = [name for name in surelearn.__all__ if hasattr(getattr(surelearn, name), "fit")]
+    return sorted(found, key=lambda name: (not name.startswith("Sure"), name))
 
 
 def names_of(module: str) -> tuple[list[str], list[str], list[str]]:
