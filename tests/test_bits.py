@@ -191,6 +191,7 @@ def test_the_core_takes_no_rounded_function_from_the_c_library():
     assert not taken & rounded
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have one path")
 def test_bits_do_not_depend_on_avx2():
     """The same sums with the wide loops switched off, as on a processor without AVX2."""

@@ -159,6 +159,7 @@ def test_the_five_lines_of_the_readme_work(tmp_path, monkeypatch):
     assert clf.predict_proba([known, unseen]) == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_registered_rules")
 def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
     scope = run_blocks("docs/howto/custom_rule.md", tmp_path, monkeypatch)
@@ -167,14 +168,11 @@ def test_the_page_on_custom_rules_works(tmp_path, monkeypatch):
     assert scope["clf"].rule == "careful"
 
 
-#: Pages that train a score of models, or that compare with packages which the quick tests lack.
-SLOW = {"cluster", "dask", "merge", "from_crfsuite", "from_river", "from_vowpal_wabbit"}
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in SLOW else [])
+        pytest.param(page, id=page.stem)
         for page in PAGES
         if re.search("```(python|console)", page.read_text()) and page.stem != "custom_rule"
     ],

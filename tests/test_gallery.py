@@ -151,6 +151,7 @@ def plt(monkeypatch, tmp_path):
     pyplot.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.__name__)
 def test_an_example_draws_what_it_says(finding, plt, tmp_path):
     around, settings = set(FOLDER.iterdir()), dict(plt.rcParams)

@@ -46,6 +46,7 @@ def test_predictions_during_learning_see_whole_blocks():
     assert len(seen) > 10
 
 
+@pytest.mark.slow
 def test_a_copy_during_learning_is_of_one_moment():
     """Two features always move together; a copy taken in the midst must have them equal."""
     n = 30_000

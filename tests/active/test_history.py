@@ -50,6 +50,7 @@ def test_ten_and_ten_are_twenty(kind, n_classes, tmp_path):
     assert through_json(second) == through_json(whole)
 
 
+@pytest.mark.slow
 def test_in_a_new_process(tmp_path):
     X, y = texts()
     (tmp_path / "rows.json").write_text(json.dumps([X, y]))

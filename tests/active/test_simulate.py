@@ -82,6 +82,7 @@ def test_the_tried_pairs_are_those_of_the_paper(rows, found):
     assert default.labels.tolist() == [2, 3, 4, 5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passes", [None, 2])
 def test_default_learners_are_those_of_the_paper_and_ours_as_it_comes(rows, passes):
     named = {"PA": SureClassifier(rules.PA1(C=1.0)), "CW": SureClassifier(rules.Variance(phi=1.0))}
@@ -99,6 +100,7 @@ def of(found, *learners):
     return Simulation(found.labels, curves, full, pool=found.pool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 def test_a_simulation_tells_what_a_pool_will_do(texts, idf):
     X, y = np.array(texts[0]), texts[1]
@@ -132,6 +134,7 @@ def same(one, other):
 # ------------------------------------------------------------------- what is handed in
 
 
+@pytest.mark.slow
 def test_the_same_seed_the_same_curves_for_any_number_of_threads(rows, found):
     options = {"learners": exact(), "passes": 1, "n_labels": 60, "n_folds": 4}
     for n_jobs in (None, 3):
@@ -190,6 +193,7 @@ def test_texts_are_hashed_once(texts, monkeypatch):
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 def test_learners_of_scikit_learn(rows):
     options = {"n_labels": 30, "n_folds": 4, "n_jobs": 2, "random_state": 0}
     learners = {"SGD": SGDClassifier(), **exact()}

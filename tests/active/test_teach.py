@@ -24,6 +24,7 @@ from surelearn import (
 from surelearn.active import Pool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -52,6 +52,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "extra", "code", "who"), CASES)
 def test_a_missing_package_names_its_extra(package, extra, code, who, tmp_path):
     done = subprocess.run(
@@ -86,6 +87,7 @@ def test_every_hint_installs_what_the_errors_install():
     assert {name for *_, names in hints for name in names.split(",")} <= set(extras)
 
 
+@pytest.mark.slow
 def test_what_needs_no_package_works_without(tmp_path):
     code = """
 Path("r.svm").write_text("0 1:1\\n1 2:1\\n")

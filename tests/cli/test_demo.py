@@ -60,12 +60,14 @@ def accuracies(output: str) -> dict[str, tuple[float, float]]:
     return {name: (float(one), float(five)) for name, one, five in found}
 
 
+@pytest.mark.slow
 def test_demo_ends_well(story: Any) -> None:
     assert story.exception is None
     assert story.exit_code == 0
     assert story.stderr == ""
 
 
+@pytest.mark.slow
 def test_demo_prints_accuracies(story: Any) -> None:
     table = accuracies(story.output)
     assert list(table) == ["CW", "AROW", "Passive-aggressive", "Perceptron"]
@@ -78,21 +80,25 @@ def test_demo_prints_accuracies(story: Any) -> None:
         assert table[name][0] > 85
 
 
+@pytest.mark.slow
 def test_demo_confidence_wins(story: Any) -> None:
     table = accuracies(story.output)
     assert table["CW"][0] > table["Perceptron"][0] + 5
     assert table["CW"][0] > 80
 
 
+@pytest.mark.slow
 def test_demo_is_more_often_right_when_surer(story: Any) -> None:
     surer, other = re.findall(r"([\d.]+)% on the (?:surer half|other)", story.output)
     assert float(surer) > 95 > float(other)
 
 
+@pytest.mark.slow
 def test_demo_shows_the_words_of_a_package(story: Any) -> None:
     assert re.search(r"numpy\.ma\n +.*masked \d\.\d \(0\.\d\)", story.output)
 
 
+@pytest.mark.slow
 def test_demo_fits_eighty_columns(story: Any, picture: Path) -> None:
     *lines, last = story.output.splitlines()
     assert max(len(line) for line in lines) <= 80
@@ -100,6 +106,7 @@ def test_demo_fits_eighty_columns(story: Any, picture: Path) -> None:
     assert last == f"The picture is in {picture}. Next, try another split: surelearn demo --seed 1"
 
 
+@pytest.mark.slow
 def test_demo_leaves_a_picture(story: Any, picture: Path) -> None:
     pixels = image.imread(picture)
     assert pixels.shape[:2] == (750, 1200)

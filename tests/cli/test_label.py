@@ -103,6 +103,7 @@ def test_bad_input_is_one_line(pool, tmp_path):
     assert "labels must be given once, got --labels and --tags" in both.output
 
 
+@pytest.mark.slow
 def test_labels_of_a_column_are_the_start(tmp_path):
     path = tmp_path / "pool.csv"
     lines = [f'"{text(i)}",{label(i) if i < 4 else ""}' for i in range(9)]

@@ -26,6 +26,7 @@ def test_an_entry_is_run_and_its_claims_are_printed(tmp_path, monkeypatch):
     assert (tmp_path / "reproduced-quick" / "lecture-ecoc" / "table1.csv").exists()
 
 
+@pytest.mark.slow
 def test_claims_as_json(tmp_path):
     done = run("reproduce", "lecture-ecoc", "--quick", "-o", str(tmp_path), "--json")
     assert [claim["verdict"] for claim in json.loads(done.stdout)["lecture-ecoc"]] == 2 * ["held"]

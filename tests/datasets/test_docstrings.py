@@ -131,10 +131,12 @@ def test_every_call_gives_rows_of_its_own(corpus: Any) -> None:
     assert _digest(load_docstrings()) == _digest(corpus)
 
 
+@pytest.mark.slow
 def test_same_in_every_process(corpus: Any, child: dict[str, Any]) -> None:
     assert child["digest"] == _digest(corpus)
 
 
+@pytest.mark.slow
 def test_nothing_is_imported(child: dict[str, Any]) -> None:
     assert child["imported"] == []
     assert not child["tkinter"]

@@ -370,6 +370,7 @@ def test_what_is_for_classifiers_says_so(tmp_path):
 # ---------------------------------------------------------- threads and custom rules
 
 
+@pytest.mark.slow
 def test_a_reader_sees_a_sound_model_while_another_thread_learns():
     X, y, group = candidates(200)
     ranker = SureRanker(random_state=0).partial_fit(X, y, group=group)

@@ -6,6 +6,7 @@ from labelling import answer, session
 from surelearn.label.rebuild import leave_mark, rebuilt
 
 
+@pytest.mark.slow
 def test_the_log_leads_to_the_same_bytes(tmp_path):
     found = session(tmp_path)
     answer(found, n=12)

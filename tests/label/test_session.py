@@ -39,6 +39,7 @@ def test_started_again_it_goes_on_where_it_was(tmp_path):
     assert again.ledger == found.ledger
 
 
+@pytest.mark.slow
 def test_any_way_through_the_page_is_rebuilt_from_its_log(tmp_path):
     found = session(tmp_path, overlap=0.5)
     draw = random.Random(0)

@@ -113,6 +113,7 @@ def test_what_is_no_evaluation_is_refused():
         ConfusionDisplay.from_evaluation(3)
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_before_it_is_drawn():
     code = (
         "import sys; from surelearn.plot import ConfusionDisplay; "

@@ -300,6 +300,7 @@ def test_bad_table() -> None:
         LearningCurveDisplay([1, 2, 3], {})
 
 
+@pytest.mark.slow
 def test_without_matplotlib_computing_works_and_drawing_names_the_remedy() -> None:
     run = subprocess.run(
         [sys.executable, "-c", WITHOUT_MATPLOTLIB], capture_output=True, text=True, check=True

@@ -65,6 +65,7 @@ def test_what_the_probability_promises(first):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["expected"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("panel", "part", "times"), [(1, "count", 1), (2, "error_share", 100)])
 def test_bars(panel, part, times):
     models = two()

@@ -91,6 +91,7 @@ def test_rows_come_in_the_order_of_the_cases(monkeypatch, tmp_path):
     assert [row["case"] for row in store.rows(entry)] == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_does_not_change_the_result(tmp_path):
     for n_jobs in (1, 2):
         reproduce([NAME], folder=tmp_path / str(n_jobs), quick=True, n_jobs=n_jobs)

@@ -284,6 +284,7 @@ def test_a_registered_function_is_saved_by_its_name(rule, tmp_path):
         load(tmp_path / "m.sure")
 
 
+@pytest.mark.slow
 def test_a_file_loads_in_another_process_once_the_function_is_registered(tmp_path):
     X, y = spread()
     rules.register("mine", arow)

@@ -234,6 +234,7 @@ def test_what_arrives_is_learnt_and_ctrl_c_leaves_a_checkpoint(tmp_path):
     assert bits(load(out)) == bits(by_hand)
 
 
+@pytest.mark.slow
 def test_standard_input_goes_on_with_what_is_new(tmp_path):
     rows = list(records(90))
     out = tmp_path / "live.sure"

@@ -31,7 +31,13 @@ _PATIENCE = 0.1
 
 
 class Stamp(NamedTuple):
-    """What tells that a file has changed: its number on the disk, its size, its time of writing."""
+    """What tells that a file has changed: its number on the disk, its size, its time of writing.
+
+    Examples
+    --------
+    >>> Stamp(inode=7, size=100, written=1) == Stamp(inode=7, size=120, written=2)
+    False
+    """
 
     inode: int | None  # None on a remote filesystem
     size: int | None

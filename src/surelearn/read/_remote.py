@@ -36,7 +36,13 @@ _calls: list[object] = []
 
 
 def is_waiting() -> bool:
-    """Whether a thread still waits for a filesystem, maybe one that Ctrl-C has left behind."""
+    """Whether a thread still waits for a filesystem, maybe one that Ctrl-C has left behind.
+
+    Examples
+    --------
+    >>> is_waiting()
+    False
+    """
     return bool(_calls)
 
 

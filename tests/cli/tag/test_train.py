@@ -132,6 +132,7 @@ def test_another_rule_is_refused_where_training_continues(folder: Path) -> None:
     ok("train", "a.txt", "-o", "m.sure", "--resume", "--rule", "arow")
 
 
+@pytest.mark.slow
 def test_sentences_arrive_on_standard_input(folder: Path) -> None:
     said = subprocess.run(
         [*COMMAND, "tag", "train", "-", "-o", "m.sure"], input=text(40), text=True, check=True,

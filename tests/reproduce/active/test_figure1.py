@@ -72,6 +72,7 @@ def test_quick_cases_are_the_same_tasks():
     assert len(figure1.cases(True)) == 2 * len(figure1.TASKS) + 1
 
 
+@pytest.mark.slow
 def test_the_entry_hands_simulations_to_its_pages(tmp_path):
     found = rows()
     assert len(figure1.ENTRY.tables(found)) == 4
