@@ -52,8 +52,9 @@ PROPERTIES = $(PYTEST) -m "hypothesis and not slow"
 properties: .venv/test.stamp    ## the property tests with three times the examples
 	SURELEARN_HYPOTHESIS=thorough $(PROPERTIES)
 
-fuzz: .venv/slow.stamp          ## new examples for the property tests, damaged files for every reader, five minutes each
+fuzz: .venv/slow.stamp          ## new examples for the property tests, random calls on every estimator, damaged files for every reader, five minutes each
 	SURELEARN_HYPOTHESIS=fuzz $(PROPERTIES)
+	SURELEARN_HYPOTHESIS=fuzz $(PYTEST) --dist load tests/machines
 	PYTHON=$(PY) tests/sanitize/fuzz.sh 300
 	printf '%s\n' jsonl csv conll conllu groups parquet | xargs -I {} -P 2 $(PY) tests/fuzz/readers.py {} 300
 

@@ -308,6 +308,8 @@ def test_an_untrained_one_says_so():
         SureTextClassifier().predict_one("a")
     with pytest.raises(NotFittedError):
         SureTextClassifier().explain()
+    with pytest.raises(NotFittedError):
+        SureTextClassifier().explain("a")
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,18 @@ def test_weighted_counts_the_prior_of_features_that_nobody_met():
     assert sigma == {"evidence": 0.5, "bayes": 0.5, "weighted": third, "kl": 0.5, "uniform": 0.5}
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("how", HOWS)
+def test_variances_far_below_the_prior_stay_positive(how, dtype):
+    """1 - 1e-18 is 1: of the sum of such differences to the prior nothing is left."""
+    rows = np.array([[0.0, 1e9, 0.0], [0.0, -1e9, 1.0]])
+    model = SureClassifier("arow", projection="precision", dtype=dtype).partial_fit(rows, [0, 1])
+    assert 0 < model.sigma_[0, 1] < 1e-17
+    merged = merge([model, model], how)
+    assert (merged.sigma_ > 0).all()
+    assert np.isfinite(merged.explain().probability).all()
+
+
 def test_a_merged_model_goes_on_where_its_only_part_was():
     [model] = shards(1, average=True)
     same = merge([model])

@@ -218,10 +218,10 @@ temperature_
         how = {"label": label, "top": top, "intercept": intercept}
         if row is None:
             return touched(super().explain(names=names, **how))
-        text = _check.one_text("row", row)
-        pieces = pieces_of(self._reading(), text)
+        self._fitted()
+        reader, text = self._reading(), _check.one_text("row", row)
+        pieces, hashed = pieces_of(reader, text), reader.transform_one(text)
         named = _Words(pieces.names) if names is None else names
-        hashed = self._reading().transform_one(text)
         table = super().explain(hashed, names=named, **how)
         return TextExplanation(table, pieces, self._verdict(hashed, label))
 

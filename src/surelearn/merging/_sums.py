@@ -158,7 +158,9 @@ def _cells(values: Array, layout: Layout, total: Total) -> NDArray[Any]:
     numbers = np.empty_like(values)
     divisor: Array | float = n * unit
     if layout.second_order and total.plain:
-        numbers[:, 1] = (values[:, 1] + total.base) / divisor * c**2
+        # The sums are of differences to the prior: of variances far below it, nothing is left.
+        least = float(np.finfo(np.float64).epsneg) * total.scale.prior
+        numbers[:, 1] = np.maximum((values[:, 1] + total.base) / divisor * c**2, least)
     elif layout.second_order:
         divisor = (values[:, 1] + total.base) * unit
         _check.positive_precisions(divisor)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic
 
-from surelearn._workers import Workers
 from surelearn.merging import Way
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import B, Learnt, Trainable
@@ -50,7 +49,7 @@ class StreamShards(Generic[B]):
         threads = min(rounds.threads, n_shards)
         # Threads that are not needed for shards help with large full covariances.
         self._threads_each = max(1, rounds.threads // n_shards)
-        self._pools = [Workers(1, "surelearn-shard") for _ in range(threads)]
+        self._pools = [ThreadPoolExecutor(1, "surelearn-shard") for _ in range(threads)]
         self._waiting: deque[Future[None]] = deque()
 
     # ------------------------------------------------------------------ learning
