@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <exception>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -31,22 +33,35 @@ private:
 };
 
 /// f(begin, end) for `threads` parts of [0, n). Starting a thread takes some 20 microseconds, so a
-/// part should take ten times as long. Elements must be independent of each other.
+/// part should take ten times as long. Elements must be independent of each other. The first
+/// exception of a part, such as std::bad_alloc, is thrown once all parts have ended.
 template <class F>
 void parallel_for(std::size_t n, std::size_t threads, F&& f) {
     const std::size_t parts = std::max<std::size_t>(1, std::min(n, threads));
-    Threads others(parts - 1);
-    std::size_t begin = 0;
-    for (std::size_t part = 1; part < parts; ++part) {
-        const std::size_t end = n * part / parts;
+    std::exception_ptr failure;
+    std::atomic_flag failed = ATOMIC_FLAG_INIT;
+    const auto guarded = [&](std::size_t begin, std::size_t end) noexcept {
         try {
-            others.start([&f, begin, end] { f(begin, end); });
-            begin = end;
-        } catch (const std::system_error&) {
-            break;  // the system has no thread left: do the rest in this one
+            f(begin, end);
+        } catch (...) {  // out of a thread it would end the process
+            if (!failed.test_and_set()) failure = std::current_exception();
         }
+    };
+    {
+        Threads others(parts - 1);
+        std::size_t begin = 0;
+        for (std::size_t part = 1; part < parts; ++part) {
+            const std::size_t end = n * part / parts;
+            try {
+                others.start([&guarded, begin, end] { guarded(begin, end); });
+                begin = end;
+            } catch (const std::system_error&) {
+                break;  // the system has no thread left: do the rest in this one
+            }
+        }
+        guarded(begin, n);
     }
-    f(begin, n);
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace surelearn

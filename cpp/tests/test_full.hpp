@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -77,6 +78,20 @@ inline void every_part_of_a_range_is_done_once() {
             });
             for (const auto& times : seen) CHECK(times.load() == 1);
         }
+    }
+}
+
+inline void an_exception_of_a_part_is_thrown_to_the_caller() {
+    for (const std::size_t bad : {0U, 30U, 99U}) {
+        bool caught = false;
+        try {
+            parallel_for(100, 4, [&](std::size_t begin, std::size_t end) {
+                if (begin <= bad && bad < end) throw std::bad_alloc();
+            });
+        } catch (const std::bad_alloc&) {
+            caught = true;
+        }
+        CHECK(caught);
     }
 }
 
@@ -215,6 +230,8 @@ inline void the_solver_meets_its_conditions() {
 inline constexpr std::array full_tests{
     Test{"threads change no bit of a covariance", threads_change_no_bit_of_a_covariance},
     Test{"every part of a range is done once", every_part_of_a_range_is_done_once},
+    Test{"an exception of a part is thrown to the caller",
+         an_exception_of_a_part_is_thrown_to_the_caller},
     Test{"a refused full update leaves no trace", a_refused_full_update_leaves_no_trace},
     Test{"a pass leaves nothing put off", a_pass_leaves_nothing_put_off},
     Test{"a sparse row touches only what it must", a_sparse_row_touches_only_what_it_must},

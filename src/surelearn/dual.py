@@ -8,7 +8,6 @@ changed: `DualTraining` learns into a copy, so readers in other threads need no 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core, weights
+from surelearn._workers import Workers
 from surelearn.kernels import Kernel
 from surelearn.weights import Leads, raise_error_of
 
@@ -295,7 +295,7 @@ class DualTraining:
         """
         if self._form.budget:
             self._check_memory(lesson.sides)
-        with ThreadPoolExecutor(lesson.threads, "surelearn-kernel") as pool:
+        with Workers(lesson.threads, "surelearn-kernel") as pool:
             while len(order):
                 support = self._support()
                 size = max(_FEWEST, min(_MOST, _VALUES // max(1, len(support))))
@@ -343,7 +343,7 @@ class DualTraining:
         )
 
     def _learnt(
-        self, lesson: Lesson, block: _Block, rows: NDArray[np.int64], pool: ThreadPoolExecutor
+        self, lesson: Lesson, block: _Block, rows: NDArray[np.int64], pool: Workers
     ) -> LearntBlock:
         """Learn a block into all problems, which know nothing of each other."""
         inner = max(1, lesson.threads // len(self._problems))

@@ -9,13 +9,21 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 from scipy.special import ndtr
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 import strategies
 from reference.probability import label_probabilities as reference_probabilities
-from surelearn import SureClassifier, load, rules
+from surelearn import (
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureKernelClassifier,
+    load,
+    rules,
+)
 from surelearn.estimators.probabilistic import scored_rows, scorer
 from surelearn.probability import Reliability
 
@@ -119,6 +127,29 @@ def test_logarithms_go_where_probabilities_end(n_classes):
     logs = clf.predict_log_proba(X[:3])
     assert np.isfinite(logs).all()
     assert (logs.min(axis=1) < -1000).all()
+
+
+@pytest.mark.parametrize(
+    ("clf", "may_differ"),
+    [
+        (SureClassifier(), False),
+        (SureClassifier(multiclass="ovo"), False),
+        (SoftmaxClassifier(), False),
+        (SureClassifier(multiclass="ovo", probability="exact"), True),
+        (SureKernelClassifier(), True),
+        (MulticlassSVM(), True),
+        (SoftmaxClassifier(moderated=True), True),
+    ],
+)
+def test_the_most_probable_label_is_that_of_predict_where_the_guide_says_so(clf, may_differ):
+    """See docs/howto/probabilities.md."""
+    random = np.random.default_rng(0)
+    X, new = random.normal(size=(400, 6)), random.normal(size=(10_000, 6))
+    scores = X @ random.normal(size=(6, 4)) + random.normal(size=(400, 4))
+    for y, differs in ((scores.argmax(axis=1), may_differ), (scores[:, 0] > 0, False)):
+        clf = clone(clf).set_params(random_state=0).fit(X, y)
+        likeliest = clf.classes_[clf.predict_proba(new).argmax(axis=1)]
+        assert (likeliest != clf.predict(new)).any() == differs
 
 
 def test_entropy_is_normalised(digits):

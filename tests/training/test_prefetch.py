@@ -12,6 +12,7 @@ from threading import Event, get_ident
 
 import pytest
 
+from surelearn.training import prefetch as prefetching
 from surelearn.training.prefetch import prefetch
 
 HELPS = pytest.mark.parametrize("helps", [False, True])
@@ -128,3 +129,34 @@ def test_ctrl_c_at_any_step_ends_it(tmp_path, helps):
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.stderr == ""
     assert int(ended.stdout) > 100
+
+
+@HELPS
+@pytest.mark.parametrize("n_left", [0, 1, 2])
+def test_without_threads_the_caller_does_the_work(monkeypatch, helps, n_left):
+    left, start = iter(range(n_left)), prefetching.start_new_thread
+
+    def start_new_thread(*args):
+        if next(left, None) is None:
+            raise RuntimeError("can't start new thread")
+        return start(*args)
+
+    monkeypatch.setattr(prefetching, "start_new_thread", start_new_thread)
+    found = list(prefetch(range(50), lambda i: (i, get_ident()), 3, helps=helps))
+    assert [i for i, _ in found] == list(range(50))
+    if n_left < 2:  # none but the one that draws
+        assert {thread for _, thread in found} == {get_ident()}
+
+
+@HELPS
+def test_a_thread_without_memory_for_its_error_ends_the_wait(monkeypatch, helps):
+    caller, real = get_ident(), prefetching._tried
+
+    def tried(*args):
+        if get_ident() != caller:
+            raise MemoryError
+        return real(*args)
+
+    monkeypatch.setattr(prefetching, "_tried", tried)
+    with pytest.raises(MemoryError, match="a thread that works ahead must have memory"):
+        list(prefetch(range(50), lambda i: time.sleep(0.01), 3, helps=helps))

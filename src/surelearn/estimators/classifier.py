@@ -95,7 +95,8 @@ class SureClassifier(RowEstimator):
     probability : {"softmax", "exact"}, default "softmax"
         Form of `predict_proba`. ``"softmax"``: of the mean scores over `temperature_`, so that
         `predict` is always the most probable label. ``"exact"``: the probability, over the weights'
-        distribution, that a label has the largest score, as in the papers. Can be changed in a
+        distribution, that a label has the largest score, as in the papers; of three or more labels
+        the most probable one may be another than that of `predict`. Can be changed in a
         fitted model; call `calibrate` then. Many labels per row always have exact probabilities.
     random_state : int, RandomState or None, default None
         Order of the rows in `fit`.

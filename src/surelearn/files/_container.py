@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from io import RawIOBase
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn._check import FormatError
+from surelearn._workers import Workers
 from surelearn.files._fields import Fields, parsed
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -253,7 +253,7 @@ def _hashed(n_bytes: int) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
     if n_bytes <= _CHUNK:  # a thread would take longer to start
         yield checksum, checksum.update
         return
-    with ThreadPoolExecutor(1) as thread:
+    with Workers(1) as thread:
         yield checksum, lambda part: thread.submit(checksum.update, part)
 
 

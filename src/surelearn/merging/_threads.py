@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from surelearn._workers import Workers
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -17,7 +18,7 @@ def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list
     """``map(work, items)``, in the caller's own thread where one is enough."""
     if threads == 1 or len(items) == 1:
         return list(map(work, items))
-    with ThreadPoolExecutor(threads, "surelearn-merge") as pool:
+    with Workers(threads, "surelearn-merge") as pool:
         return list(pool.map(work, items))
 
 

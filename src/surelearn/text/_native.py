@@ -137,11 +137,11 @@ class NativeVectorizer(DocumentCounter, Parametrized):
     def _apart(self, texts: Any, threads: int) -> list[Any]:
         """The results of `transform_apart` for stretches of texts, one in each thread."""
         if threads > 1:
-            from concurrent.futures import ThreadPoolExecutor  # slow to import
+            from surelearn._workers import Workers  # slow to import
 
             ends = [len(texts) * i // threads for i in range(threads + 1)]
             stretches = [texts[begin:end] for begin, end in pairwise(ends)]
-            with ThreadPoolExecutor(threads) as pool, suppress(TypeError, ValueError):
+            with Workers(threads) as pool, suppress(TypeError, ValueError):
                 return list(pool.map(self._hashed_apart, stretches))
         return [self._hashed_apart(texts)]  # an error has the number of the text among all
 

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+W = TypeVar("W")
 
 #: Results per thread that may wait: enough to keep threads busy, few enough to save memory.
 _WAITING = 2
@@ -30,28 +31,14 @@ class _Job(Generic[R]):
 
     def __init__(self, work: Callable[[], R]) -> None:
         self._work = work
-        self._found: SimpleQueue[Callable[[], R]] = SimpleQueue()
+        self.found: SimpleQueue[Callable[[], R]] = SimpleQueue()
 
     def do(self, caught: type[BaseException] = BaseException) -> None:
-        self._found.put(_tried(self._work, caught))
+        self.found.put(_tried(self._work, caught))
 
     @property
     def is_done(self) -> bool:
-        return not self._found.empty()
-
-    def result(self) -> R:
-        return _waited_for(self._found)()
-
-
-def _waited_for(queue: SimpleQueue[T]) -> T:
-    """The next item of a queue.
-
-    A wait without a timeout may outlast a Ctrl-C: Python handles a signal in the main thread only,
-    and one that arrives just before the wait, or in another thread, does not end the wait.
-    """
-    while True:
-        with suppress(Empty):
-            return queue.get(timeout=_PATIENCE)
+        return not self.found.empty()
 
 
 def _tried(work: Callable[[], R], caught: type[BaseException]) -> Callable[[], R]:
@@ -85,16 +72,20 @@ class _Ahead(Generic[T, R]):
         self._is_drawing = False
         self._started = 0
         self._stopped = False
+        self._is_lost = False  # whether a thread had not even the memory to tell its error
 
-    def start(self) -> None:
+    def start(self) -> bool:
+        """Start the threads; returns whether there is one that draws."""
         for _ in range(_WAITING * self._threads):
             self.make_room()
         # Such threads do not keep the process alive: a source may block for ever.
-        start_new_thread(self._draw, ())
-        self._is_drawing = True
-        while self._started < self._threads - self._helps:
-            start_new_thread(self._do, ())
+        self._is_drawing = _started(self._draw)
+        while self._is_drawing and self._started < self._threads - self._helps:
+            if not _started(self._do):
+                self._helps = True  # in place of the thread that there is none for
+                break
             self._started += 1
+        return self._is_drawing
 
     def make_room(self) -> None:
         """Let one more item be drawn."""
@@ -109,7 +100,19 @@ class _Ahead(Generic[T, R]):
                 break
             assert other is not None  # only `end` puts None
             other.do(Exception)  # a Ctrl-C is no result of a job
-        return job.result()
+        return self.waited_for(job.found)()
+
+    def waited_for(self, queue: SimpleQueue[W]) -> W:
+        """The next item of a queue that a thread puts there.
+
+        A wait without a timeout may outlast a Ctrl-C: Python handles a signal in the main thread
+        only, and one that arrives just before the wait, or in another thread, does not end it.
+        """
+        while True:
+            with suppress(Empty):
+                return queue.get(timeout=_PATIENCE)
+            if self._is_lost:
+                raise MemoryError("a thread that works ahead must have memory, got none.")
 
     def end(self, stop: Callable[[], object] | None) -> None:
         """Try to stop drawing, but do not wait for long; wait for the others.
@@ -128,9 +131,16 @@ class _Ahead(Generic[T, R]):
         for _ in range(self._started):
             self._to_do.put(None)
         for _ in range(self._started):
-            _waited_for(self._done)
+            with suppress(MemoryError):
+                self.waited_for(self._done)
 
     def _draw(self) -> None:
+        try:
+            self._draw_all()
+        except MemoryError:
+            self._is_lost = True
+
+    def _draw_all(self) -> None:
         try:
             for item in self._items:
                 self._room.get()
@@ -148,10 +158,22 @@ class _Ahead(Generic[T, R]):
             self._drawn.put(None)
 
     def _do(self) -> None:
-        while (job := self._to_do.get()) is not None:
-            if not self._stopped:
-                job.do()
-        self._done.put(None)
+        try:
+            while (job := self._to_do.get()) is not None:
+                if not self._stopped:
+                    job.do()
+            self._done.put(None)
+        except MemoryError:
+            self._is_lost = True
+
+
+def _started(work: Callable[[], None]) -> bool:
+    """Start a thread, unless the system has none left: then the caller does without it."""
+    try:
+        start_new_thread(work, ())
+    except RuntimeError:
+        return False
+    return True
 
 
 def prefetch(
@@ -170,12 +192,15 @@ def prefetch(
 
     With `helps`, the caller is one of the threads: while the next result is not ready, it works on
     items too, so no core is idle whether the work or what the caller does with it takes longer. A
-    Ctrl-C then waits for the work at hand, which should be short.
+    Ctrl-C then waits for the work at hand, which should be short. Where the system has no thread
+    left, nothing is done ahead.
     """
     ahead = _Ahead(items, work, threads, helps=helps)
     try:
-        ahead.start()
-        while (job := _waited_for(ahead.jobs)) is not None:
+        if not ahead.start():
+            yield from map(work, items)
+            return
+        while (job := ahead.waited_for(ahead.jobs)) is not None:
             yield ahead.result_of(job)
             ahead.make_room()
     finally:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, Generic
 
+from surelearn._workers import Workers
 from surelearn.merging import Way
 from surelearn.models.position import StreamPosition
 from surelearn.models.protocol import B, Learnt, Trainable
@@ -49,7 +50,7 @@ class StreamShards(Generic[B]):
         threads = min(rounds.threads, n_shards)
         # Threads that are not needed for shards help with large full covariances.
         self._threads_each = max(1, rounds.threads // n_shards)
-        self._pools = [ThreadPoolExecutor(1, "surelearn-shard") for _ in range(threads)]
+        self._pools = [Workers(1, "surelearn-shard") for _ in range(threads)]
         self._waiting: deque[Future[None]] = deque()
 
     # ------------------------------------------------------------------ learning

@@ -8,7 +8,6 @@ weights. Neither sharing nor the number of threads changes a bit of any model.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _core, constraints, rules
+from surelearn._workers import Workers
 from surelearn.models.protocol import Refused
 from surelearn.models.row_settings import RowSettings
 from surelearn.models.rows import RowBatch, RowModel
@@ -210,7 +210,7 @@ class _Sweep:
         if threads <= 1:
             self._work()
             return
-        with ThreadPoolExecutor(threads) as pool:
+        with Workers(threads) as pool:
             workers = [pool.submit(self._work) for _ in range(threads)]
             try:
                 for worker in workers:
