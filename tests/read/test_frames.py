@@ -54,6 +54,10 @@ def test_columns_of_objects_hold_one_kind():
     with pytest.raises(read.BadInput, match=r"frame, row 2: 'text' must be a text, got 5."):
         rows(frame)
     assert rows(frame, skip_bad=True) == ([("a", 1), ("b", 4)], 2)
+    frame["text"] = pd.Series(["a", "\ud800", None, "b"], dtype=object)
+    with pytest.raises(read.BadInput, match=r"row 2: 'text' must be a text, got '\\ud800'"):
+        rows(frame)
+    assert rows(frame, skip_bad=True) == ([("a", 1), ("b", 4)], 2)
     labels = pd.Series([True, "x"], dtype=object)
     with pytest.raises(read.BadInput, match=r"row 2: 'label' must be true or false, got 'x'."):
         rows(pd.DataFrame({"text": ["a", "b"], "label": labels}))

@@ -202,9 +202,12 @@ def _refuse_words(token: Any, who: str, columns: Sequence[str]) -> None:
 
 def no_surrogates(who: str, text: str) -> None:
     """Refuse a text that cannot be encoded."""
-    for at, c in enumerate(text):
-        if "\ud800" <= c <= "\udfff":
-            raise ValueError(f"{who} must have no lone surrogate, got one at character {at}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        at = error.start
+        said = f"{who} must have no lone surrogate, got one at character {at}."
+        raise ValueError(said) from None
 
 
 def _strings(items: Iterable[Any], who: str, prefix: str) -> None:

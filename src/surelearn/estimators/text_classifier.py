@@ -220,7 +220,7 @@ temperature_
             return touched(super().explain(names=names, **how))
         self._fitted()
         reader, text = self._reading(), _check.one_text("row", row)
-        pieces, hashed = pieces_of(reader, text), reader.transform_one(text)
+        hashed, pieces = reader.transform_one(text), pieces_of(reader, text)
         named = _Words(pieces.names) if names is None else names
         table = super().explain(hashed, names=named, **how)
         return TextExplanation(table, pieces, self._verdict(hashed, label))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surelearn._check import bad_record, is_missing
+from surelearn._check import bad_record, is_missing, is_utf8
 from surelearn.read._columns import MANY, ColumnSpec, kind_of, kind_of_most, shown
 from surelearn.read._stores import InMemory, OneShot, Store
 
@@ -66,19 +66,25 @@ def _column(series: Any, name: str, skip_bad: bool) -> Any:
 
     try:
         return pyarrow.Array.from_pandas(series)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+    except (
+        pyarrow.ArrowInvalid,
+        pyarrow.ArrowTypeError,
+        pyarrow.ArrowNotImplementedError,
+        UnicodeEncodeError,  # a lone surrogate
+    ):
         return pyarrow.Array.from_pandas(_of_one_kind(series, name, skip_bad))
 
 
 def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
     """A column of objects, with null for values of another kind than most have."""
     there = series.notna().to_numpy()
-    series = series.map(_as_list)
+    # Not by `map`, which makes a column of texts of them, and fails at a lone surrogate.
+    series = type(series)([*map(_as_list, series)], index=series.index, dtype=object)
     kind, many = kind_of_most(series[there])
     fitting = {kind, "a whole number"} if kind == "a number" else {kind} - {None}
     fits = [
         isinstance(value, list) == many
-        and fitting.issuperset(map(kind_of, value if many else [value]))
+        and fitting.issuperset(map(_encodable, value if many else [value]))
         for value in series
     ]
     misfit = there & ~np.array(fits, bool)
@@ -88,6 +94,11 @@ def _of_one_kind(series: Any, name: str, skip_bad: bool) -> Any:
         value = shown(series.iloc[row])
         raise bad_record(f"{_NAME}, row {row + 1}", f"{name!r} must be {what}, got {value}.")
     return series.where(~misfit, None)
+
+
+def _encodable(value: Any) -> str | None:
+    """The kind of a value; None for a text with a lone surrogate, which files have none of."""
+    return None if isinstance(value, str) and not is_utf8(value) else kind_of(value)
 
 
 def _as_list(value: Any) -> Any:

@@ -160,7 +160,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
             rows = self._by_scikit_learn(texts) if len(texts) else self.unweighed(texts)
             return (rows.indptr, rows.indices, rows.data.astype(np.float32)), None
         starts, features, values, failed, names = hasher.transform_apart(made)
-        self._refuse_surrogates(texts, failed)
+        self._refuse_surrogates(failed)
         return (narrow(starts), features, values), names
 
     def _threads(self) -> int:
@@ -197,7 +197,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         if hasher is None or made is None or not self.keep_names:
             return self.unweighed_one(text), None
         starts, features, values, failed, names = hasher.transform_apart(made)
-        self._refuse_surrogates([text], failed)
+        self._refuse_surrogates(failed)
         return (narrow(starts), features, values), names
 
     def _made_of(self, text: str) -> tuple[_core.Hasher | None, _core.Texts | None]:
@@ -212,12 +212,12 @@ class NativeVectorizer(DocumentCounter, Parametrized):
     ) -> SparseRow:
         run = hasher.transform32 if np.dtype(self.dtype) == np.float32 else hasher.transform64
         starts, features, values, failed = run(made, threads)
-        self._refuse_surrogates(sources, failed)
+        self._refuse_surrogates(failed)
         return narrow(starts), features, values
 
-    def _refuse_surrogates(self, sources: Any, failed: int) -> None:
-        if failed >= 0:  # scikit-learn raises its usual error
-            self._by_scikit_learn([sources[failed]])
+    def _refuse_surrogates(self, failed: int) -> None:
+        """Refuse an Arrow text with one, which no list of texts that got here has."""
+        if failed >= 0:
             raise ValueError(f"text {failed} must have no lone surrogate, got one.")
 
     def features_of(self, ngrams: Sequence[str]) -> list[int]:
@@ -388,8 +388,11 @@ class NativeVectorizer(DocumentCounter, Parametrized):
             sources = [clean(text) for text in sources] if by_hand else sources
             made = _core.texts_of(sources, bool(self.lowercase) and not by_hand)
         others = made.others()  # texts that are not ASCII: Python lowers and strips accents
-        for i in others if not by_hand else ():
-            made.replace(i, clean(sources[i]))
+        for i in others:
+            if not isinstance(sources, ArrowTexts):
+                _check.no_surrogates(f"text {i}", sources[i])
+            if not by_hand:
+                made.replace(i, clean(sources[i]))
         if others:
             _use_alphabets(self._hasher())
         return made if made.longest <= _LONGEST else None
@@ -409,7 +412,15 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         """Use scikit-learn's code, for settings that are not native."""
         if not callable(self.analyzer) and not isinstance(sources, ArrowTexts):
             _check.no_missing_texts(sources)
-        return self._scikit_learns().hashed_by_scikit_learn(sources)
+        if self.input == "content":
+            for i, source in enumerate(sources):
+                if isinstance(source, str) and not source.isascii():
+                    _check.no_surrogates(f"text {i}", source)
+        vectorizer = self._scikit_learns()
+        try:
+            return vectorizer.hashed_by_scikit_learn(sources)
+        except UnicodeEncodeError:  # of what an analyzer made of a text
+            raise _surrogate_in(vectorizer, sources) from None
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without native objects, but with the names and counts in them."""
@@ -426,6 +437,17 @@ class NativeVectorizer(DocumentCounter, Parametrized):
             hasher = self._hasher()
             if hasher is not None and self._kept[0] == names[0]:
                 hasher.restore_names(*names[1])
+
+
+def _surrogate_in(vectorizer: Any, sources: Any) -> ValueError:
+    """The error that names the text of whose n-grams one has a lone surrogate."""
+    for i, source in enumerate(sources):
+        try:
+            vectorizer.hashed_by_scikit_learn([source])
+        except UnicodeEncodeError as error:
+            found = error.object
+            return ValueError(f"text {i} must have no lone surrogate, got one in {found!r}.")
+    return ValueError("texts must have no lone surrogate, got one.")
 
 
 def _use_alphabets(hasher: _core.Hasher | None) -> None:

@@ -54,7 +54,10 @@ def sources_of(X: Any) -> Any:
         own = X.array
         if not hasattr(own, "__arrow_array__") or X.dtype.kind != "O" or X.hasnans:
             return X.tolist()
-        X = own.__arrow_array__()
+        try:
+            X = own.__arrow_array__()
+        except UnicodeEncodeError:  # a lone surrogate; a list can say where
+            return X.tolist()
     if type(X).__module__.startswith("pyarrow"):
         kind = str(X.type)
         if kind.startswith("dictionary<values=string") or kind == "string_view":

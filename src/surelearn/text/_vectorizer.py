@@ -29,7 +29,9 @@ class HashingVectorizer(NativeVectorizer, _ScikitLearns, auto_wrap_output_keys=N
     where h is MurmurHash3. The output equals that of scikit-learn's class of the same name, bit for
     bit, on the same interpreter. Words, characters and characters within words are native. With a
     callable `analyzer`, `preprocessor` or `tokenizer`, another `token_pattern`, or a `dtype` other
-    than float32 and float64, scikit-learn's code runs, at its speed.
+    than float32 and float64, scikit-learn's code runs, at its speed. A text with a lone surrogate,
+    which has no UTF-8, is refused by its number, whatever the settings; scikit-learn takes it where
+    no n-gram has the surrogate.
 
     Parameters
     ----------
