@@ -465,9 +465,14 @@ private:
         return pairs_;
     }
 
+    /// Beliefs as probabilities. They are divided by their sum, and not shifted by its log: near
+    /// 1e15 that has no digits left behind the point.
     static void normalise(std::span<double> p) noexcept {
-        const double whole = detail::log_sum_exp(p);
-        for (double& x : p) x = std::isfinite(whole) ? detail::exp(x - whole) : 0.0;
+        if (std::isfinite(detail::log_sum_exp(p))) {
+            detail::softmax(p);
+        } else {
+            std::ranges::fill(p, 0.0);
+        }
     }
 
     std::vector<std::size_t> message_at_{0};

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -172,6 +173,24 @@ inline void messages_settle_in_cycles() {
     }
 }
 
+/// Near 1e15 a score has hardly a digit behind the point.
+inline void marginals_of_huge_scores_sum_to_one() {
+    const std::vector<std::int64_t> sizes{3, 3}, table_at{0};
+    const std::vector<std::int32_t> ends{0, 1};
+    Graph graph;
+    graph.reset(sizes, ends, table_at, 9);
+    for (std::size_t i = 0; i < 6; ++i) graph.unary()[i] = 1e15 + static_cast<double>(i % 4);
+    std::ranges::fill(graph.tables(), 1e15);
+    graph.solve(Graph::Kind::sum, {});
+    std::vector<double> p(3);
+    for (std::size_t v = 0; v < 2; ++v) {
+        graph.marginals(v, p);
+        CHECK_AT_MOST(std::fabs(std::accumulate(p.begin(), p.end(), -1.0)), 1e-12);
+    }
+    const auto pairs = graph.pair_marginals(0);
+    CHECK_AT_MOST(std::fabs(std::accumulate(pairs.begin(), pairs.end(), -1.0)), 1e-12);
+}
+
 /// The gradient of Bethe's approximation is that of its marginals: also with cycles.
 inline void gradients_of_graphs() {
     for (const bool loopy : {false, true}) {
@@ -224,6 +243,7 @@ inline void labellings_of_graphs_are_answers() {
 inline constexpr std::array graph_tests{
     Test{"forests equal enumeration", forests_equal_enumeration},
     Test{"messages settle in cycles", messages_settle_in_cycles},
+    Test{"marginals of huge scores sum to one", marginals_of_huge_scores_sum_to_one},
     Test{"gradients of graphs", gradients_of_graphs},
     Test{"labellings of graphs are answers", labellings_of_graphs_are_answers},
 };

@@ -199,3 +199,10 @@ def test_stochastic_descent_cannot_resume(tmp_path):
         ValueError, match=r"^resume must be False with solver='sgd', got True\. Use"
     ):
         model.fit_stream(path, resume=True)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_weights_whose_loss_overflows_are_refused():
+    X, y = corpus()
+    with pytest.raises(ValueError, match=r"whose loss is finite, got an overflow .* sample_weight"):
+        CRFTagger().fit(X, y, sample_weight=np.full(len(y), 1e308))

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from classifiers import spread
-from surelearn import SoftmaxClassifier
+from surelearn import SoftmaxClassifier, SureClassifier
 
 
 def overlapping(n_classes=3, n=200, d=4, seed=0):
@@ -204,3 +204,35 @@ def test_a_plateau_of_large_values_is_not_taken_for_the_optimum(size):
         least = SoftmaxClassifier(tol=1e-12).fit(1e3 * X, y).objective_
     # Larger values need smaller weights, which have a smaller penalty.
     assert SoftmaxClassifier().fit(size * X, y).objective_ <= 1.0001 * least
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_whose_scores_overflow_have_probabilities(n_classes):
+    X, y = spread(n_classes=n_classes)
+    largest = np.sign(X[:20]) * 1e308
+    clf = SoftmaxClassifier().fit(X, y)
+    rows = largest[~np.isnan(clf.decision_function(largest).reshape(20, -1)).any(axis=1)]
+    assert np.isinf(clf.decision_function(rows)).any()
+    p = clf.predict_proba(rows)
+    assert (clf.classes_[p.argmax(axis=1)] == clf.predict(rows)).all()
+    for moderated in (False, True):
+        p = clf.set_params(moderated=moderated).predict_proba(rows)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0)
+        assert not np.isnan(clf.predict_log_proba(rows)).any()
+
+
+@pytest.mark.parametrize("kind", [SoftmaxClassifier, SureClassifier])
+def test_a_row_without_a_score_is_named(kind):
+    """Infinity less infinity is no number."""
+    X, y = spread()
+    clf = kind(random_state=0).fit(X, y)
+    largest = np.sign(X) * 1.7e308
+    bad = largest[np.isnan(clf.decision_function(largest)).any(axis=1)][:1]
+    with pytest.raises(ValueError, match=r"scores are finite, got an overflow .* in row 1\. Scale"):
+        clf.predict_proba(np.vstack([X[:1], bad]))
+
+
+def test_weights_whose_loss_overflows_are_refused():
+    X, y = spread()
+    with pytest.raises(ValueError, match=r"whose loss is finite, got an overflow .* sample_weight"):
+        SoftmaxClassifier().fit(X, y, sample_weight=np.full(len(y), 1e307))

@@ -234,7 +234,7 @@ def finite_loss(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         raise ValueError(
             "X must have values whose loss is finite, got an overflow in double precision. Scale "
-            "the features."
+            "the features, or sample_weight if it is huge."
         )
     return numbers
 

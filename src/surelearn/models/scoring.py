@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 _DRAWS = 10_000
 #: The factor that brings the logistic distribution nearest to the standard normal one.
 _LOGISTIC = 1.702
-#: The largest variance: one that overflows is cut.
+#: The largest variance or score: one that overflows is cut.
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -389,9 +389,11 @@ class SoftmaxScorer(Scorer):
         self, mean: Array, spread: Array, *, tau: float | None = None
     ) -> tuple[Array, Array]:
         tau = self.temperature if tau is None else tau
-        return one_or_many(mean) / tau, one_or_many(spread) / tau**2
+        with np.errstate(over="ignore"):
+            return one_or_many(mean) / tau, one_or_many(spread) / tau**2
 
     def _probabilities(self, mean: Array, spread: Array, *, log: bool = False) -> Array:
+        mean = np.clip(mean, -LARGEST, LARGEST)
         if self.moderated:  # MacKay 1992, eq. 10
             mean = mean / np.sqrt(1.0 + np.pi / 8.0 * spread)
         return _softmax(mean, log=log)
@@ -399,10 +401,17 @@ class SoftmaxScorer(Scorer):
 
 def _softmax(scores: Array, *, log: bool) -> Array:
     """The softmax of the scores of each row, or its logarithm; a margin is that of two classes."""
+    unknown = np.flatnonzero(np.isnan(scores).reshape(len(scores), -1).any(axis=1))
+    if len(unknown):
+        raise ValueError(
+            "X must have values whose scores are finite, got an overflow in double precision in "
+            f"row {unknown[0]}. Scale the features."
+        )
     if log and scores.ndim == 1:  # where one class is sure, a sum over both would lose its digits
         return -np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)], 1)
     scores, _ = _of_each_class(scores, scores)
-    shifted = scores - scores.max(axis=1, keepdims=True)  # scipy.special is slow to import
+    with np.errstate(over="ignore"):  # to -inf, whose power is 0; scipy.special is slow to import
+        shifted = scores - scores.max(axis=1, keepdims=True)
     powers = np.exp(shifted)
     total = powers.sum(axis=1, keepdims=True)
     p: Array = shifted - np.log(total) if log else powers / total

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surelearn import _check
 from surelearn.solvers._objective import Array, Loss, Prior, curvature
 from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
 
@@ -133,6 +134,7 @@ class _Search:
         smooth = self.loss.log_loss(w, gradient, self.threads) + self.prior.add_to(gradient, w)
         value = smooth + float(np.sum(self.l1 * np.abs(w))) if self.split else smooth
         if self.best is None:
+            _check.finite_loss(np.array([value]))
             self._least = float(np.finfo(np.float64).eps) * abs(value)
         if value < self.value:
             self.best, self.value, self._slope = w, value, self._shortest(w, gradient)
