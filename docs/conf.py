@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
 import generated  # noqa: E402
+from sphinx.ext.autodoc.mock import mock  # noqa: E402
 
 import surelearn  # noqa: E402
 
@@ -53,7 +54,11 @@ myst_heading_anchors = 3
 # Numbers of list items and headings of generated pages are as their scripts write them.
 suppress_warnings = ["myst.header"]
 
-autosummary_generate = generated.write()  # before Sphinx looks for pages
+# The pages of surelearn.dask and surelearn.spark need neither: the manual is the same with and
+# without them, and reading a docstring takes no Java.
+autodoc_mock_imports = ["dask", "distributed", "pyspark"]
+with mock(autodoc_mock_imports):
+    autosummary_generate = generated.write()  # before Sphinx looks for pages
 autosummary_ignore_module_all = False
 templates_path = [str(ROOT / "docs" / "_ext")]  # autosummary looks below the root
 toc_object_entries_show_parents = "hide"
