@@ -8,7 +8,6 @@ from __future__ import annotations
 import email
 import os
 import re
-import subprocess
 import sys
 import tarfile
 import tomllib
@@ -18,38 +17,23 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+import released
+from released import ROOT, run
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 NAME = f"surelearn-{PROJECT['version']}"
 
 pytestmark = pytest.mark.slow
 
 
-def run(*command, cwd):
-    """What a command prints; without the tree of sources on any path."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    return released.dist(tmp_path_factory) / f"{NAME}.tar.gz"
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory):
-    """A folder with the source distribution, and the wheel that was built from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT), cwd=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def sdist(dist):
-    return dist / f"{NAME}.tar.gz"
-
-
-@pytest.fixture(scope="module")
-def wheel(dist):
-    [found] = dist.glob("*.whl")
-    return found
+def wheel(tmp_path_factory):
+    return released.wheel(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
