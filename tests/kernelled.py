@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surelearn import SureClassifier, rules
-from surelearn.dual import Dual, DualForm, DualTraining, KernelRows, Lesson
+from surelearn.dual import Dual, DualForm, DualTargets, DualTraining, KernelRows
 from surelearn.kernels import Linear
 
 SECOND_ORDER = [name for name, rule in rules.RULES.items() if not rule().first_order]
@@ -35,12 +35,12 @@ def untrained(form, n_problems=1):
     return Dual(form, None, tuple(form.untrained() for _ in range(n_problems)))
 
 
-def taught(start, X, sides, *, rule="arow", passes=1, weight=None, threads=1):
+def trained(start, X, sides, *, rule="arow", passes=1, weight=None, threads=1):
     """Dual weights that have learnt rows in their order."""
     training = DualTraining(start, KernelRows(X))
     sides = np.asarray(sides, np.int8).reshape(X.shape[0], -1)
-    lesson = Lesson(rules.get(rule).core(), sides, weight, threads)
+    targets = DualTargets(rules.get(rule).core(), sides, weight, threads)
     for _ in range(passes):
-        for _ in training.learn(lesson, np.arange(X.shape[0])):
+        for _ in training.learn(targets, np.arange(X.shape[0])):
             pass
     return training.result()[0]

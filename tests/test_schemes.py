@@ -66,7 +66,7 @@ def settings(draw, covariance, names=tuple(REGISTRY)):
     )
 
 
-def taught(problem, rule, how, options):
+def trained(problem, rule, how, options):
     """The core and the reference after the same rows."""
     scheme = how["scheme"]
     want, refused = expected(
@@ -108,7 +108,7 @@ def agree(weights, learnt, want, refused, *, tolerance):
 
 @given(settings("diagonal"))
 def test_diagonal_learning_agrees_with_the_reference(setting):
-    weights, learnt, want, refused = taught(*setting)
+    weights, learnt, want, refused = trained(*setting)
     assume(want.ties == 0)
     single = setting[-1]["dtype"] == np.float32
     agree(weights, learnt, want, refused, tolerance=2e-4 if single else 1e-8)
@@ -118,7 +118,7 @@ def test_diagonal_learning_agrees_with_the_reference(setting):
 def test_full_learning_agrees_with_the_reference(setting):
     problem, rule, how, options = setting
     options = options | {"dtype": np.float64}
-    weights, learnt, want, refused = taught(problem, rule, how, options)
+    weights, learnt, want, refused = trained(problem, rule, how, options)
     assume(want.ties == 0 and want.close_calls == 0)
     agree(weights, learnt, want, refused, tolerance=1e-7)
     sigma = np.array(weights.variances)
@@ -140,7 +140,7 @@ def test_full_float32_is_the_double_step_rounded_once(setting):
         problem.X[kept], problem.y[kept], problem.n_classes, problem.sample_weight[kept]
     )
     options = options | {"dtype": np.float32, "average": False}
-    weights, learnt, want, refused = taught(problem, rule, how, options)
+    weights, learnt, want, refused = trained(problem, rule, how, options)
     assume(not refused and not learnt.refused)
     assert (np.abs(weights.means - want.mu) <= 2e-7 * np.abs(want.mu) + 1e-12).all()
     assert (np.abs(weights.variances - want.sigma) <= 2e-7 * want.initial_variance).all()
@@ -382,7 +382,7 @@ def test_exact_steps_are_scaled_by_the_weight_of_the_row(name, weight):
     params = dict.fromkeys(strategies.PARAMETERS[name], 0.3)
     how = {"scheme": Exact(), "cost": None}
     options = {"projection": "precision", "dtype": np.float64, "covariance": "diagonal"}
-    weights, learnt, want, refused = taught(problem, (name, params), how, options)
+    weights, learnt, want, refused = trained(problem, (name, params), how, options)
     agree(weights, learnt, want, refused, tolerance=1e-9)
 
 

@@ -1,4 +1,4 @@
-// Room 5 for Python: a scheme by its name.
+// Bindings: a scheme by its name.
 #include "surelearn/constraints.hpp"
 
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// Rooms 3 and 6 for Python: diagonal weights; diagonal32.cpp and diagonal64.cpp compile it for
+// Bindings: diagonal weights; diagonal32.cpp and diagonal64.cpp compile it for
 // single and double storage, side by side.
 #pragma once
 
@@ -108,12 +108,12 @@ void restore(Model<Diagonal<T>>& model, const Vector<std::int64_t>& features,
 /// Learns rows [begin, end) of the order into the first columns, each by its own rule. `lanes` has
 /// (mistakes, updates, stopped) of each, `missed` a verdict on each row.
 template <class T>
-void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
-          const std::vector<bool>& covariance, const Rows& rows, const Vector<std::int32_t>& y,
-          const std::optional<Vector<double>>& weight,
-          const std::optional<Vector<std::int64_t>>& order,
-          const std::optional<Vector<double>>& cost, const Writable<std::uint8_t>& missed,
-          const Writable<std::uint64_t>& lanes, std::size_t begin, std::size_t end) {
+void sweep(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
+           const std::vector<bool>& covariance, const Rows& rows, const Vector<std::int32_t>& y,
+           const std::optional<Vector<double>>& weight,
+           const std::optional<Vector<std::int64_t>>& order,
+           const std::optional<Vector<double>>& cost, const Writable<std::uint8_t>& missed,
+           const Writable<std::uint64_t>& lanes, std::size_t begin, std::size_t end) {
     check_width(model, rows);
     const std::size_t B = rules.size();
     const Shape& shape = model.shape();
@@ -153,8 +153,8 @@ void race(Model<Diagonal<T>>& model, const std::vector<AnyRule>& rules,
 }
 
 template <class T>
-std::unique_ptr<Model<Diagonal<T>>> lane(Model<Diagonal<T>>& model, std::size_t column,
-                                         bool second_order, double prior) {
+std::unique_ptr<Model<Diagonal<T>>> sweep_column(Model<Diagonal<T>>& model, std::size_t column,
+                                                 bool second_order, double prior) {
     if (model.shape().n_columns != n_lanes || column >= n_lanes) throw nb::index_error("no lane");
     const nb::gil_scoped_release release;
     const auto lock = model.guard.read();
@@ -196,14 +196,14 @@ void bind_kind(nb::module_& m, const char* name) {
               "(features that differ from the start, their runs, prior, rounds) of one moment.");
     model.def("restore", &restore<T>, nb::arg("features").noconvert(), nb::arg("cells").noconvert(),
               nb::arg("rounds"), "Put a snapshot back.");
-    model.def("race", &race<T>, nb::arg("rules"), nb::arg("covariance"), nb::arg("rows"),
+    model.def("sweep", &sweep<T>, nb::arg("rules"), nb::arg("covariance"), nb::arg("rows"),
               nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
               nb::arg("order").noconvert().none(), nb::arg("cost").noconvert().none(),
               nb::arg("missed").noconvert(), nb::arg("lanes").noconvert(), nb::arg("begin"),
               nb::arg("end"),
               "Learn rows [begin, end) into each of eight columns by its own rule.");
-    model.def("lane", &lane<T>, nb::arg("column"), nb::arg("second_order"), nb::arg("prior"),
-              "The weights of one of the eight.");
+    model.def("sweep_column", &sweep_column<T>, nb::arg("column"), nb::arg("second_order"),
+              nb::arg("prior"), "The weights of one of the eight.");
 }
 
 }  // namespace surelearn::bind

@@ -1,4 +1,4 @@
-// Rooms 3 and 6 for Python: diagonal weights in single storage.
+// Bindings: diagonal weights in single storage.
 #include "diagonal.hpp"
 
 namespace surelearn::bind {

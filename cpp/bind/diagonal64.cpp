@@ -1,4 +1,4 @@
-// Rooms 3 and 6 for Python: diagonal weights in double storage.
+// Bindings: diagonal weights in double storage.
 #include "diagonal.hpp"
 
 namespace surelearn::bind {

@@ -1,4 +1,4 @@
-// Room 1 for Python: document counts, and rows weighed by them.
+// Bindings: document counts, and rows weighed by them.
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 

@@ -1,4 +1,4 @@
-// Rooms 3 and 6 for Python: full weights in single and double storage.
+// Bindings: full weights in single and double storage.
 #include "surelearn/full.hpp"
 
 #include "weights.hpp"

@@ -1,4 +1,4 @@
-// Room 8 for Python: exact sums over arrays, which weights have moved, and inverses of covariances.
+// Bindings: exact sums over arrays, which weights have moved, and inverses of covariances.
 #include "surelearn/merge.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Room 7 for Python: label probabilities of arrays of means and variances.
+// Bindings: label probabilities of arrays of means and variances.
 #include "surelearn/probability.hpp"
 
 #include <cstddef>

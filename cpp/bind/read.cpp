@@ -1,4 +1,4 @@
-// Room 1 for Python: blocks of svmlight and Vowpal Wabbit text to rows, lines of JSON to texts.
+// Bindings: blocks of svmlight and Vowpal Wabbit text to rows, lines of JSON to texts.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

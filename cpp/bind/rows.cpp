@@ -1,4 +1,4 @@
-// Room 1 for Python: compressed, dense and dict rows.
+// Bindings: compressed, dense and dict rows.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// Room 4 for Python: a rule by its name, one made of a Python function, and their steps.
+// Bindings: a rule by its name, one made of a Python function, and their steps.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// Room 1 for Python: sequences of tokens to sparse rows.
+// Bindings: sequences of tokens to sparse rows.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

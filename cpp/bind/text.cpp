@@ -1,4 +1,4 @@
-// Room 1 for Python: texts to hashed rows.
+// Bindings: texts to hashed rows.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -291,7 +291,7 @@ void bind_text(nb::module_& m) {
         .def("transform_apart", &transform_apart, nb::arg("texts"),
              "The same in one thread, and the names met, which are left to `meet`.")
         .def(
-            "meet",
+            "register",
             [](Hasher& self, const Names& names) {
                 const auto lock = held(self.naming);
                 if (self.names) self.names->absorb(names);

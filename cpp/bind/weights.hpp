@@ -1,4 +1,4 @@
-// Rooms 3 and 6 for Python: what diagonal and full weights share. One lock a model: learning holds
+// Bindings: what diagonal and full weights share. One lock a model: learning holds
 // it for some thousand rows at a time, readers share it.
 #pragma once
 
@@ -300,8 +300,8 @@ auto leads(Model<W>& model, const Rows& rows, const std::optional<Vector<std::in
 
 /// Shrinks the variances as if this row had been learnt on the border of one or two columns.
 template <Weights W>
-bool suppose_row(Model<W>& model, const AnyRule& rule, bool covariance, const Rows& rows,
-                 std::size_t number, const std::vector<std::size_t>& columns) {
+bool hypothetical_update(Model<W>& model, const AnyRule& rule, bool covariance, const Rows& rows,
+                         std::size_t number, const std::vector<std::size_t>& columns) {
     check_width(model, rows);
     if (number >= rows.size()) throw nb::index_error("row out of range");
     if (columns.empty() || columns.size() > 2 ||
@@ -370,8 +370,8 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
     model.def("leads", &leads<W>, nb::arg("rows"), nb::arg("numbers").noconvert().none(),
               nb::arg("threads"),
               "(best label, next best, margin between them, its variance) of every row.");
-    model.def("suppose", &suppose_row<W>, nb::arg("rule"), nb::arg("covariance"), nb::arg("rows"),
-              nb::arg("number"), nb::arg("columns"),
+    model.def("hypothetical_update", &hypothetical_update<W>, nb::arg("rule"),
+              nb::arg("covariance"), nb::arg("rows"), nb::arg("number"), nb::arg("columns"),
               "Shrink the variances as if a row with margin 0 had been learnt; was it done?");
     model.def("averages", &averages<W>, "The averaged means.");
     model.def(

@@ -1,4 +1,4 @@
-// Room 2, chains: Viterbi paths of a sequence, and sums over all paths. Knows scores only.
+// Chains: Viterbi paths of a sequence, and sums over all paths. Knows scores only.
 //
 //     score(y) = sum_t U[t, y_t] + sum_{t >= 1} A_t[y_{t-1}, y_t]
 //

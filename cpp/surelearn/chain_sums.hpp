@@ -1,4 +1,4 @@
-// Room 2, chains: sums over all paths with scaled probabilities instead of logarithms, for many
+// Chains: sums over all paths with scaled probabilities instead of logarithms, for many
 // sequences with the same transitions. Knows scores only.
 //
 //     E = exp(A),  e_t = exp(U_t),  a_t = (a_{t-1} E) e_t / c_t,  b_t = E (e_{t+1} b_{t+1}) /

@@ -1,4 +1,4 @@
-// Room 4 for many columns: the steps of all problems of a code in one round. Knows no weights.
+// The steps of all problems of a code in one round. Knows no weights.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, several columns of a table: their sums over a row, and the update of two of them.
+// Several columns of a table: their sums over a row, and the update of two of them.
 // Knows neither steps that fail nor how weights are kept.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, many columns in one round: each column of diagonal weights is a separate binary
+// Many columns in one round: each column of diagonal weights is a separate binary
 // problem, and a row updates all of them in one go. Knows neither rules nor codes.
 #pragma once
 

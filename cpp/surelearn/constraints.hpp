@@ -1,4 +1,4 @@
-// Room 5, constraints: which rivals to learn from, and how to combine their steps. Knows
+// Constraints: which rivals to learn from, and how to combine their steps. Knows
 // transactions and steps; knows neither rules nor storage.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Room 1, crossed rows: the products of the features of two rows, such as those of a text and those
+// Crossed rows: the products of the features of two rows, such as those of a text and those
 // of a label. Knows neither texts nor labels.
 #pragma once
 

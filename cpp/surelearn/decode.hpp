@@ -1,4 +1,4 @@
-// Room 2, prediction: the label with the largest mean score, and the best wrong label. Knows
+// Prediction: the label with the largest mean score, and the best wrong label. Knows
 // numbers only: no weights, no rule.
 #pragma once
 

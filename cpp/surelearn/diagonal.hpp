@@ -1,4 +1,4 @@
-// Rooms 3 and 6, diagonal weights: one mean and one variance for each feature and class.
+// Diagonal weights: one mean and one variance for each feature and class.
 // Knows rows and steps, not rules or right labels. Sides and scores are indexed by label, quads by
 // column of the table. All arithmetic is in double; T is the storage type.
 #pragma once
@@ -144,9 +144,10 @@ public:
     [[nodiscard]] double variance(const R& row, const std::array<Side, 2>& g,
                                   Work&) const noexcept {
         const auto sides = in_columns(g);
-        Two v{};
+        DoublePair v{};
         const auto add = [&](std::size_t j, double x) {
-            v += Two{stored_sigma(j, sides[0].column), stored_sigma(j, sides[1].column)} * (x * x);
+            v += DoublePair{stored_sigma(j, sides[0].column), stored_sigma(j, sides[1].column)} *
+                 (x * x);
         };
         with_values(row, [&](const auto& entries) { shape_.each_feature(entries, add); });
         return v[0] + v[1];
@@ -317,11 +318,10 @@ private:
     /// Sums even and odd features separately: additions to one sum do not wait for the other.
     template <bool second_order, class R>
     [[nodiscard]] Moments margin_of(const R& row, const R& ahead) const noexcept {
-        Two even{};
-        Two odd{};
+        DoublePair even{}, odd{};
         const auto term = [&](std::size_t j, double x) {
             const T* const at = cell(j);
-            return Two{at[0], second_order ? at[1] : T{1}} * Two{x, x * x};
+            return DoublePair{at[0], second_order ? at[1] : T{1}} * DoublePair{x, x * x};
         };
         const auto add_two = [&](std::size_t p) {
             even += term(row.feature(p), row.x(p));
@@ -339,7 +339,7 @@ private:
         for (; p + 2 <= n; p += 2) add_two(p);
         if (p < n) even += term(row.feature(p), row.x(p));
         if (shape_.intercept) odd += term(shape_.n_features, 1.0);
-        const Two sum = even + odd;
+        const DoublePair sum = even + odd;
         return {sum[0], sum[1]};
     }
 
@@ -378,12 +378,12 @@ private:
         return widen([=, this, &row, &sides, &shrink, &journal]() SURELEARN_INLINED {
             static_assert(N == 1 || N == 2);
             const std::size_t K = N == 1 ? 1 : capacity();
-            const Two signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
+            const DoublePair signed_alpha{alpha * sides[0].sign, alpha * sides[N - 1].sign};
             auto* old = journal.entries.data();
             TwoMask sound{-1, -1};
-            const auto move = [&](T* a, T* b, Two x) {
-                Two mu{a[0], b[0]};
-                Two sigma{a[K], b[K]};
+            const auto move = [&](T* a, T* b, DoublePair x) {
+                DoublePair mu{a[0], b[0]};
+                DoublePair sigma{a[K], b[K]};
                 move_mean<2>(mu, signed_alpha, sigma, x);
                 shrink(sigma, sigma * (x * x));
                 check_mean<T, 2>(mu, sound);
@@ -398,7 +398,7 @@ private:
             };
             if constexpr (N == 2) {
                 shape_.each_feature(row, [&](std::size_t j, double x) {
-                    move(cell(j) + sides[0].column, cell(j) + sides[1].column, Two{x, x});
+                    move(cell(j) + sides[0].column, cell(j) + sides[1].column, DoublePair{x, x});
                 });
             } else {
                 const std::size_t n = row.size() + (shape_.intercept ? 1 : 0);
@@ -408,7 +408,7 @@ private:
                     const bool both = q < row.size();
                     T* const a = cell(p < row.size() ? row.feature(p) : shape_.n_features);
                     T* const b = cell(both ? row.feature(q) : shape_.n_features);
-                    move(a, b, Two{p < row.size() ? row.x(p) : 1.0, both ? row.x(q) : 1.0});
+                    move(a, b, DoublePair{p < row.size() ? row.x(p) : 1.0, both ? row.x(q) : 1.0});
                 }
             }
             return sound[0] != 0 && sound[1] != 0;

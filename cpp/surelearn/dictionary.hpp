@@ -1,4 +1,4 @@
-// Room 1, dictionaries: number strings, or pairs of numbers, in order of arrival. Knows no text.
+// Dictionaries: number strings, or pairs of numbers, in order of arrival. Knows no text.
 #pragma once
 
 #include <cstddef>

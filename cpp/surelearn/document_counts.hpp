@@ -1,4 +1,4 @@
-// Room 1, rarity: in how many documents each feature occurs, and rows weighed by it. Knows no text.
+// Rarity: in how many documents each feature occurs, and rows weighed by it. Knows no text.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, dual weights: the Gaussian of full weights over the features of a kernel, as sums
+// Dual weights: the Gaussian of full weights over the features of a kernel, as sums
 // over support points. Knows kernel values and steps; knows neither kernels nor rules.
 //
 // With phi(x) the features of the kernel (Crammer, Dredze & Pereira 2008, theorem 2):

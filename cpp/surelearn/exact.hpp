@@ -1,4 +1,4 @@
-// Room 5, the exact scheme: meets several constraints at once, in as many dimensions as there are
+// The exact scheme: meets several constraints at once, in as many dimensions as there are
 // constraints. Knows numbers only: no weights, no labels.
 #pragma once
 

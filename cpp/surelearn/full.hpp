@@ -1,4 +1,4 @@
-// Rooms 3 and 6, full weights: one mean for each weight and a covariance for each pair of them.
+// Full weights: one mean for each weight and a covariance for each pair of them.
 // Knows rows and steps; knows neither rules nor right labels.
 //
 // The weights of all classes are one vector, one block per class, with the intercept last in each

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, one weight: the update of its mean, its variance and its sum for averaging. All
+// One weight: the update of its mean, its variance and its sum for averaging. All
 // kinds of weights use these functions. Knows neither rows nor storage.
 //
 // N numbers are computed together (simd.hpp), each with the bits it would get alone. T is the
@@ -47,8 +47,8 @@ struct PrecisionShrink {
     [[gnu::always_inline]] void operator()(double& sigma, double a) const noexcept {
         shrink_precision(sigma, a, gain);
     }
-    [[gnu::always_inline]] void operator()(Two& sigma, const Two& a) const noexcept {
-        shrink_precision<2>(sigma, a, Two{gain, gain});
+    [[gnu::always_inline]] void operator()(DoublePair& sigma, const DoublePair& a) const noexcept {
+        shrink_precision<2>(sigma, a, DoublePair{gain, gain});
     }
     [[gnu::always_inline]] void operator()(Four& sigma, const Four& a) const noexcept {
         shrink_precision<4>(sigma, a, Four{gain, gain, gain, gain});
@@ -63,8 +63,8 @@ struct CovarianceShrink {
     [[gnu::always_inline]] void operator()(double& sigma, double a) const noexcept {
         shrink_covariance(sigma, a, gain, v);
     }
-    [[gnu::always_inline]] void operator()(Two& sigma, const Two& a) const noexcept {
-        shrink_covariance<2>(sigma, a, Two{gain, gain}, Two{v, v});
+    [[gnu::always_inline]] void operator()(DoublePair& sigma, const DoublePair& a) const noexcept {
+        shrink_covariance<2>(sigma, a, DoublePair{gain, gain}, DoublePair{v, v});
     }
     [[gnu::always_inline]] void operator()(Four& sigma, const Four& a) const noexcept {
         shrink_covariance<4>(sigma, a, Four{gain, gain, gain, gain}, Four{v, v, v, v});

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, weights of one column without averaging: the pairs (mu, sigma) of a row, four
+// Weights of one column without averaging: the pairs (mu, sigma) of a row, four
 // numbers at a time. Knows neither steps that fail nor how weights are kept.
 #pragma once
 
@@ -80,14 +80,14 @@ void sum_pairs(const GaussianPairs<const T>& pairs, const R& row, const A& ahead
         }
         requests.send_rest();
         for (; p + 2 <= n; p += 2) add_two(p);
-        Two even{sums[0], sums[1]};
-        Two odd{sums[2], sums[3]};
+        DoublePair even{sums[0], sums[1]};
+        DoublePair odd{sums[2], sums[3]};
         const auto term = [&](const T* at, double x) __attribute__((always_inline)) {
-            return Two{at[0], at[1]} * Two{x, x * x};
+            return DoublePair{at[0], at[1]} * DoublePair{x, x * x};
         };
         if (p < n) even += term(pairs.at(row.feature(p)), row.x(p));
         if (pairs.intercept) odd += term(pairs.at(pairs.n_features), 1.0);
-        const Two sum = even + odd;
+        const DoublePair sum = even + odd;
         margin = {sum[0], sum[1]};
     });
 }

@@ -1,4 +1,4 @@
-// Room 2, graphs: messages between the nodes of a factor graph. Knows scores only.
+// Graphs: messages between the nodes of a factor graph. Knows scores only.
 //
 //     score(y) = sum_v U_v[y_v] + sum_{edges (a, b)} A_ab[y_a, y_b]
 //     message a -> b:  m[j] = op_i U_a[i] + sum_{c != b} m_{c -> a}[i] + A_ab[i, j]

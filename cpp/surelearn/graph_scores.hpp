@@ -1,4 +1,4 @@
-// Room 2, graphs: scores of labels and of pairs of labels. Knows neither messages nor weights.
+// Graphs: scores of labels and of pairs of labels. Knows neither messages nor weights.
 //
 //     score(y) = sum_v U_v[y_v] + sum_{edges (a, b)} A_ab[y_a, y_b]
 #pragma once

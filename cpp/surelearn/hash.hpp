@@ -1,4 +1,4 @@
-// Room 1, hashing: bytes to a number, a number to a feature. Knows no text.
+// Hashing: bytes to a number, a number to a feature. Knows no text.
 #pragma once
 
 #include <bit>

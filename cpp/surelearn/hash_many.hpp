@@ -1,4 +1,4 @@
-// Room 1, hashes of many stretches of bytes, eight at a time. Knows no text.
+// Hashes of many spans of bytes, eight at a time. Knows no text.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace surelearn {
 
 /// A stretch of bytes in a buffer.
-struct Stretch {
+struct ByteSpan {
     std::uint32_t begin;
     std::uint32_t end;
 
@@ -28,8 +28,8 @@ using FourWords = std::uint32_t __attribute__((vector_size(16)));
 using EightWords = std::uint32_t __attribute__((vector_size(32), aligned(16)));
 using EightInts = std::int32_t __attribute__((vector_size(32), aligned(16)));
 
-/// The first four words of four stretches: words[k] has word k of each.
-[[gnu::always_inline]] inline void load_words(const char* bytes, const Stretch* at,
+/// The first four words of four spans: words[k] has word k of each.
+[[gnu::always_inline]] inline void load_words(const char* bytes, const ByteSpan* at,
                                               std::array<FourWords, 4>& words) noexcept {
     std::array<FourWords, 4> of;
     for (std::size_t i = 0; i < 4; ++i) std::memcpy(&of[i], bytes + at[i].begin, sizeof of[i]);
@@ -43,7 +43,7 @@ using EightInts = std::int32_t __attribute__((vector_size(32), aligned(16)));
     words[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 
-[[gnu::always_inline]] inline void load_sizes(const Stretch* at, FourWords& sizes) noexcept {
+[[gnu::always_inline]] inline void load_sizes(const ByteSpan* at, FourWords& sizes) noexcept {
     FourWords a;
     FourWords b;
     std::memcpy(&a, at, sizeof a);
@@ -60,8 +60,8 @@ using EightInts = std::int32_t __attribute__((vector_size(32), aligned(16)));
     x = x << bits | x >> (32 - bits);
 }
 
-/// `murmur3` of eight stretches. False if one has sixteen bytes or more; its hash is void.
-[[nodiscard, gnu::always_inline]] inline bool hash_eight(const char* bytes, const Stretch* at,
+/// `murmur3` of eight spans. False if one has sixteen bytes or more; its hash is void.
+[[nodiscard, gnu::always_inline]] inline bool hash_eight(const char* bytes, const ByteSpan* at,
                                                          std::int32_t* hashes) noexcept {
     std::array<FourWords, 4> low;
     std::array<FourWords, 4> high;
@@ -101,29 +101,29 @@ using EightInts = std::int32_t __attribute__((vector_size(32), aligned(16)));
 
 }  // namespace detail
 
-/// `murmur3` of all stretches, each with `hash_padding` readable bytes behind it. One hash is a
+/// `murmur3` of all spans, each with `hash_padding` readable bytes behind it. One hash is a
 /// chain of multiplications that wait for each other; eight are computed in the time of one.
-inline void murmur3_all(const char* bytes, std::span<const Stretch> stretches,
+inline void murmur3_all(const char* bytes, std::span<const ByteSpan> spans,
                         std::int32_t* hashes) noexcept {
     widen([=]() SURELEARN_INLINED {
         const auto one_by_one = [&](std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i) {
-                hashes[i] = murmur3(bytes + stretches[i].begin, stretches[i].size());
+                hashes[i] = murmur3(bytes + spans[i].begin, spans[i].size());
             }
         };
         constexpr std::size_t together = 8;
         std::size_t i = 0;
-        for (; i + together <= stretches.size(); i += together) {
-            if (!detail::hash_eight(bytes, &stretches[i], hashes + i)) one_by_one(i, i + together);
+        for (; i + together <= spans.size(); i += together) {
+            if (!detail::hash_eight(bytes, &spans[i], hashes + i)) one_by_one(i, i + together);
         }
-        if (i == stretches.size()) return;
-        std::array<Stretch, together> rest{};
+        if (i == spans.size()) return;
+        std::array<ByteSpan, together> rest{};
         std::array<std::int32_t, together> found;
-        std::ranges::copy(stretches.subspan(i), rest.begin());
+        std::ranges::copy(spans.subspan(i), rest.begin());
         if (detail::hash_eight(bytes, rest.data(), found.data())) {
-            std::copy_n(found.begin(), stretches.size() - i, hashes + i);
+            std::copy_n(found.begin(), spans.size() - i, hashes + i);
         } else {
-            one_by_one(i, stretches.size());
+            one_by_one(i, spans.size());
         }
     });
 }

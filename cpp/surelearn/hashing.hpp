@@ -1,4 +1,4 @@
-// Room 1, from texts to rows: n-grams, their hashes, their counts. Combines the other headers.
+// From texts to rows: n-grams, their hashes, their counts. Combines the other headers.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ public:
             builder_.add(hashes_, rows);
             if (names == nullptr) continue;
             names->meet(builder_.keys(), hashes_, [&](std::size_t k) {
-                const Stretch at = (*ngrams)[k];
+                const ByteSpan at = (*ngrams)[k];
                 return std::string_view(grams_.bytes() + at.begin, at.size());
             });
         }

@@ -1,4 +1,4 @@
-// Room 1, lines of JSON: the text and the label of each record, where every line is plain. Knows no
+// Lines of JSON: the text and the label of each record, where every line is plain. Knows no
 // file, and nothing of bad lines: another reader takes all blocks with a line that is not plain.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Room 7: logarithms of label probabilities, also of those far too small for a double. Knows
+// Logarithms of label probabilities, also of those far too small for a double. Knows
 // numbers only: no weights, rules or labels.
 //
 // A probability below 1e-4 gets a separate integral. Its integrand pdf_y prod cdf_z is log-concave:

@@ -1,4 +1,4 @@
-// Room 8, merging: sums that do not depend on order or grouping, and the inverse of a covariance.
+// Merging: sums that do not depend on order or grouping, and the inverse of a covariance.
 // Knows numbers only: no models, no classes.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Room 8, moves: how far the weights of models have moved from a common start, and one table of all
+// Moves: how far the weights of models have moved from a common start, and one table of all
 // of them. Knows runs of numbers only: no models, no classes.
 #pragma once
 

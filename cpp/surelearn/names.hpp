@@ -1,4 +1,4 @@
-// Room 1, names: the words of hashed features. Knows no text.
+// Names: the words of hashed features. Knows no text.
 #pragma once
 
 #include <algorithm>

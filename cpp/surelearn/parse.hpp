@@ -1,4 +1,4 @@
-// Room 1, from lines of text to rows: parsing numbers and lines, and errors. Knows no format.
+// From lines of text to rows: parsing numbers and lines, and errors. Knows no format.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Room 7: means and variances of K independent scores -> the probability that each is the largest.
+// Means and variances of K independent scores -> the probability that each is the largest.
 // Knows numbers only: no weights, rules or labels.
 //
 //     Pr[y] = integral pdf_y(t) prod_{z != y} cdf_z(t) dt = integral hazard_y(t) F(t) dt

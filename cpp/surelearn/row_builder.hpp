@@ -1,4 +1,4 @@
-// Room 1, row builder: from the hashes of one text to a sparse row with ascending features. Knows
+// Row builder: from the hashes of one text to a sparse row with ascending features. Knows
 // no text.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Room 1, arrays: reads the rows of a caller's matrix in place. Knows nothing of weights or rules.
+// Arrays: reads the rows of a caller's matrix in place. Knows nothing of weights or rules.
 #pragma once
 
 #include <algorithm>

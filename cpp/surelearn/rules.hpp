@@ -1,4 +1,4 @@
-// Room 4, rules: margin and variance in, step out. Knows no vector, label or storage.
+// Rules: margin and variance in, step out. Knows no vector, label or storage.
 //
 // Each rule is a small struct: its public name, the names of its parameters in the order of its
 // members, and step(m, v) for v > 0. Optional:

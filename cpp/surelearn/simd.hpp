@@ -75,7 +75,7 @@ template <class Loop>
 }
 
 /// Two doubles computed together; each gets the bits it would get alone.
-using Two = double __attribute__((vector_size(16)));
+using DoublePair = double __attribute__((vector_size(16)));
 using TwoMask = std::int64_t __attribute__((vector_size(16)));
 
 /// Four doubles: one instruction with AVX2, two without. Pass them by reference, since the calling
@@ -95,7 +95,7 @@ struct NumbersOf<1> {
 };
 template <>
 struct NumbersOf<2> {
-    using Numbers = Two;
+    using Numbers = DoublePair;
     using Mask = TwoMask;
 };
 template <>

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, diagonal weights: margin and update for a sparse g, given cell by cell, and sums
+// Diagonal weights: margin and update for a sparse g, given cell by cell, and sums
 // over one part of the numbers. Knows neither rules nor where g comes from.
 #pragma once
 

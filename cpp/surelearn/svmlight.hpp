@@ -1,4 +1,4 @@
-// Room 1, svmlight text: `label [qid:n] index:value ... # comment` to rows. Knows no file.
+// Svmlight text: `label [qid:n] index:value ... # comment` to rows. Knows no file.
 #pragma once
 
 #include <algorithm>

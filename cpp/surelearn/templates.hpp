@@ -1,4 +1,4 @@
-// Room 1, templates: columns of words, or bags of named values, to sparse rows. Knows no labels.
+// Templates: columns of words, or bags of named values, to sparse rows. Knows no labels.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Room 1, text: a text to tokens or characters, and those to n-grams. Knows no features.
+// Text: a text to tokens or characters, and those to n-grams. Knows no features.
 #pragma once
 
 #include <algorithm>
@@ -131,9 +131,9 @@ class Grams {
 public:
     explicit Grams(const Analysis& how) : how_(how) {}
 
-    /// The n-grams of a text as stretches of `bytes`, with `hash_padding` readable bytes behind
+    /// The n-grams of a text as spans of `bytes`, with `hash_padding` readable bytes behind
     /// each, until the next text. None if one of them has a lone surrogate and so no UTF-8.
-    [[nodiscard]] std::optional<std::span<const Stretch>> of(const Text& text) {
+    [[nodiscard]] std::optional<std::span<const ByteSpan>> of(const Text& text) {
         if (how_.unit == Analysis::Unit::word) {
             find_words(text);
             if (!how_.stop.empty()) drop_stop_words();
@@ -158,7 +158,7 @@ public:
     [[nodiscard]] const char* bytes() const noexcept { return bytes_.data(); }
 
 private:
-    [[nodiscard]] std::span<Stretch> tokens() noexcept {
+    [[nodiscard]] std::span<ByteSpan> tokens() noexcept {
         return std::span(tokens_).first(n_tokens_);
     }
 
@@ -215,7 +215,7 @@ private:
     /// Tokens one blank apart, so that an n-gram is a stretch too.
     void close_up() {
         std::uint32_t end = 0;
-        for (Stretch& token : tokens()) {
+        for (ByteSpan& token : tokens()) {
             const std::uint32_t size = token.size();
             std::memmove(bytes_.data() + end, bytes_.data() + token.begin, size);
             token = {end, end + size};
@@ -246,7 +246,7 @@ private:
     }
 
     void drop_stop_words() {
-        const auto dropped = std::ranges::remove_if(tokens(), [&](const Stretch& token) {
+        const auto dropped = std::ranges::remove_if(tokens(), [&](const ByteSpan& token) {
             return how_.stop.contains(std::string_view(bytes() + token.begin, token.size()));
         });
         n_tokens_ -= dropped.size();
@@ -311,7 +311,7 @@ private:
     }
 
     /// N-grams of a run of characters.
-    void add_of_characters(Stretch run) {
+    void add_of_characters(ByteSpan run) {
         const std::size_t most = std::min<std::size_t>(how_.most, run.size());
         for (std::size_t size = how_.least; size <= most; ++size) {
             for (std::size_t i = run.begin; i + size <= run.end; ++i) {
@@ -322,7 +322,7 @@ private:
 
     /// N-grams of each word within its blanks; of one that is too short itself, once.
     void add_within_words() {
-        for (const Stretch& word : tokens()) {
+        for (const ByteSpan& word : tokens()) {
             add_of_characters(word);
             if (how_.least > word.size()) grams_.push_back({ends_[word.begin], ends_[word.end]});
         }
@@ -334,10 +334,10 @@ private:
 
     const Analysis& how_;
     std::vector<char> bytes_;
-    std::vector<Stretch> tokens_;  ///< the first n_tokens_ are those of the text
+    std::vector<ByteSpan> tokens_;  ///< the first n_tokens_ are those of the text
     std::size_t n_tokens_ = 0;
     std::vector<std::uint32_t> ends_;  ///< of characters
-    std::vector<Stretch> grams_;       ///< if they are not the tokens
+    std::vector<ByteSpan> grams_;      ///< if they are not the tokens
 };
 
 }  // namespace surelearn

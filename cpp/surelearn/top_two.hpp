@@ -1,4 +1,4 @@
-// Room 8, query scores: the margin between the two best labels of a row, and the variances as if
+// Query scores: the margin between the two best labels of a row, and the variances as if
 // the row had been learnt. Knows no right label.
 #pragma once
 

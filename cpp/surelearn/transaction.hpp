@@ -1,4 +1,4 @@
-// Rooms 3 and 6, a round as a transaction: copies the weights that a row and some labels touch,
+// A round as a transaction: copies the weights that a row and some labels touch,
 // updates the copies as often as the scheme needs, and writes them back, rounded once, all or
 // nothing. Knows neither rules nor schemes.
 //
@@ -165,9 +165,9 @@ private:
     /// Mean and variance of a block's score. Summed when asked for: most blocks move last of all.
     [[nodiscard]] const Moments& score(const Block& block) const noexcept {
         if (block.summed) return block.sums;
-        Two sums{};
+        DoublePair sums{};
         for (std::size_t p = 0; p < x_.size(); ++p) {
-            sums += Two{block.mu[p], block.sigma[p]} * Two{x_[p], x_[p] * x_[p]};
+            sums += DoublePair{block.mu[p], block.sigma[p]} * DoublePair{x_[p], x_[p] * x_[p]};
         }
         block.sums = {sums[0], sums[1]};
         block.summed = true;
@@ -208,18 +208,18 @@ private:
 
     /// sum_j b_j and sum_j b_j^2 of b_j = a_j / (1 + 2 p a_j), even and odd features in turn.
     [[nodiscard]] Moments shrunk_sums(const Block& block, double p) const noexcept {
-        Two sum{};
-        Two squares{};
-        const auto add = [&](Two a) {
-            Two b = a;
+        DoublePair sum{};
+        DoublePair squares{};
+        const auto add = [&](DoublePair a) {
+            DoublePair b = a;
             PrecisionShrink{2.0 * p}(b, a);
             sum += b;
             squares += b * b;
         };
         const auto share = [&](std::size_t j) { return block.sigma[j] * (x_[j] * x_[j]); };
         std::size_t j = 0;
-        for (; j + 2 <= x_.size(); j += 2) add(Two{share(j), share(j + 1)});
-        if (j < x_.size()) add(Two{share(j), 0.0});
+        for (; j + 2 <= x_.size(); j += 2) add(DoublePair{share(j), share(j + 1)});
+        if (j < x_.size()) add(DoublePair{share(j), 0.0});
         return {sum[0] + sum[1], squares[0] + squares[1]};
     }
 

@@ -1,4 +1,4 @@
-// Room 1, UTF-8: code points to bytes, and whether bytes are sound. Knows no text.
+// UTF-8: code points to bytes, and whether bytes are sound. Knows no text.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Room 1, Vowpal Wabbit text: `[label [importance [base]]] ['tag]|namespace[:scale] feature[:value]
+// Vowpal Wabbit text: `[label [importance [base]]] ['tag]|namespace[:scale] feature[:value]
 // ... |namespace ...` to hashed rows, and `[label[:cost]] ['tag]|...` to groups of candidates.
 // Knows no file.
 #pragma once

@@ -1,4 +1,4 @@
-// Rooms 3 and 6, the concept Weights: what a pass needs from weights, and the traits of each kind.
+// The concept Weights: what a pass needs from weights, and the traits of each kind.
 // Knows no kind.
 #pragma once
 

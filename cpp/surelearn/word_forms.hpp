@@ -1,4 +1,4 @@
-// Room 1, word forms: what templates make of one word. Knows letters of ASCII only; Python makes
+// Word forms: what templates make of one word. Knows letters of ASCII only; Python makes
 // the others.
 #pragma once
 

@@ -19,8 +19,8 @@ namespace surelearn::tests {
 
 namespace hashing {
 
-/// Whether all stretches have the hash that each has alone, and nothing else was written.
-[[nodiscard]] inline bool agrees(const std::vector<char>& bytes, std::span<const Stretch> some) {
+/// Whether all spans have the hash that each has alone, and nothing else was written.
+[[nodiscard]] inline bool agrees(const std::vector<char>& bytes, std::span<const ByteSpan> some) {
     std::vector<std::int32_t> hashes(some.size() + 1, 42);
     murmur3_all(bytes.data(), some, hashes.data());
     bool same = hashes.back() == 42;
@@ -35,17 +35,17 @@ inline void many_hashes_are_those_of_each_alone() {
     constexpr std::uint32_t size = 5000;
     std::vector<char> bytes(size + hash_padding);  // no byte more, so that one too far is seen
     for (char& c : bytes) c = static_cast<char>(random());
-    std::vector<Stretch> stretches;
-    for (std::uint32_t n = 0; n <= 40; ++n) stretches.push_back({size - n, size});
+    std::vector<ByteSpan> spans;
+    for (std::uint32_t n = 0; n <= 40; ++n) spans.push_back({size - n, size});
     for (std::uint32_t i = 0; i < 1000; ++i) {
         const auto begin = static_cast<std::uint32_t>(random() % (size - 40));
         const auto n = static_cast<std::uint32_t>(random() % (i % 8 == 0 ? 40 : 16));
-        stretches.push_back({begin, begin + n});
+        spans.push_back({begin, begin + n});
     }
-    CHECK(agrees(bytes, stretches));
+    CHECK(agrees(bytes, spans));
     for (std::size_t n = 0; n < 40; ++n) {
-        CHECK(agrees(bytes, std::span(stretches).first(n)));
-        CHECK(agrees(bytes, std::span(stretches).subspan(500, n)));
+        CHECK(agrees(bytes, std::span(spans).first(n)));
+        CHECK(agrees(bytes, std::span(spans).subspan(500, n)));
     }
 }
 

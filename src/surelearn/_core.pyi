@@ -125,7 +125,7 @@ class Diagonal32:
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+    def hypothetical_update(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -175,10 +175,10 @@ class Diagonal32:
     def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
-    def race(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
+    def sweep(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
         """Learn rows [begin, end) into each of eight columns by its own rule."""
 
-    def lane(self, column: int, second_order: bool, prior: float) -> Diagonal32:
+    def sweep_column(self, column: int, second_order: bool, prior: float) -> Diagonal32:
         """The weights of one of the eight."""
 
 class Diagonal64:
@@ -211,7 +211,7 @@ class Diagonal64:
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+    def hypothetical_update(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -261,10 +261,10 @@ class Diagonal64:
     def restore(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """Put a snapshot back."""
 
-    def race(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
+    def sweep(self, rules: Sequence[Rule], covariance: Sequence[bool], rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], lanes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], begin: int, end: int) -> None:
         """Learn rows [begin, end) into each of eight columns by its own rule."""
 
-    def lane(self, column: int, second_order: bool, prior: float) -> Diagonal64:
+    def sweep_column(self, column: int, second_order: bool, prior: float) -> Diagonal64:
         """The weights of one of the eight."""
 
 class Full32:
@@ -297,7 +297,7 @@ class Full32:
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+    def hypothetical_update(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -365,7 +365,7 @@ class Full64:
         (best label, next best, margin between them, its variance) of every row.
         """
 
-    def suppose(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
+    def hypothetical_update(self, rule: Rule, covariance: bool, rows: Rows, number: int, columns: Sequence[int]) -> bool:
         """
         Shrink the variances as if a row with margin 0 had been learnt; was it done?
         """
@@ -498,7 +498,7 @@ class Hasher:
     def transform_apart(self, texts: Texts) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32], int, Names]:
         """The same in one thread, and the names met, which are left to `meet`."""
 
-    def meet(self, names: Names) -> None:
+    def register(self, names: Names) -> None:
         """Take over names that were met apart, after all that are here."""
 
     def keep_names(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Rooms 3 and 6, dual weights: Gaussians over weights that only a kernel knows; no labels.
+"""Dual weights: Gaussians over weights that only a kernel knows; no labels.
 
 The mean of a problem is ``sum_p nu_p phi(x_p)`` and its covariance ``a I + sum_pq Pi_pq phi(x_p)
 phi(x_q)'`` over support points p (Crammer, Dredze & Pereira 2008, theorem 2). Weights are never
@@ -23,10 +23,10 @@ from surelearn.weights import Leads, raise_error_of
 __all__ = [
     "Dual",
     "DualForm",
+    "DualTargets",
     "DualTraining",
     "KernelRows",
     "LearntBlock",
-    "Lesson",
     "ProblemState",
 ]
 
@@ -235,7 +235,7 @@ def _variances(problem: _core.Dual, values: Array, own: Array) -> Array:
     return np.asarray(np.maximum(prior + lost, _EPS * prior))
 
 
-class Lesson(NamedTuple):
+class DualTargets(NamedTuple):
     """What to learn from rows."""
 
     rule: _core.Rule
@@ -287,20 +287,20 @@ class DualTraining:
     def _n_points(self) -> int:
         return int(self._points.shape[0])
 
-    def learn(self, lesson: Lesson, order: NDArray[np.int64]) -> Iterator[LearntBlock]:
+    def learn(self, targets: DualTargets, order: NDArray[np.int64]) -> Iterator[LearntBlock]:
         """Learn rows in this order, a block at a time.
 
         Raises ValueError if an update would leave no usable weights; exceptions of a custom rule's
         function are raised unchanged. Training cannot go on after that.
         """
         if self._form.budget:
-            self._check_memory(lesson.sides)
-        with Workers(lesson.threads, "surelearn-kernel") as pool:
+            self._check_memory(targets.sides)
+        with Workers(targets.threads, "surelearn-kernel") as pool:
             while len(order):
                 support = self._support()
                 size = max(_FEWEST, min(_MOST, _VALUES // max(1, len(support))))
-                block = self._block(lesson, order[:size], support)
-                yield self._learnt(lesson, block, order[:size], pool)
+                block = self._block(targets, order[:size], support)
+                yield self._learnt(targets, block, order[:size], pool)
                 order = order[size:]
 
     def result(self) -> tuple[Dual, NDArray[np.int64]]:
@@ -327,9 +327,11 @@ class DualTraining:
         places[among] = np.arange(len(among))
         return places
 
-    def _block(self, lesson: Lesson, rows: NDArray[np.int64], support: NDArray[np.int64]) -> _Block:
+    def _block(
+        self, targets: DualTargets, rows: NDArray[np.int64], support: NDArray[np.int64]
+    ) -> _Block:
         if not self._form.budget:
-            self._check_memory(lesson.sides[rows])
+            self._check_memory(targets.sides[rows])
         own = rows + self._n_before
         candidates = np.union1d(support, own)
         return _Block(
@@ -337,25 +339,25 @@ class DualTraining:
             diagonal=self._diagonal[rows],
             own=own,
             columns=self._places(candidates),
-            sides=np.ascontiguousarray(lesson.sides[rows].T),
-            weight=None if lesson.weight is None else lesson.weight[rows],
+            sides=np.ascontiguousarray(targets.sides[rows].T),
+            weight=None if targets.weight is None else targets.weight[rows],
             scores=np.zeros((len(self._problems), len(rows))),
         )
 
     def _learnt(
-        self, lesson: Lesson, block: _Block, rows: NDArray[np.int64], pool: Workers
+        self, targets: DualTargets, block: _Block, rows: NDArray[np.int64], pool: Workers
     ) -> LearntBlock:
         """Learn a block into all problems, which know nothing of each other."""
-        inner = max(1, lesson.threads // len(self._problems))
+        inner = max(1, targets.threads // len(self._problems))
         done = np.zeros((len(self._problems), 3), dtype=np.uint64)
 
         def learn(k: int) -> bool:
             refused = self._problems[k].learn(
-                lesson.rule, block.values, block.diagonal, block.own, block.columns, block.sides[k],
-                block.weight, done[k], block.scores[k], inner,
+                targets.rule, block.values, block.diagonal, block.own, block.columns,
+                block.sides[k], block.weight, done[k], block.scores[k], inner,
             )  # fmt: skip
             # The exception of a rule's function is known in its thread only.
-            return refused and raise_error_of(lesson.rule)
+            return refused and raise_error_of(targets.rule)
 
         if any(list(pool.map(learn, range(len(self._problems))))):
             row, numbers = rows[int(done[:, 0].min())], self._rows.numbers

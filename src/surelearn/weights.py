@@ -1,4 +1,4 @@
-"""Rooms 3 and 6, weights: the Gaussian over the weights as a plain object; must not know labels.
+"""Weights: the Gaussian over the weights as a plain object; must not know labels.
 
 `Diagonal` and `Full` wrap classes of the core, so that weights can be copied, pickled, extended by
 a class and converted to plain arrays and back.
@@ -40,7 +40,7 @@ FULL_LIMIT = 4 * 2**30
 #: The most bytes that new weights may take; None means the memory available at that time.
 MEMORY_LIMIT: int | None = None
 
-#: Number of learners that share a table in `Diagonal.race`.
+#: Number of learners that share a table in `Diagonal.sweep`.
 LANES = 8
 
 
@@ -248,7 +248,7 @@ class Weights:
         """
         return Leads(*self._core.leads(rows, numbers, threads))
 
-    def suppose(
+    def hypothetical_update(
         self,
         rule: _core.Rule,
         rows: _core.Rows,
@@ -262,7 +262,7 @@ class Weights:
         The gain is that of a margin of mean 0 between two columns, or of one column. A row that
         would leave no variance changes nothing.
         """
-        if not self._core.suppose(rule, covariance, rows, number, columns):
+        if not self._core.hypothetical_update(rule, covariance, rows, number, columns):
             raise_error_of(rule)
 
     def split(self) -> Self:
@@ -387,10 +387,10 @@ class Diagonal(Weights):
 
     @classmethod
     def lanes(cls, layout: Layout, prior: float) -> Self:
-        """A table for `race`: eight columns, always with variances."""
+        """A table for `sweep`: eight columns, always with variances."""
         return cls(replace(layout, second_order=True), LANES, prior)
 
-    def race(
+    def sweep(
         self,
         runners: Sequence[Method],
         rows: _core.Rows,
@@ -406,11 +406,11 @@ class Diagonal(Weights):
         """
         y, weight, order, _, cost, _, missed, _ = targets
         how = [runner.rule for runner in runners], [runner.covariance for runner in runners]
-        self._core.race(*how, rows, y, weight, order, cost, missed, tally, *span)
+        self._core.sweep(*how, rows, y, weight, order, cost, missed, tally, *span)
 
-    def lane(self, column: int, layout: Layout, prior: float) -> Diagonal:
-        """One column of `race`, as separate weights."""
-        other = self._with_core(self._core.lane(column, layout.second_order, prior))
+    def sweep_column(self, column: int, layout: Layout, prior: float) -> Diagonal:
+        """One column of `sweep`, as separate weights."""
+        other = self._with_core(self._core.sweep_column(column, layout.second_order, prior))
         other.layout = layout
         return other
 

@@ -162,8 +162,8 @@ def test_the_model_depends_on_the_answers_alone(n, more):
         back.undo()
     resumed = Pool(SureClassifier(passes=2), X, history=back.history)
     for other in (back, resumed):
-        assert other._pupil.decides == straight._pupil.decides
-        if straight._pupil.decides:
+        assert other._trainer.decides == straight._trainer.decides
+        if straight._trainer.decides:
             np.testing.assert_array_equal(other.model.coef_, straight.model.coef_)
             np.testing.assert_array_equal(other.model.sigma_, straight.model.sigma_)
 

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from surelearn._check import Keyword, Said
+from surelearn._check import Keyword, Message
 from surelearn.cli._app import app
 from surelearn.cli._wording import in_options
 
@@ -31,7 +31,7 @@ COMMANDS = typer.main.get_command(app)
     ],
 )
 def test_keywords_are_options_in_the_command(keyword: Keyword, python: str, option: str) -> None:
-    error = ValueError(Said("{file} is bad: use {it}.", file="{a}.csv", it=keyword))
+    error = ValueError(Message("{file} is bad: use {it}.", file="{a}.csv", it=keyword))
     assert str(error) == f"{{a}}.csv is bad: use {python}."
     assert in_options(error, COMMANDS) == f"{{a}}.csv is bad: use {option}."
 

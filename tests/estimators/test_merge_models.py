@@ -37,7 +37,7 @@ LABELS = list("abcd")
 HOWS = ("evidence", "bayes", "weighted", "kl", "uniform")
 
 
-def taught(classes, *, seed, at_once, n_features=3, **params):
+def trained(classes, *, seed, at_once, n_features=3, **params):
     """A model of these classes; its third one comes late unless all are known at once."""
     random = np.random.default_rng(seed)
     y = [*classes, *random.choice(classes, 8)]
@@ -96,7 +96,7 @@ some_classes = st.sets(st.sampled_from(LABELS), min_size=2).map(sorted)
 def test_classes_may_differ(known, kind, how, seed, data):
     params = {"covariance": "full"} if kind == "full" else {"multiclass": kind}
     models = [
-        taught(classes, seed=seed + i, at_once=at_once, **params)
+        trained(classes, seed=seed + i, at_once=at_once, **params)
         for i, (classes, at_once) in enumerate(known)
     ]
     one = merge(models, how, any_labels=True)
@@ -117,7 +117,7 @@ def test_classes_may_differ(known, kind, how, seed, data):
 
 @pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
 def test_a_class_that_nobody_has_learnt_is_at_its_prior(multiclass):
-    two = taught(["a", "b"], seed=0, at_once=True, multiclass=multiclass)
+    two = trained(["a", "b"], seed=0, at_once=True, multiclass=multiclass)
     one_class = SureClassifier(**two.get_params()).partial_fit([[1.0, 2.0, 3.0]], ["c"])
     one = merge([two, one_class], any_labels=True)
     told = two.partial_fit([[1.0, 0.0, 0.0]], ["a"], classes=["c"], sample_weight=[0.0])
@@ -136,18 +136,18 @@ def test_models_of_one_class_each_come_to_untrained_weights():
 
 def test_codes_must_know_the_same_classes():
     params = {"multiclass": "ecoc", "rule": "arow"}
-    models = [taught(LABELS, seed=i, at_once=True, **params) for i in range(3)]
+    models = [trained(LABELS, seed=i, at_once=True, **params) for i in range(3)]
     one = merge([*models, SureClassifier(**models[0].get_params())], "bayes")
     assert one.code_.tolist() == models[0].code_.tolist()
     P = sum(1 / model.sigma_ for model in models) - 2
     np.testing.assert_allclose(one.sigma_, 1 / P, rtol=1e-12)
     with pytest.raises(ValueError, match=r"the same classes .* \['a', 'b', 'c', 'd'\] and \['a',"):
-        merge([models[0], taught(LABELS[:3], seed=0, at_once=True, **params)])
+        merge([models[0], trained(LABELS[:3], seed=0, at_once=True, **params)])
     alike = [
         Code(np.array(code)) for code in ([[1, 1], [1, -1], [-1, 1]], [[1, 1], [-1, 1], [1, -1]])
     ]
     with pytest.raises(ValueError, match="the same multiclass"):
-        merge([taught(LABELS[:3], seed=0, at_once=True, multiclass=code) for code in alike])
+        merge([trained(LABELS[:3], seed=0, at_once=True, multiclass=code) for code in alike])
 
 
 # ----------------------------------------------------------------------- refusals

@@ -47,8 +47,8 @@ def test_words_are_known_once_their_block_is_met():
     reader = texts()
     first, second = (reader.read(pyarrow.array([text]), None) for text in ("good film", "dull"))
     assert len(reader.words().features) == 0
-    reader.meet(second)
-    reader.meet(first)
+    reader.register(second)
+    reader.register(first)
     again = texts()
     again.know(reader.words())
     assert sorted(again.words().features) == sorted(reader.words().features)
@@ -59,7 +59,7 @@ def test_words_are_known_once_their_block_is_met():
 
 def test_a_fork_has_the_settings_and_has_met_nothing():
     reader = texts(ngram_range=(1, 2))
-    reader.meet(reader.read(["good film"], None))
+    reader.register(reader.read(["good film"], None))
     fork = reader.fork()
     fork.vectorizer.fit([])
     assert fork.vectorizer.get_params() == reader.vectorizer.get_params()

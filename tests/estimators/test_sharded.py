@@ -11,7 +11,7 @@ from surelearn.estimators.sharded import rounds_of, settings_of
 from tagged import corpus
 
 
-def taught(kind, **params):
+def trained(kind, **params):
     """A model of either kind, trained on data of its kind."""
     if kind is SureTagger:
         return SureTagger(**params).fit(*corpus(12, 0))
@@ -23,7 +23,7 @@ def taught(kind, **params):
     ("kind", "what"), [(SureTagger, "12 of 12 sequences"), (SureRanker, "12 of 12 groups")]
 )
 def test_every_pass_is_reported_and_has_a_counter(kind, what, capsys):
-    model = taught(kind, passes=3, verbose=1, random_state=0)
+    model = trained(kind, passes=3, verbose=1, random_state=0)
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == ["pass 1/3", "pass 2/3", "pass 3/3"]
     assert all(what in line for line in said)
@@ -32,7 +32,7 @@ def test_every_pass_is_reported_and_has_a_counter(kind, what, capsys):
 
 @pytest.mark.parametrize("kind", [SureTagger, SureRanker])
 def test_the_seed_decides_the_order_of_passes(kind):
-    first, again, other = (taught(kind, random_state=seed, passes=1).coef_ for seed in (0, 0, 3))
+    first, again, other = (trained(kind, random_state=seed, passes=1).coef_ for seed in (0, 0, 3))
     assert first.tobytes() == again.tobytes()
     assert not np.array_equal(first, other)
 

@@ -17,7 +17,7 @@ from merged import shards
 from merging.test_state import TAUS, close, expected, gaussian, wild
 from reference import merge as reference
 from surelearn.merging import Evidence, MergeState
-from surelearn.merging._learnt import Summed
+from surelearn.merging._learnt import ModelSum
 from surelearn.merging._moves import DiagonalMoves, FewMoves
 
 
@@ -117,7 +117,7 @@ def test_a_few_models_are_merged_to_the_bits_of_their_sums(rule, params, seed, n
         total = MergeState.combined(
             MergeState.of(model._model, Evidence(tau), start=begun) for model in further
         )
-        if not isinstance(total.trained, Summed):
+        if not isinstance(total.trained, ModelSum):
             continue
         assert isinstance(total.trained.sums, FewMoves)
         summed = replace(total.trained, sums=total.trained.sums.summed())

@@ -16,7 +16,7 @@ ALONE = Graph([[9.0, 9.0]], [])
 
 
 def test_graphs_are_stacked_and_edges_keep_their_own_numbers():
-    features = GraphFeatures(True).meet([PLAIN, ALONE, PLAIN])
+    features = GraphFeatures(True).register([PLAIN, ALONE, PLAIN])
     table = features.table([PLAIN, ALONE, PLAIN])
     assert table.size == 3
     assert table.nodes.toarray().tolist() == [
@@ -31,7 +31,7 @@ def test_graphs_are_stacked_and_edges_keep_their_own_numbers():
 
 def test_a_forest_is_told_from_loops():
     ring = Graph(np.zeros((3, 2)), [[0, 1], [1, 2], [2, 0]])
-    features = GraphFeatures(True).meet([PLAIN])
+    features = GraphFeatures(True).register([PLAIN])
     assert features.table([PLAIN, ALONE, PLAIN]).is_forest
     table = features.table([PLAIN, ring, ALONE, PLAIN])
     assert not table.is_forest
@@ -40,26 +40,26 @@ def test_a_forest_is_told_from_loops():
 
 
 def test_types_are_sorted_columns_of_one():
-    features = GraphFeatures(False).meet([TYPED])
+    features = GraphFeatures(False).register([TYPED])
     assert features.edge_types.tolist() == ["a", "b"]
     table = features.table([TYPED, ALONE])
     assert table.pairs.toarray().tolist() == [[0, 1], [1, 0]]
     assert table.nodes.shape == (4, 2)
-    more = features.meet([Graph(np.zeros((2, 2)), [[0, 1]], edge_types=["aa"])])
+    more = features.register([Graph(np.zeros((2, 2)), [[0, 1]], edge_types=["aa"])])
     assert more.edge_types.tolist() == ["a", "aa", "b"]
     assert more.n_pairs == 3
     assert features.places_in(more).tolist() == [0, 2]
 
 
 def test_features_of_edges_are_stacked():
-    features = GraphFeatures(True).meet([ALONE, FEATURED])
+    features = GraphFeatures(True).register([ALONE, FEATURED])
     assert features.edges == "features"
     assert features.table([FEATURED, ALONE]).pairs.toarray().tolist() == [[5, 0, 7]]
 
 
 def test_a_part_has_some_of_the_graphs_and_all_of_the_nodes():
     X, _ = threads(5)
-    table = GraphFeatures(True).meet(X).table(X)
+    table = GraphFeatures(True).register(X).table(X)
     part = table.part(2, 4)
     assert part.size == 2
     assert part.node_bounds.tolist() == [16, 24, 32]
@@ -68,14 +68,14 @@ def test_a_part_has_some_of_the_graphs_and_all_of_the_nodes():
 
 def test_the_largest_graph_decides_how_much_memory_is_needed():
     X, _ = threads(3)
-    table = GraphFeatures(True).meet(X).table(X)
+    table = GraphFeatures(True).register(X).table(X)
     n_edges, needed = table.n_bytes(3)
     assert n_edges == 7
     assert needed >= 8 * (8 * 3 + 2 * 7 * 3)
     many = 1000  # labels: the table that all edges share is most of it
     assert table.n_bytes(many)[1] >= 2 * 8 * many**2
     types = [Graph(graph.nodes, graph.edges, edge_types=["x"] * 7) for graph in X]
-    assert GraphFeatures(True).meet(types).table(types).n_bytes(3)[1] >= needed + 8 * 7 * 9
+    assert GraphFeatures(True).register(types).table(types).n_bytes(3)[1] >= needed + 8 * 7 * 9
     assert table.part(0, 0).n_bytes(3) == (0, 0)
 
 
@@ -101,42 +101,42 @@ def test_the_largest_graph_decides_how_much_memory_is_needed():
     ],
 )
 def test_graphs_with_other_features_are_refused(known, other, kind, message):
-    features = GraphFeatures(True).meet([known])
+    features = GraphFeatures(True).register([known])
     with pytest.raises(kind, match=message):
         features.check([other])
     with pytest.raises(kind, match=message.replace("as in fit", "like the graphs before it")):
-        features.meet([other])
+        features.register([other])
 
 
 @pytest.mark.parametrize(("other", "got"), [(FEATURED, "features"), (TYPED, "types")])
 def test_edges_after_training_without_any_must_have_no_features(other, got):
-    features = GraphFeatures(True).meet([ALONE])
+    features = GraphFeatures(True).register([ALONE])
     features.check([ALONE, PLAIN])
     message = rf"X\[1\] must have edges with no features, as fit has seen no edge, got {got}"
     with pytest.raises(ValueError, match=message):
         features.check([PLAIN, other])
-    assert features.meet([other]).edges == got
+    assert features.register([other]).edges == got
 
 
 def test_a_graph_without_edges_fits_all():
     for graph in (PLAIN, FEATURED, TYPED):
-        features = GraphFeatures(True).meet([graph])
+        features = GraphFeatures(True).register([graph])
         features.check([ALONE])
-        assert features.meet([ALONE]).n_edge_features == features.n_edge_features
+        assert features.register([ALONE]).n_edge_features == features.n_edge_features
 
 
 def test_features_of_two_models():
-    none, alone = GraphFeatures(True), GraphFeatures(True).meet([ALONE])
-    typed = GraphFeatures(True).meet([TYPED])
+    none, alone = GraphFeatures(True), GraphFeatures(True).register([ALONE])
+    typed = GraphFeatures(True).register([TYPED])
     for one, other in ((none, typed), (typed, none), (alone, typed), (typed, alone)):
         both = one.united(other)
         assert (both.n_features, both.n_pairs) == (2, 2)
         assert both.edge_types.tolist() == ["a", "b"]
-    wide = GraphFeatures(True).meet([Graph([[1.0]], [])])
+    wide = GraphFeatures(True).register([Graph([[1.0]], [])])
     with pytest.raises(ValueError, match="same n_features_in_ to be merged, got 2 and 1"):
         typed.united(wide)
     with pytest.raises(ValueError, match="same kind of edges to be merged"):
-        typed.united(GraphFeatures(True).meet([PLAIN]))
+        typed.united(GraphFeatures(True).register([PLAIN]))
     narrow = Graph(np.zeros((2, 2)), [[0, 1]], edge_features=[[1.0]])
     with pytest.raises(ValueError, match="same n_edge_features_ to be merged, got 3 and 1"):
-        GraphFeatures(True).meet([FEATURED]).united(GraphFeatures(True).meet([narrow]))
+        GraphFeatures(True).register([FEATURED]).united(GraphFeatures(True).register([narrow]))

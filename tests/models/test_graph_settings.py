@@ -38,8 +38,8 @@ def test_an_untrained_model_knows_nothing():
 
 
 def test_what_models_must_share():
-    assert settings().taught() == settings(passes=9, n_jobs=1, damping=0.1).taught()
+    assert settings().merge_key() == settings(passes=9, n_jobs=1, damping=0.1).merge_key()
     for changed in ({"directed": False}, {"fit_intercept": False}, {"average": False}):
-        assert settings().taught() != settings(**changed).taught()
+        assert settings().merge_key() != settings(**changed).merge_key()
         with pytest.raises(ValueError, match=f"{next(iter(changed))} must stay True"):
             settings(**changed).check_fits(settings().untrained())

@@ -71,11 +71,11 @@ def test_one_shard_merged_is_itself(how):
 def test_a_shard_goes_back_to_where_it_began():
     own, block = learner(average=False), LabelledGraphs.of(*threads(10))
     encoded = own.learn(block)
-    start = own.model.at_rest()
+    start = own.model.frozen()
     shard = own.fork(own.model.copy())
     shard.learn(encoded)
     state = shard.state("evidence", start)
-    back = shard.rewound(start, state)
+    back = shard.reset_to(start, state)
     assert back is None or np.array_equal(back.weights.means, own.model.weights.means)
 
 

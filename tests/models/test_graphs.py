@@ -46,7 +46,7 @@ def test_without_directions_a_pair_has_the_weight_of_its_smaller_label_first():
 def test_a_model_grows_by_labels_and_types_at_once():
     model = numbered(trained())
     late = Graph([[0.0], [0.0]], [[0, 1]], edge_types=["at"])
-    features = model.features.meet([late])
+    features = model.features.register([late])
     grown = model.fitting(np.array([-1, 0, 1]), features)
     assert features.edge_types.tolist() == ["at", "other", "same"]
     pairs = grown.pairs()
@@ -73,7 +73,7 @@ def test_a_copy_does_not_follow():
     assert not np.array_equal(model.nodes(), other.nodes())
     other.mistakes.append(7)
     assert model.mistakes[-1] != 7 or len(model.mistakes) != len(other.mistakes)
-    assert np.array_equal(model.at_rest().copy().nodes(), model.nodes())
+    assert np.array_equal(model.frozen().copy().nodes(), model.nodes())
 
 
 def test_labels_and_weights_of_graphs():
@@ -88,7 +88,7 @@ def test_labels_and_weights_of_graphs():
 
 def test_a_part_keeps_the_numbers_of_its_graphs():
     X, _ = threads(5)
-    features = GraphFeatures(True).meet(X)
+    features = GraphFeatures(True).register(X)
     whole = EncodedGraphs(features.table(X), np.zeros(40, np.int32), np.array(["a"]))
     assert whole.part(2, 5).numbers.tolist() == [2, 3, 4]
     dropped = whole._replace(numbers=np.array([0, 2, 4, 6, 8]), weight=np.arange(5.0))

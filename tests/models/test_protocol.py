@@ -47,7 +47,7 @@ class Means:
     def copy(self):
         return copy.deepcopy(self)
 
-    def at_rest(self):
+    def frozen(self):
         return self
 
     def predict(self, X):
@@ -72,7 +72,7 @@ class MeansTrainable:
     def prepare(self, records, source):
         return Points(records.X, records.y)
 
-    def met_all(self, *, resumed):
+    def check_all_read(self, *, resumed):
         pass
 
     def check_learnt(self):
@@ -102,7 +102,7 @@ class MeansTrainable:
     def state(self, how, start=None):
         return (self.model or Means()).copy()
 
-    def rewound(self, start, state):
+    def reset_to(self, start, state):
         return None
 
     def held_out(self, block, n):

@@ -31,7 +31,7 @@ def test_sparse_rows_drop_the_precision(is_sparse):
 
 
 def test_what_rankers_must_share():
-    taught = settings_of(right="any").taught()
+    taught = settings_of(right="any").merge_key()
     assert taught["right"] == "any"
     assert taught["average"] is False
     assert "passes" not in taught

@@ -101,7 +101,7 @@ def test_a_copy_is_independent_and_a_model_at_rest_can_be_copied():
     X, y, group = candidates()
     ranker = SureRanker(random_state=0).fit(X, y, group=group)
     before = ranker.coef_.copy()
-    copies = ranker.model_.copy(), ranker.model_.at_rest().copy()
+    copies = ranker.model_.copy(), ranker.model_.frozen().copy()
     ranker.partial_fit(X, y, group=group)
     for copied in copies:
         assert (copied.weights.means[0] == before).all()

@@ -7,7 +7,7 @@ import pytest
 
 from reading import dumped, rows
 from surelearn import read
-from surelearn.read._source import FORMATS, told_formats
+from surelearn.read._source import FORMATS, formats_by_extension
 
 PAIRS = [("a", "x"), ("b", "y")]
 
@@ -30,15 +30,15 @@ def test_every_ending_tells_its_format(kind, endings, packed, tmp_path):
     files = [tmp_path / f"a{ending.upper()}{packed}" for ending in endings]
     for file in files:
         file.touch()
-    assert told_formats(files) == {kind}
+    assert formats_by_extension(files) == {kind}
 
 
 def test_names_that_tell_no_format(tmp_path):
     for name in ("a", "a.csv.bak", "a.jsonl"):
         (tmp_path / name).touch()
-    assert told_formats([tmp_path / "a", tmp_path / "a.csv.bak"]) == {None}
-    assert told_formats(sorted(tmp_path.iterdir())) == {None, "jsonl"}
-    assert told_formats(pandas.DataFrame()) == set()
+    assert formats_by_extension([tmp_path / "a", tmp_path / "a.csv.bak"]) == {None}
+    assert formats_by_extension(sorted(tmp_path.iterdir())) == {None, "jsonl"}
+    assert formats_by_extension(pandas.DataFrame()) == set()
 
 
 def test_a_source_remembers_what_was_said_of_it(tmp_path):

@@ -24,7 +24,7 @@ def steps(name):
     return lambda m, v: rules.REGISTRY[name](m, v, *shares(v), **PARAMS[name])
 
 
-def taught(name, **options):
+def trained(name, **options):
     dual = Dual(1.5, second_order=name in SECOND_ORDER, **options)
     gram = X @ X.T + 1.0
     for i in ORDER:
@@ -39,7 +39,7 @@ def test_a_linear_kernel_is_the_primal_learner(name):
     primal = Learner(5, 2, name, PARAMS[name], initial_variance=1.5, covariance=covariance)
     for i in ORDER:
         primal.learn(X[i], int(Y[i] > 0))
-    dual = taught(name)
+    dual = trained(name)
     assert dual.updates == primal.updates
     for x in NEW:
         mean, variance = dual.moments(X @ x + 1.0, x @ x + 1.0)
@@ -51,7 +51,7 @@ def test_a_linear_kernel_is_the_primal_learner(name):
 
 def test_a_removal_divides_the_factor_of_a_point_out():
     """In the primal: precision and linear part lose exactly one multiple of the point."""
-    dual = taught("arow")
+    dual = trained("arow")
     rows = np.column_stack([X, np.ones(40)])
 
     def natural():
@@ -73,7 +73,7 @@ def test_a_removal_divides_the_factor_of_a_point_out():
 @pytest.mark.parametrize("name", ["arow", "stdev", "probit"])
 def test_the_removed_point_is_the_one_that_the_others_are_surest_of(name):
     """By its definition: each point is taken out of a copy, which then judges it."""
-    dual, gram = taught(name), X @ X.T + 1.0
+    dual, gram = trained(name), X @ X.T + 1.0
     sure = []
     for place, number in enumerate(dual.points):
         others = copy.deepcopy(dual)
@@ -85,6 +85,6 @@ def test_the_removed_point_is_the_one_that_the_others_are_surest_of(name):
 
 
 def test_a_budget_bounds_the_support():
-    dual = taught("arow", budget=6)
+    dual = trained("arow", budget=6)
     assert len(dual.points) == 6
     assert len(dual.removed) > 6

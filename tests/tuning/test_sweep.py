@@ -134,9 +134,9 @@ def test_a_sweep_needs_its_own_table():
     empty = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
     places = (y == "b").astype(np.int32)
     with pytest.raises(ValueError, match="do not fit the weights"):
-        weights._core.race([], [], rows_of(X), places, None, None, None, *empty, 0, 1)
+        weights._core.sweep([], [], rows_of(X), places, None, None, None, *empty, 0, 1)
     with pytest.raises(IndexError, match="no lane"):
-        weights._core.lane(0, True, 1.0)
+        weights._core.sweep_column(0, True, 1.0)
 
 
 def test_ordered_rows_know_their_places():

@@ -145,6 +145,7 @@ from surelearn._check._lines import (
     unlike,
 )
 from surelearn._check._memory import WeightsMemory, enough_memory, file_too_large, sums_too_large
+from surelearn._check._messages import Keyword, Message, must
 from surelearn._check._models import (
     agree,
     classifier,
@@ -214,7 +215,6 @@ from surelearn._check._rows import (
     text,
     texts,
 )
-from surelearn._check._said import Keyword, Said, must
 from surelearn._check._tags import not_a_chunk_tag, tag_pairs
 from surelearn._check._tokens import (
     chain,
@@ -264,8 +264,8 @@ __all__ = [
     "BadInput",
     "FormatError",
     "Keyword",
+    "Message",
     "NoRecords",
-    "Said",
     "Unreachable",
     "WeightsMemory",
     "agree",

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from surelearn._check._lines import BadInput
-from surelearn._check._said import Keyword, Said, must
+from surelearn._check._messages import Keyword, Message, must
 from surelearn._check._values import listing
 
 #: An error suggests at most this many numeric columns by name; for more it suggests ``"*"``.
@@ -38,7 +38,7 @@ def chosen(
         return
     if not texts:
         raise BadInput(
-            Said(
+            Message(
                 "{where} must have a column 'text', or name another by {text}, got {names}.",
                 where=where,
                 text=Keyword("text"),
@@ -47,11 +47,11 @@ def chosen(
         )
     by_text = Keyword("text", next(iter(texts)))
     by_numbers = Keyword("features", list(numbers) if len(numbers) <= _LISTED else ["*"])
-    remedy = Said("Name the one to learn from, such as {text}", text=by_text)
+    remedy = Message("Name the one to learn from, such as {text}", text=by_text)
     if numbers:
-        remedy = Said("{first}, or the numeric columns: {them}", first=remedy, them=by_numbers)
+        remedy = Message("{first}, or the numeric columns: {them}", first=remedy, them=by_numbers)
     raise BadInput(
-        Said(
+        Message(
             "{where} must have a column 'text', got texts in {found}. {remedy}.",
             where=where,
             found=", ".join(_example(name, value) for name, value in texts.items()),
@@ -70,7 +70,7 @@ def _example(name: str, value: Any) -> str:
 def text_and_features(text: str) -> BadInput:
     keywords = {name: Keyword(name) for name in ("text", "features")}
     return BadInput(
-        Said(
+        Message(
             "{text} or {features} must be named, not both, got {column!r} and features.",
             column=text,
             **keywords,
@@ -80,7 +80,7 @@ def text_and_features(text: str) -> BadInput:
 
 def no_labels(where: str) -> BadInput:
     return BadInput(
-        Said(
+        Message(
             "{where} must have labels, got none. Name their column by {label}.",
             where=where,
             label=Keyword("label"),
@@ -92,7 +92,7 @@ def text_wanted(where: str) -> BadInput:
     """The error for a source of numbers where texts are needed."""
     text = Keyword("text")
     said = "{where} must have a column of texts, got numbers. Name one by {text}."
-    return BadInput(Said(said, where=where, text=text))
+    return BadInput(Message(said, where=where, text=text))
 
 
 #: What the rows of a model have, by whether they have many labels.
@@ -108,7 +108,7 @@ def labels_for(where: str, *, many: bool, got: bool) -> None:
         said += " In csv, {separator} names what separates labels."
     separator = Keyword("label_separator")
     names = {"wanted": _LABELS[many], "found": _LABELS[got]}
-    raise BadInput(Said(said, where=where, separator=separator, **names))
+    raise BadInput(Message(said, where=where, separator=separator, **names))
 
 
 def like_rival(many: bool, rival_many: bool) -> None:
@@ -143,9 +143,9 @@ def as_names(names: Any) -> Any:
     ]
 
 
-def odd_label(wrong: str) -> Said:
+def odd_label(wrong: str) -> Message:
     """What is wrong with a label that differs in type from the first ones, with the remedy."""
-    return Said(
+    return Message(
         "{wrong} With {label_type} all labels are texts.",
         wrong=wrong,
         label_type=Keyword("label_type", str),
@@ -171,9 +171,9 @@ def feature_names(value: Any) -> tuple[str, ...] | None:
     return tuple(listed)
 
 
-def too_wide(most: int, found: int) -> Said:
+def too_wide(most: int, found: int) -> Message:
     """What is wrong with a sparse row that has too many features."""
-    return Said(
+    return Message(
         "expected at most {most} features, got {found}. Train with {n_features} to have room.",
         most=most,
         found=found,
@@ -184,4 +184,4 @@ def too_wide(most: int, found: int) -> Said:
 def width_wanted(which: str) -> BadInput:
     """The error for svmlight text whose width must be given."""
     said = "{n_features} must be given for svmlight {which}."
-    return BadInput(Said(said, n_features=Keyword("n_features"), which=which))
+    return BadInput(Message(said, n_features=Keyword("n_features"), which=which))

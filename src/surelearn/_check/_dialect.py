@@ -6,8 +6,8 @@ import codecs
 from collections.abc import Sequence
 
 from surelearn._check._lines import BadInput
+from surelearn._check._messages import Keyword, Message, must
 from surelearn._check._rows import one_text
-from surelearn._check._said import Keyword, Said, must
 
 #: The formats that a keyword applies to, in words and by name.
 _FOR = {
@@ -38,7 +38,7 @@ def format_unknown(
     name: str, ending: str, formats: Sequence[str], such: str = ".jsonl"
 ) -> BadInput:
     return BadInput(
-        Said(
+        Message(
             "{name} must have an extension that shows its format, such as {such}, got {ending!r}. "
             "Name the {format}: {formats}.",
             name=name,
@@ -56,7 +56,9 @@ def only_for(kind: str, **given: str | bool | None) -> None:
         what, kinds = _FOR[name]
         if value is not None and kind not in kinds:
             raise ValueError(
-                Said("{name} is for {what}, got {kind}.", name=Keyword(name), what=what, kind=kind)
+                Message(
+                    "{name} is for {what}, got {kind}.", name=Keyword(name), what=what, kind=kind
+                )
             )
 
 
@@ -114,7 +116,7 @@ def not_utf16(data: bytes, name: str) -> None:
     found = _wide_encoding(data[:_LOOKED])
     if found is not None:
         raise BadInput(
-            Said(
+            Message(
                 "{name} must be in UTF-8, got {kind}. Use {encoding}.",
                 name=name,
                 kind=found[:6].upper(),
@@ -135,7 +137,7 @@ def _wide_encoding(begin: bytes) -> str | None:
     return "utf-16-le" if second else "utf-16-be"
 
 
-def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Said:
+def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Message:
     """What is wrong with bytes that are not text; names their position, or the value `inside`."""
     try:
         data.decode()
@@ -143,8 +145,8 @@ def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Said:
         start = error.start
     where = f"at position {start}" if inside is None else f"in {inside}"
     if given is not None:
-        return Said("expected {given}, got other bytes {where}.", given=given, where=where)
-    return Said(
+        return Message("expected {given}, got other bytes {where}.", given=given, where=where)
+    return Message(
         "expected UTF-8, got byte 0x{byte:02x} {where}. Name the encoding of the file, such as "
         "{encoding}.",
         byte=data[start],
@@ -155,7 +157,7 @@ def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Said:
 
 def utf8_already(name: str, given: str) -> BadInput:
     return BadInput(
-        Said(
+        Message(
             "{name} must be in {given}, got UTF-8. Use {encoding}.",
             name=name,
             given=given,
@@ -169,7 +171,7 @@ def delimited(name: str, header: str, between: str) -> None:
     for mark in _DELIMITERS:
         if mark in header and mark != between:
             raise BadInput(
-                Said(
+                Message(
                     "{name} must have columns separated by {between!r}, got {header!r}. "
                     "Use {mark}.",
                     name=name,
@@ -189,7 +191,7 @@ def not_lines(name: str, what: str) -> BadInput:
 
 def endless_row(name: str, most: int) -> BadInput:
     return BadInput(
-        Said(
+        Message(
             "{name} must be made of rows, got one of more than {most} MiB. Look for an unclosed "
             "quote, or use {quote}.",
             name=name,
@@ -206,7 +208,7 @@ def miscounted(expected: int, found: int, row: bytes, mark: str) -> str:
     said = f"expected {expected} columns, got {found} in {begin}."
     if not mark or b"\n" not in row:
         return said
-    return Said(
+    return Message(
         "{said} Use {quote} if the file has no quoted values.",
         said=said,
         quote=Keyword("quote", ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surelearn._check._said import Keyword, Said
+from surelearn._check._messages import Keyword, Message
 
 _SHOWN = 40
 
@@ -55,7 +55,7 @@ def bad_record(
 ) -> BadInput:
     """The error for a record that cannot be parsed; `reason` is a whole sentence."""
     error = BadInput(
-        Said(
+        Message(
             "{where}: {reason} With {skip_bad} such {records} are left out.",
             where=where,
             reason=reason,
@@ -73,7 +73,7 @@ def learnt_before_bad(error: BadInput, n: int, path: str | None) -> str:
     if path is None:
         return f"{learnt}."
     resume = Keyword("resume", True)
-    return Said(
+    return Message(
         "{learnt}; the model is saved in {path}, and {resume} continues.",
         learnt=learnt,
         path=path,
@@ -96,9 +96,9 @@ def unlike(expected: str, got: bytes) -> str:
     return f"expected {expected}, got {text!r}."
 
 
-def several_labels(wrong: str) -> Said:
+def several_labels(wrong: str) -> Message:
     """What is wrong with a row of several labels where one is read, with the remedy."""
-    return Said(
+    return Message(
         "{wrong} With {separator} a row has a list of labels.",
         wrong=wrong,
         separator=Keyword("label_separator", ","),

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from surelearn._check._said import Keyword, Said
+from surelearn._check._messages import Keyword, Message
 
 #: Smaller requests are not checked: the check takes longer than the allocation.
 _SMALL = 2**26
@@ -105,17 +105,17 @@ class WeightsMemory:
             except MemoryError:  # from the core, whose message does not say what was requested
                 raise MemoryError(self.said()) from None
 
-    def said(self, room: int | None = None) -> Said:
+    def said(self, room: int | None = None) -> Message:
         """The message: what is needed, what is available if known, and how to need less."""
         have = "" if room is None else f" ({size(room)} available)"
         columns = "" if self.n_columns == 1 else f" x {self.n_columns:,} {self.what}"
-        return Said(
+        return Message(
             f"weights must fit in memory{have}, got {self.layout.n_rows:,} features{columns}, "
             f"which need {size(self.n_bytes)}. {{remedy}}",
             remedy=self._remedy(),
         )
 
-    def _remedy(self) -> Said:
+    def _remedy(self) -> Message:
         ways = {
             "{covariance}": self.layout.covariance == "full",
             "{multiclass}": self.what == "problems",
@@ -126,7 +126,7 @@ class WeightsMemory:
         }
         helpful = [way for way, helps in ways.items() if helps]
         listed = " or ".join(filter(None, [", ".join(helpful[:-1]), helpful[-1]]))
-        return Said(
+        return Message(
             f"Use {listed}.",
             covariance=Keyword("covariance", "diagonal"),
             multiclass=Keyword("multiclass", "joint"),
@@ -136,9 +136,9 @@ class WeightsMemory:
         )
 
 
-def sums_too_large(needed: int, room: int) -> Said:
+def sums_too_large(needed: int, room: int) -> Message:
     """The message for models that are too large to merge."""
-    return Said(
+    return Message(
         f"models must be small enough to be merged in memory ({size(room)} available), got sums "
         f"that need {size(needed)}. Use fewer classes or fewer features ({{n_features}} if they "
         "are hashed).",

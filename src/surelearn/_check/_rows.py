@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import is_missing
-from surelearn._check._said import must
+from surelearn._check._messages import must
 from surelearn._check._values import listing, numbers
 
 

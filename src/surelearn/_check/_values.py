@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._said import must
+from surelearn._check._messages import must
 
 
 class FormatError(ValueError):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.active._view import Own, unsure_first
+from surelearn.active._view import NativeView, unsure_first
 from surelearn.estimators.linear import Linear
 
 #: How many rows the first call of the core scores again; later calls score twice as many.
@@ -18,7 +18,7 @@ _TOGETHER = 64
 class Shrinking:
     """A copy of a model whose variances fall as rows are chosen; the model does not change."""
 
-    def __init__(self, rows: Own) -> None:
+    def __init__(self, rows: NativeView) -> None:
         rows.check_certain("variances")
         _check.linear_batch(rows.model, isinstance(rows.model, Linear))
         self._rows = rows.rows
@@ -55,10 +55,12 @@ class Shrinking:
     def _suppose(self, row: int, columns: list[int]) -> None:
         weights = _check.trained(self._model.weights, "batch")
         covariance = self._model.projection == "covariance"
-        weights.suppose(self._rule, self._rows, row, columns, covariance=covariance)
+        weights.hypothetical_update(self._rule, self._rows, row, columns, covariance=covariance)
 
 
-def spread_out(rows: Own, n: int, among: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+def spread_out(
+    rows: NativeView, n: int, among: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """The n rows to label together, best first; the candidates are `among`, or all rows.
 
     The search is lazy. A choice can only raise the other scores, so an old score is a lower bound.

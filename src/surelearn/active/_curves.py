@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.active import _looks, _worth
+from surelearn.active import _format, _worth
 from surelearn.active._worth import Worth
 from surelearn.estimators.table import Table
 
@@ -199,11 +199,11 @@ class Simulation:
 
         The full accuracy is that of the same learner trained on all labels.
         """
-        return _looks.table(self, _SHARES)
+        return _format.table(self, _SHARES)
 
     def to_dict(self) -> dict[str, Any]:
         """Means, errors and labels needed as plain Python values that JSON can hold."""
-        return _looks.plain(self, _SHARES)
+        return _format.plain(self, _SHARES)
 
     def __repr__(self) -> str:
         return self.table()

@@ -16,7 +16,7 @@ from surelearn.active._history import Answer, History, HistoryStep, mark_of
 from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._rows import PoolRows
 from surelearn.active._stopping import Progress, Stopping
-from surelearn.active._teach import Lesson, Pupil
+from surelearn.active._teach import LabelledRow, ReplayTrainer
 from surelearn.active._view import n_rows
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.text_classifier import taken
@@ -135,7 +135,7 @@ class Pool:
         _check.some_rows(self._n_rows, unit="row")
         before = None if history is None else History.of(history)
         self._seed = _seed(random_state, before)
-        self._pupil = Pupil(model, self._X, classes, passes=passes, seed=self._seed)
+        self._trainer = ReplayTrainer(model, self._X, classes, passes=passes, seed=self._seed)
         self._draw()
         self._rows = PoolRows(self._X, self._order)
         self._places: dict[Any, int] = {}  # label: its number in predictions
@@ -153,12 +153,12 @@ class Pool:
 
     @property
     def model(self) -> Any:
-        return self._pupil.model
+        return self._trainer.model
 
     @property
     def history(self) -> dict[str, Any]:
         drawn = sorted(self._drawn)
-        kind, before = self._pupil.label_type, self._pupil.learnt_before
+        kind, before = self._trainer.label_type, self._trainer.learnt_before
         return History(self._seed, before, kind, drawn, self._steps, self.answers).plain()
 
     def __len__(self) -> int:
@@ -181,7 +181,7 @@ class Pool:
         number = int(self._closed.sum())  # how many questions came before
         # Each question has its coin, tossed in advance: asking twice gives the same rows.
         at_random = self._coins[number : number + n] < self._explore
-        if self._strategy == "random" or not self._pupil.decides:
+        if self._strategy == "random" or not self._trainer.decides:
             at_random[:] = True
         drawn = self._in_order(int(at_random.sum()))
         rows = np.empty(n, dtype=np.int64)
@@ -245,7 +245,7 @@ class Pool:
             del self.skipped[-len(rows) :]
         else:
             del self.answers[-len(rows) :]
-            self._pupil.go_back(len(self.answers))
+            self._trainer.go_back(len(self.answers))
             del self._predictions[len(self.answers) :]
         return np.array(rows, dtype=np.int64)
 
@@ -281,9 +281,9 @@ class Pool:
         rows = self._open("labels", list(labels))
         if not rows:
             return
-        _check.not_learnt(self._pupil.learnt_before)
+        _check.not_learnt(self._trainer.learnt_before)
         given = as_labels(list(labels.values()), "labels")
-        self._teach([Lesson(row, label) for row, label in zip(rows, given, strict=True)])
+        self._teach([LabelledRow(row, label) for row, label in zip(rows, given, strict=True)])
         self._closed[rows] = True
         self.answers = [
             Answer(row, _plain(label), mark=self._mark(row))
@@ -291,12 +291,12 @@ class Pool:
         ]
         self._steps.append(HistoryStep("start", rows))
 
-    def _teach(self, lessons: list[Lesson]) -> None:
+    def _teach(self, answers: list[LabelledRow]) -> None:
         """Learn many labels in as few steps as possible."""
         # A rule that watches predictions needs the model after every label.
-        size = 1 if len(self._watched) else max(1, len(lessons))
-        for begin in range(0, len(lessons), size):
-            self._pupil.learn(*lessons[begin : begin + size])
+        size = 1 if len(self._watched) else max(1, len(answers))
+        for begin in range(0, len(answers), size):
+            self._trainer.learn(*answers[begin : begin + size])
             if len(self._watched):
                 self._predictions.append(self._watch())
 
@@ -310,11 +310,12 @@ class Pool:
             _check.same_row(answer.row, answer.mark, self._mark(answer.row))
         labels = as_labels([answer.label for answer in history.answers], "labels of history")
         labels = labels if history.label_type is None else labels.astype(history.label_type)
-        lessons = [
-            Lesson(answer.row, label) for answer, label in zip(history.answers, labels, strict=True)
+        answers = [
+            LabelledRow(answer.row, label)
+            for answer, label in zip(history.answers, labels, strict=True)
         ]
-        with self._pupil.starting_over(history.learnt_before, len(lessons)):
-            self._teach(lessons)
+        with self._trainer.starting_over(history.learnt_before, len(answers)):
+            self._teach(answers)
         self.answers, self._steps = list(history.answers), list(history.steps)
         self._drawn = frozenset(history.drawn)
 
@@ -337,9 +338,9 @@ class Pool:
         return found
 
     def _learn(self, row: int, label: Any) -> None:
-        predicted = self._pupil.predict(np.array([row]))[0] if self._pupil.decides else None
+        predicted = self._trainer.predict(np.array([row]))[0] if self._trainer.decides else None
         mark = self._mark(row)
-        self._teach([Lesson(row, label)])
+        self._teach([LabelledRow(row, label)])
         self._closed[row] = True
         # Early questions are random because the model cannot decide yet. Without `explore` they
         # must not count as random: `EstimatedError` would judge by these few alone.
@@ -348,9 +349,9 @@ class Pool:
 
     def _watch(self) -> NDArray[np.int32] | None:
         """The predictions of the watched rows, as label numbers."""
-        if not self._pupil.decides:
+        if not self._trainer.decides:
             return None
-        labels, inverse = np.unique(self._pupil.predict(self._watched), return_inverse=True)
+        labels, inverse = np.unique(self._trainer.predict(self._watched), return_inverse=True)
         known = [self._places.setdefault(label, len(self._places)) for label in labels.tolist()]
         return np.array(known, dtype=np.int32)[inverse]
 
@@ -363,7 +364,7 @@ class Pool:
         is_open = ~self._closed
         is_open[taken] = False
         parts, numbers = self._rows.candidates(int(self._closed.sum()), n, is_open)
-        view = self._rows.view(self._pupil.model, parts)
+        view = self._rows.view(self._trainer.model, parts)
         among = np.flatnonzero(is_open[numbers])
         if self._batch:
             return numbers[together(view, n, among)]

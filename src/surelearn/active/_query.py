@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state
 
 from surelearn import _check, probability
 from surelearn.active._batch import spread_out
-from surelearn.active._view import Foreign, Missing, Own, view
+from surelearn.active._view import Missing, NativeView, SklearnView, view
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-def _at_random(rows: Own | Foreign, random: Any) -> Array:
+def _at_random(rows: NativeView | SklearnView, random: Any) -> Array:
     """The position of each row in a random order."""
     places: Array = np.empty(len(rows), dtype=np.float64)
     places[check_random_state(random).permutation(len(rows))] = np.arange(len(rows))
@@ -26,7 +26,7 @@ def _at_random(rows: Own | Foreign, random: Any) -> Array:
 
 
 #: Strategies: each gives a score per row; the smallest score is asked first.
-STRATEGIES: dict[str, Callable[[Own | Foreign, Any], Array]] = {
+STRATEGIES: dict[str, Callable[[NativeView | SklearnView, Any], Array]] = {
     "random": _at_random,
     "margin": lambda rows, _: rows.margin(),
     "acl": lambda rows, _: rows.sureness(),
@@ -83,17 +83,17 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
     return rate(view(model, X), strategy, random_state)
 
 
-def rate(rows: Own | Foreign, strategy: str, random_state: Any) -> Array:
+def rate(rows: NativeView | SklearnView, strategy: str, random_state: Any) -> Array:
     """The scores of rows that have been read."""
     name = _check.choice("strategy", strategy, STRATEGIES)
     with _refusing(name):
         return np.asarray(STRATEGIES[name](rows, random_state), dtype=np.float64)
 
 
-def together(rows: Own | Foreign, n: int, among: Rows | None = None) -> Rows:
+def together(rows: NativeView | SklearnView, n: int, among: Rows | None = None) -> Rows:
     """A batch of n rows, chosen from `among` or from all rows."""
     with _refusing("acl"):
-        if isinstance(rows, Foreign):
+        if isinstance(rows, SklearnView):
             raise rows.without_variances()
         return spread_out(rows, n, among)
 

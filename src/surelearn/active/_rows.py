@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from surelearn.active._view import Foreign, Own
+from surelearn.active._view import NativeView, SklearnView
 from surelearn.estimators.linear import Linear, reads_by_names
 from surelearn.estimators.probabilistic import Probabilistic, scored_rows
 from surelearn.estimators.text_classifier import SureTextClassifier, new_vectorizer, taken
@@ -48,17 +48,17 @@ class ReadRows:
         else:
             self._read = scored_rows(model, self.X)
 
-    def view(self, model: Any) -> Own | Foreign:
+    def view(self, model: Any) -> NativeView | SklearnView:
         """The rows as the model sees them now."""
         if not isinstance(model, Probabilistic):
-            return Foreign(model, self.X)
+            return SklearnView(model, self.X)
         self.read(model)
         if self._read is None:
-            return Own(model, self.X)
+            return NativeView(model, self.X)
         # Texts are weighed by those learnt so far, which are more each time.
         if isinstance(model, SureTextClassifier) and model.idf:
-            return Own(model, model.vectorizer_.weigh_rows(self._read))
-        return Own(model, self._read)
+            return NativeView(model, model.vectorizer_.weigh_rows(self._read))
+        return NativeView(model, self._read)
 
 
 class PoolRows:
@@ -85,7 +85,7 @@ class PoolRows:
             found += int(is_open[self._parts[parts[-1]]].sum())
         return parts, self._numbers(parts)
 
-    def view(self, model: Any, parts: list[int]) -> Own | Foreign:
+    def view(self, model: Any, parts: list[int]) -> NativeView | SklearnView:
         """Parts as the model sees them now."""
         for rows in self._read:
             rows.read(model)  # all with the first question, so that no other waits for a part

@@ -20,7 +20,7 @@ from surelearn import _check, rules
 from surelearn.active._curves import Simulation
 from surelearn.active._query import STRATEGIES, rate, scores
 from surelearn.active._rows import ReadRows
-from surelearn.active._teach import Lesson, Pupil, replays
+from surelearn.active._teach import LabelledRow, ReplayTrainer, replays
 from surelearn.estimators import SureClassifier, SureTextClassifier
 from surelearn.estimators.labels import as_labels
 from surelearn.estimators.text_classifier import new_vectorizer, taken
@@ -160,14 +160,16 @@ class _Learner(NamedTuple):
     passes: int | None
     X: Any = None
 
-    def pupil(self, run: _Run, classes: NDArray[Any]) -> Pupil:
+    def trainer(self, run: _Run, classes: NDArray[Any]) -> ReplayTrainer:
         """An untrained copy that learns rows of the pool; its random draws depend on the run."""
         model = clone(self.model)
         if model.get_params(deep=False).get("random_state", 0) is None:
             model.set_params(random_state=run.seed)
         # A replay learns the classes from the first rows; other models must know them in advance.
         known = None if replays(model, self.passes) else classes
-        return Pupil(model, taken(self.X, run.pool), known, passes=self.passes, seed=run.seed)
+        return ReplayTrainer(
+            model, taken(self.X, run.pool), known, passes=self.passes, seed=run.seed
+        )
 
 
 class _Task(NamedTuple):
@@ -179,36 +181,36 @@ class _Task(NamedTuple):
 
     def full(self, learner: _Learner, run: _Run) -> float:
         """Accuracy with the labels of all rows of the pool."""
-        pupil = learner.pupil(run, self.classes)
-        pupil.learn(*self._lessons(run, range(len(run.pool))))
-        return self._accuracy(pupil.model, ReadRows(learner.X, run.test), run)
+        trainer = learner.trainer(run, self.classes)
+        trainer.learn(*self._answers(run, range(len(run.pool))))
+        return self._accuracy(trainer.model, ReadRows(learner.X, run.test), run)
 
-    def started(self, learner: _Learner, run: _Run) -> tuple[Pupil, NDArray[np.int64]]:
+    def started(self, learner: _Learner, run: _Run) -> tuple[ReplayTrainer, NDArray[np.int64]]:
         """A model trained on the first row of each class, and their positions in the pool."""
         first = np.sort(np.unique(self.y[run.pool], return_index=True)[1])
-        pupil = learner.pupil(run, self.classes)
-        pupil.learn(*self._lessons(run, first))
-        return pupil, first
+        trainer = learner.trainer(run, self.classes)
+        trainer.learn(*self._answers(run, first))
+        return trainer, first
 
     def curve(self, learner: _Learner, run: _Run, strategy: str) -> list[float]:
         """Accuracy after each number of labels of the grid."""
-        pupil, first = self.started(learner, run)
+        trainer, first = self.started(learner, run)
         pool, test = (ReadRows(learner.X, rows) for rows in (run.pool, run.test))
         left = np.delete(np.arange(len(run.pool)), first)
         random = np.random.RandomState(run.seed)  # the same for all, so random order is the same
-        accuracy = [self._accuracy(pupil.model, test, run)]
+        accuracy = [self._accuracy(trainer.model, test, run)]
         tested = set(self.grid.tolist())
         for known in range(len(first) + 1, int(self.grid[-1]) + 1):
             # Scoring the whole pool is faster than slicing out the rows that are left.
-            asked = rate(pool.view(pupil.model), strategy, random)[left].argmin()
-            pupil.learn(*self._lessons(run, [left[asked]]))
+            asked = rate(pool.view(trainer.model), strategy, random)[left].argmin()
+            trainer.learn(*self._answers(run, [left[asked]]))
             left = np.delete(left, asked)
             if known in tested:
-                accuracy.append(self._accuracy(pupil.model, test, run))
+                accuracy.append(self._accuracy(trainer.model, test, run))
         return accuracy
 
-    def _lessons(self, run: _Run, places: Iterable[int]) -> list[Lesson]:
-        return [Lesson(int(place), self.y[run.pool[place]]) for place in places]
+    def _answers(self, run: _Run, places: Iterable[int]) -> list[LabelledRow]:
+        return [LabelledRow(int(place), self.y[run.pool[place]]) for place in places]
 
     def _accuracy(self, model: Any, rows: ReadRows, run: _Run) -> float:
         return float(np.mean(rows.view(model).predict() == self.y[run.test]))

@@ -20,25 +20,25 @@ from surelearn.estimators.online import OnlineEstimator
 from surelearn.estimators.probabilistic import Probabilistic
 from surelearn.estimators.text_classifier import taken
 
-#: A replay is due when the lessons have grown by one in so many since the last one, so that the
-#: cost of a lesson stays the same however many there are.
+#: A replay is due when the answers have grown by one in so many since the last one, so that the
+#: cost of an answer stays the same however many there are.
 _GROWN = 50
 
 #: Passes over few rows where the model leaves their number to `fit`.
 _MOST = 10
 
 
-class Lesson(NamedTuple):
+class LabelledRow(NamedTuple):
     """The label of one row, to be learnt."""
 
     row: int
     label: Any
 
 
-class Pupil:
+class ReplayTrainer:
     """Trains a model on rows of X one by one, and can restore its state after any of them.
 
-    The state after n lessons depends on the start and on these lessons only: a replay of the first
+    The state after n answers depends on the start and on these answers only: a replay of the first
     m, m <= n, then the others learnt once. So going back means to learn again what is left.
     """
 
@@ -51,11 +51,11 @@ class Pupil:
         self._replays = replays(model, passes)
         self._seed = seed
         self.learnt_before = rows_learnt(model)
-        self._lessons: list[Lesson] = []
+        self._answers: list[LabelledRow] = []
         self._start = deepcopy(model)
 
     def __len__(self) -> int:
-        return len(self._lessons)
+        return len(self._answers)
 
     @property
     def decides(self) -> bool:
@@ -65,16 +65,16 @@ class Pupil:
     @property
     def label_type(self) -> str | None:
         """The NumPy dtype of numeric labels; None for strings."""
-        kind = _columns(self._lessons)[1].dtype
-        return kind.name if self._lessons and kind.kind in "biuf" else None
+        kind = _columns(self._answers)[1].dtype
+        return kind.name if self._answers and kind.kind in "biuf" else None
 
     def predict(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         return np.asarray(self.model.predict(taken(self._X, rows)))
 
     @contextmanager
-    def starting_over(self, learnt_before: int | None, n_lessons: int) -> Iterator[None]:
-        """Reset the model to relearn `n_lessons`; an error within restores it as it was given."""
-        _check.learnt_before(learnt_before, self._counted(n_lessons), self.learnt_before)
+    def starting_over(self, learnt_before: int | None, n_answers: int) -> Iterator[None]:
+        """Reset the model to relearn `n_answers`; an error within restores it as it was given."""
+        _check.learnt_before(learnt_before, self._counted(n_answers), self.learnt_before)
         given = self._start
         if self.learnt_before != learnt_before:
             self._start = clone(self.model)
@@ -86,14 +86,14 @@ class Pupil:
             _become(self.model, given)
             raise
 
-    def learn(self, *lessons: Lesson) -> None:
+    def learn(self, *answers: LabelledRow) -> None:
         """Learn labels; a refused label leaves everything unchanged."""
         before = len(self)
-        self._lessons += lessons
+        self._answers += answers
         try:
             self._learn_once(before)  # also where a replay follows: it refuses what must not be
         except BaseException:
-            del self._lessons[before:]
+            del self._answers[before:]
             raise
         try:
             if self._last_replay() > before:
@@ -102,9 +102,9 @@ class Pupil:
             self.go_back(before)
             raise
 
-    def go_back(self, n_lessons: int) -> None:
-        """Restore the state after the first `n_lessons`."""
-        del self._lessons[n_lessons:]
+    def go_back(self, n_answers: int) -> None:
+        """Restore the state after the first `n_answers`."""
+        del self._answers[n_answers:]
         if self._last_replay():
             self._replay()
         else:
@@ -114,17 +114,17 @@ class Pupil:
     # ------------------------------------------------------------------ replays
 
     def _last_replay(self) -> int:
-        """The number of lessons that the last replay covers; 0 without one."""
+        """The number of answers that the last replay covers; 0 without one."""
         if not self._replays:
             return 0
         n = _last_due(len(self))
-        labels = {lesson.label for lesson in self._lessons[:n]}
+        labels = {answer.label for answer in self._answers[:n]}
         return n if len(labels) > 1 or (labels and decides(self._start)) else 0
 
     def _replay(self) -> None:
-        """All passes over the lessons that the last replay covers, then the others once."""
+        """All passes over the answers that the last replay covers, then the others once."""
         n = self._last_replay()
-        rows, labels = _columns(self._lessons[:n])
+        rows, labels = _columns(self._answers[:n])
         fits = self._classes is None and not is_fitted(self._start)
         learn = self._fitted if fits else self._passes_from_start
         _become(self.model, learn(taken(self._X, rows), labels))
@@ -156,22 +156,22 @@ class Pupil:
         """Those of `partial_fit`, which does not know the word for as many as `fit` thinks best."""
         return self._passes if isinstance(self._passes, int) else _MOST
 
-    def _counted(self, n_lessons: int) -> int:
-        """The rows that a new model has counted after so many lessons: `fit` counts each once."""
+    def _counted(self, n_answers: int) -> int:
+        """The rows that a new model has counted after so many answers: `fit` counts each once."""
         if self._replays and self._classes is not None:
-            return n_lessons + (self._n_passes - 1) * _last_due(n_lessons)
-        return n_lessons
+            return n_answers + (self._n_passes - 1) * _last_due(n_answers)
+        return n_answers
 
     # --------------------------------------------------------------------- once
 
     def _learn_once(self, begin: int) -> None:
-        """Learn the lessons from number `begin` on."""
+        """Learn the answers from number `begin` on."""
         if isinstance(self.model, Probabilistic):
             # A batch model learns other weights from rows together than one by one.
             step = max(1, len(self)) if isinstance(self.model, OnlineEstimator) else 1
             for first in range(begin, len(self), step):
                 classes = None if is_fitted(self.model) else self._classes
-                self._teach(self.model, self._lessons[first : first + step], classes)
+                self._teach(self.model, self._answers[first : first + step], classes)
         elif not hasattr(self.model, "partial_fit"):
             self._fit()
         else:
@@ -181,29 +181,29 @@ class Pupil:
 
     def _fit(self) -> None:
         """Fit the model to all labels again, once there are two classes."""
-        rows, labels = _columns(self._lessons)
+        rows, labels = _columns(self._answers)
         if len(np.unique(labels)) > 1:
             _become(self.model, clone(self.model).fit(taken(self._X, rows), labels))
 
     def _learn_next(self, end: int) -> None:
-        """Learn the last lesson before `end`; a new class means to relearn all of them.
+        """Learn the last answer before `end`; a new class means to relearn all of them.
 
         Classifiers of other libraries must know all classes from the first row on.
         """
-        _, labels = _columns(self._lessons[:end])
+        _, labels = _columns(self._answers[:end])
         if np.isin(labels[-1], getattr(self.model, "classes_", [])):
-            self._teach(self.model, self._lessons[end - 1 : end], None)
+            self._teach(self.model, self._answers[end - 1 : end], None)
             return
         classes = np.unique([*labels.tolist(), *(self._classes or [])])
         if len(np.unique(labels)) < 2:
             return
         fresh = clone(self.model)
-        for lesson in self._lessons[:end]:
-            self._teach(fresh, [lesson], classes)
+        for answer in self._answers[:end]:
+            self._teach(fresh, [answer], classes)
         _become(self.model, fresh)
 
-    def _teach(self, model: Any, lessons: list[Lesson], classes: Any) -> None:
-        rows, labels = _columns(lessons)
+    def _teach(self, model: Any, answers: list[LabelledRow], classes: Any) -> None:
+        rows, labels = _columns(answers)
         _partial_fit(model, taken(self._X, rows), labels, classes)
 
 
@@ -222,7 +222,7 @@ def _passes(model: Any, passes: int | None) -> Any:
 
 
 def _last_due(n: int) -> int:
-    """The largest number of lessons up to n after which a replay is due."""
+    """The largest number of answers up to n after which a replay is due."""
     while n % max(1, n // _GROWN):
         n -= 1
     return n
@@ -251,9 +251,9 @@ def _partial_fit(model: Any, X: Any, labels: NDArray[Any], classes: Any) -> None
     model.partial_fit(X, labels, **known)
 
 
-def _columns(lessons: list[Lesson]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    rows = np.array([lesson.row for lesson in lessons], dtype=np.int64)
-    return rows, np.array([lesson.label for lesson in lessons])
+def _columns(answers: list[LabelledRow]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    rows = np.array([answer.row for answer in answers], dtype=np.int64)
+    return rows, np.array([answer.label for answer in answers])
 
 
 def _become(model: Any, other: Any) -> None:

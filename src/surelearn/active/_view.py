@@ -35,14 +35,14 @@ def n_rows(X: Any) -> int:
     return int(_num_samples(X))
 
 
-def view(model: Any, X: Any) -> Own | Foreign:
+def view(model: Any, X: Any) -> NativeView | SklearnView:
     """The rows as `model` sees them."""
     _check.classifier("model", model)
-    return Own(model, X) if isinstance(model, Probabilistic) else Foreign(model, X)
+    return NativeView(model, X) if isinstance(model, Probabilistic) else SklearnView(model, X)
 
 
 @dataclass(frozen=True)
-class Own:
+class NativeView:
     """One of our classifiers; rows in `X` that one has read are not read again."""
 
     model: Any
@@ -93,7 +93,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Foreign:
+class SklearnView:
     """Any other classifier, scored through its scikit-learn methods."""
 
     model: Any

@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from surelearn._check import Keyword, Said
+from surelearn._check import Keyword, Message
 
 
 def in_options(said: BaseException | str, group: Any) -> str:
     """The text of an error or a sentence, with keywords spelled as options of these commands."""
     text = said.args[0] if isinstance(said, BaseException) and said.args else said
-    if not isinstance(text, Said):
+    if not isinstance(text, Message):
         return str(said)
     options = _options_of(group)
     return text.spelled(lambda keyword: _option(keyword, options))

@@ -77,8 +77,8 @@ class L2Settings:
             _check.same("l2", 1.0 / model.initial_variance, self.l2)
         super().check_fits(model)  # type: ignore[misc]
 
-    def taught(self) -> dict[str, Any]:
-        return {"l2": self.l2, **super().taught()}  # type: ignore[misc]
+    def merge_key(self) -> dict[str, Any]:
+        return {"l2": self.l2, **super().merge_key()}  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class HingeSettings:
     def check_classes(self, classes: NDArray[Any]) -> None:
         _check.cost_fits(self.cost, classes)
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         cost = None if self.cost is None else self.cost.tolist()
-        return {"C": self.C, "cost": cost, **super().taught()}  # type: ignore[misc]
+        return {"C": self.C, "cost": cost, **super().merge_key()}  # type: ignore[misc]
 
 
 def check_sgd(

@@ -65,7 +65,7 @@ class BatchRowSettings(ClassifierSettings):
             n_features, self.intercept, second_order=True, averaged=False, dtype="float64"
         )
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         return {**self.objective, "fit_intercept": self.intercept}
 
     def check_fits(self, model: RowModel) -> None:

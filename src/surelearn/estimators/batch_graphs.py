@@ -46,7 +46,7 @@ class BatchGraphSettings(ModelSettings):
     def check_classes(self, classes: NDArray[Any]) -> None:
         """Raise if the settings do not fit the labels."""
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         """The parameters that classifiers must share to be merged."""
         return {name: getattr(self, name) for name in ("dtype", "directed", "fit_intercept")}
 

@@ -48,7 +48,7 @@ class FeatureNames:
             found[place] = found.get(place, 0.0) + value
         return found
 
-    def meet(self, rows: Iterable[Mapping[Any, Any]]) -> None:
+    def register(self, rows: Iterable[Mapping[Any, Any]]) -> None:
         """Remember the names in learnt rows, except those of value 0."""
         for x in rows:
             for name, value in () if self._knows(x) else _named(x, "X"):

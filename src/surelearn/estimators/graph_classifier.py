@@ -196,7 +196,7 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
 
     def _train_shards(self, learner: GraphLearner, block: LabelledGraphs) -> None:
         """All rounds over all shards, which know all labels and features from the first."""
-        settings, encoded = learner.settings, learner.meet(block)
+        settings, encoded = learner.settings, learner.register(block)
         assert learner.model is not None
         shards = [
             Shard(number, learner.fork(), encoded.part(*span))

@@ -185,7 +185,7 @@ def _check_labels(classes: list[NDArray[Any]]) -> None:
         groups = [group for group in groups if group not in near] + [joined.union(*near)]
     if len(groups) > 1:
         raise ValueError(
-            _check.Said(
+            _check.Message(
                 "models must have labels in common to be merged, got {one} and {other}. Use "
                 "{any_labels} to merge them into one model of all labels.",
                 one=_few(groups[0]),
@@ -204,8 +204,8 @@ def _few(labels: set[Any]) -> str:
 
 def _check_settings(one: RowInput, other: RowInput) -> None:
     """Refuse models that were taught differently."""
-    wanted = classifier_settings(one).taught()
-    for name, value in classifier_settings(other).taught().items():
+    wanted = classifier_settings(one).merge_key()
+    for name, value in classifier_settings(other).merge_key().items():
         _check.agree(name, wanted[name], value)
     if isinstance(one, SureTextClassifier) and isinstance(other, SureTextClassifier):
         read = vectorizer_params(other)
@@ -254,7 +254,7 @@ def _merge_structures(models: list[T], how: Way) -> T:
     """One tagger, or classifier of graphs, of many."""
     every = [_settings_of(model) for model in models]
     for model, settings in zip(models, every, strict=True):
-        _check_taught_alike(model, settings, every[0].taught())
+        _check_merge_key(model, settings, every[0].merge_key())
     fitted = [model for model in models if is_fitted(model)]
     projection = fitted[0].model_.projection
     for other in fitted[1:]:
@@ -277,9 +277,9 @@ def _settings_of(model: Tagger | GraphAnswers) -> Any:
     return tagger_settings(model) if isinstance(model, Tagger) else graph_settings(model)
 
 
-def _check_taught_alike(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
+def _check_merge_key(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
     """Refuse a model that was taught differently, or changed after it was."""
-    for name, value in settings.taught().items():
+    for name, value in settings.merge_key().items():
         _check.agree(name, wanted[name], value)
     if is_fitted(model):
         settings.check_fits(model.model_)
@@ -292,7 +292,7 @@ def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
     """One ranker of many."""
     settings = [ranker_settings(ranker) for ranker in rankers]
     for ranker, own in zip(rankers, settings, strict=True):
-        _check_taught_alike(ranker, own, settings[0].taught())
+        _check_merge_key(ranker, own, settings[0].merge_key())
     fitted = [ranker for ranker in rankers if is_fitted(ranker)]
     like = fitted[0].model_
     for other in fitted[1:]:

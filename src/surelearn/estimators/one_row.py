@@ -23,7 +23,7 @@ from surelearn.models.rows import RowBatch, RowModel, union_of_labels
 from surelearn.weights import Method
 
 
-class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
+class OneRowLearning(ManyLabels, RowInput, Streamed[RowModel]):
     """An online classifier that learns single rows."""
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Self:
@@ -73,7 +73,7 @@ class RowByRow(ManyLabels, RowInput, Streamed[RowModel]):
     def _remember_one(self, x: Any, row: OneRow) -> None:
         """Remember the names in a row, now that it is learnt."""
         if self._reads_by_names:
-            self._names.meet([x])
+            self._names.register([x])
 
     def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
         self._model.learn_row(method, row, place, weight)

@@ -49,7 +49,7 @@ class NumberReader:
         arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
         return Features(arrays, X.shape[1])
 
-    def meet(self, features: Features) -> None:
+    def register(self, features: Features) -> None:
         pass  # the names of columns are known from the source
 
     def weighed(self, rows: _core.Rows, *, counting: bool) -> _core.Rows:
@@ -96,7 +96,7 @@ class TextReader:
         arrays, words = self.vectorizer.transform_apart(X)
         return Features(arrays, self.n_features, words)
 
-    def meet(self, features: Features) -> None:
+    def register(self, features: Features) -> None:
         if features.names is not None:
             self.vectorizer.meet_names(features.names)
 

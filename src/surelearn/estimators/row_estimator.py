@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from surelearn.estimators.checks import random_numbers
 from surelearn.estimators.labels import has_many
-from surelearn.estimators.one_row import RowByRow
+from surelearn.estimators.one_row import OneRowLearning
 from surelearn.estimators.readers import NumberReader
 from surelearn.estimators.row_input import batch_of, reader_of
 from surelearn.estimators.sources import opened
@@ -29,7 +29,7 @@ from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.shards import Shard, spans, train_shards
 
 
-class RowEstimator(RowByRow):
+class RowEstimator(OneRowLearning):
     """An estimator whose rows come in one batch, in shards or as a stream."""
 
     def _trained(self, X: Any, y: Any, sample_weight: Any, *, calibrate: bool) -> Self:

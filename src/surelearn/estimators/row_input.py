@@ -65,7 +65,7 @@ class RowInput(ProbabilisticLinear):
         if names is not None and dicts is not None:
             if batch.numbers is not None:
                 dicts = [dicts[i] for i in batch.numbers.tolist()]
-            names.meet(dicts[:n])
+            names.register(dicts[:n])
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
         """All rows that there are, and their classes."""

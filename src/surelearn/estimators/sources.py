@@ -7,7 +7,7 @@ from typing import Any
 
 from surelearn import _check
 from surelearn.models.position import StreamPosition
-from surelearn.read import GROUP_FORMATS, Source, batches, groups, sentences, told_formats
+from surelearn.read import GROUP_FORMATS, Source, batches, formats_by_extension, groups, sentences
 
 #: Keywords that describe the file format, not the contents.
 _WRITTEN = ("format", "delimiter", "quote", "encoding", "label_separator", "zero_based", "cross")
@@ -101,7 +101,7 @@ def _written_as_learnt(
     """
     known = {name: value for name, value in _remembered(model).items() if name in _WRITTEN}
     learnt = known.get("format")
-    told = told_formats(source, reading.get("filesystem"), **formats)
+    told = formats_by_extension(source, reading.get("filesystem"), **formats)
     named = {reading["format"]} if reading.get("format") else told - {None} or {learnt}
     if learnt is None or not told or named != {learnt}:
         return {}

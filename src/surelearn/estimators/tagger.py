@@ -187,7 +187,7 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
 
     def _train_shards(self, trainable: SequenceTrainable, block: LabelledSequences) -> None:
         """All rounds over all shards, which know all labels and features from the first."""
-        settings, encoded = trainable.settings, trainable.meet(block)
+        settings, encoded = trainable.settings, trainable.register(block)
         start = trainable.model
         assert start is not None
         whole = SequenceShard(settings, start)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.estimators.table import Table
 from surelearn.evaluation._comparison import Comparison
+from surelearn.evaluation._format import Looks, many, rows_of, unknown
 from surelearn.evaluation._interval import in_words, share_interval
-from surelearn.evaluation._looks import Looks, many, rows_of, unknown
 from surelearn.evaluation._result import Counts, OfLabels, Scores
 
 #: Text shows this many labels; `scores` and `to_dict` have all.
@@ -197,14 +197,14 @@ class LabelScores(OfLabels):
         hidden = len(self.labels) - _MOST
         if hidden > 0:
             listed += f"\n... and {many(hidden, 'label')} that occur less often"
-        return self._looks([listed]).text()
+        return self._format([listed]).text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._looks([self.scores._repr_html_()]).html()
+        return self._format([self.scores._repr_html_()]).html()
 
-    def _looks(self, tables: list[str]) -> Looks:
+    def _format(self, tables: list[str]) -> Looks:
         head = (
             f"{rows_of(self)}, {many(len(self.classes), 'label')}, "
             f"{self.support.sum() / self.n:.2f} a row"

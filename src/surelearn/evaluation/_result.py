@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.estimators.table import Table, word
-from surelearn.evaluation import _looks
+from surelearn.evaluation import _format
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._interval import share_interval
 from surelearn.probability import Reliability
@@ -247,12 +247,12 @@ class Evaluation(OfLabels):
         return found
 
     def __str__(self) -> str:
-        return _looks.text(self)
+        return _format.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return _looks.html(self)
+        return _format.html(self)
 
 
 def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Array:

@@ -29,7 +29,7 @@ class WeightsLearnt(Protocol):
 
 
 @dataclass(frozen=True)
-class Sole:
+class OneModel:
     """The only model so far that has moved a weight: kept as it is, so that it stays as it is."""
 
     classes: Classes
@@ -38,20 +38,20 @@ class Sole:
 
 
 @dataclass(frozen=True)
-class Summed:
+class ModelSum:
     """Two or more such models."""
 
     classes: Classes
     sums: Any  # of all that were moved: DiagonalMoves, FewMoves, DiagonalSums or FullSums
-    n_narrow: int  # models whose untouched weights have the initial variance a margin
-    n_wide: int  # and those that have it a block, see Scale
+    n_margin_priors: int  # models whose untouched weights have the initial variance a margin
+    n_class_priors: int  # and those that have it a block, see Scale
     power: int
     rounds: int  # with a start: those since
     goes_on: bool = False  # from a trained start
 
     @property
     def n(self) -> int:
-        return self.n_narrow + self.n_wide
+        return self.n_margin_priors + self.n_class_priors
 
 
 class Merged(NamedTuple):
@@ -67,6 +67,6 @@ class Merged(NamedTuple):
     projection: str | None  # None: no model has seen a row
 
 
-def goes_on(trained: Sole | Summed) -> bool:
+def goes_on(trained: OneModel | ModelSum) -> bool:
     """Whether what was learnt is counted from a trained start."""
-    return trained.goes_on if isinstance(trained, Summed) else trained.start is not None
+    return trained.goes_on if isinstance(trained, ModelSum) else trained.start is not None

@@ -14,7 +14,7 @@ from surelearn import _check
 from surelearn.decode import LABELS, Code
 from surelearn.merging._documents import Documents, added
 from surelearn.merging._evidence import Evidence, Way, way_of
-from surelearn.merging._learnt import Merged, Sole, Summed, WeightsLearnt, goes_on
+from surelearn.merging._learnt import Merged, ModelSum, OneModel, WeightsLearnt, goes_on
 from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._scale import (
     Classes,
@@ -75,7 +75,7 @@ class MergeState:
     updates: int
     n_models: int
     code: Code | None
-    trained: Sole | Summed | None
+    trained: OneModel | ModelSum | None
     words: Words | None
     projection: str | None  # None: one without rows has none to agree with
     documents: Documents | None = None  # counted for the rarity of words
@@ -246,7 +246,7 @@ class MergeState:
     def start_of_moves(self) -> State | None:
         """What the weights that one model has moved were before; None where that is not known."""
         own = self.trained
-        if not isinstance(self.how, Evidence) or not isinstance(own, Sole):
+        if not isinstance(self.how, Evidence) or not isinstance(own, OneModel):
             return None
         if own.start is not None:
             return own.start
@@ -294,19 +294,19 @@ class MergeState:
 
     def _sole(
         self, weights: Diagonal | Full | None, before: State | None, known: Classes
-    ) -> Sole | None:
+    ) -> OneModel | None:
         """What one model has learnt, since a start with these classes where there is one."""
         if weights is None:
             return None
         if before is None or not isinstance(self.how, Evidence):
             state: State = weights.state()
-            return Sole(self.classes, state) if is_moved(state) else None
+            return OneModel(self.classes, state) if is_moved(state) else None
         assert isinstance(weights, Diagonal)
         like = {"layout": asdict(weights.layout), "prior": weights.prior}
         state, before = changed(weights, self._start_at(before, known, like))
         if len(state["features"]) == 0 and state["rounds"] == before["rounds"]:
             return None
-        return Sole(self.classes, state, before)
+        return OneModel(self.classes, state, before)
 
     def _start_at(self, start: State, known: Classes, like: State) -> State:
         """A start with the classes of this state, at the scale of another one's weights."""
@@ -316,7 +316,7 @@ class MergeState:
         scales = [scale_of(some, self.initial_variance, halves=halves) for some in (like, begun)]
         return at_power(begun, scales[0].power - scales[1].power)
 
-    def _together(self, other: MergeState, threads: int) -> Sole | Summed | None:
+    def _together(self, other: MergeState, threads: int) -> OneModel | ModelSum | None:
         if self.trained is None or other.trained is None:
             return other.trained if self.trained is None else self.trained
         classes = merged_classes(self.trained.classes, other.trained.classes)
@@ -326,19 +326,19 @@ class MergeState:
             [self.trained, other.trained],
             threads,
         )
-        return Summed(
+        return ModelSum(
             classes,
             a.sums.plus(b.sums, threads=threads),
-            a.n_narrow + b.n_narrow,
-            a.n_wide + b.n_wide,
+            a.n_margin_priors + b.n_margin_priors,
+            a.n_class_priors + b.n_class_priors,
             max(a.power, b.power),
             a.rounds + b.rounds,
             a.goes_on,
         )
 
-    def _summed(self, trained: Any) -> Summed:
+    def _summed(self, trained: Any) -> ModelSum:
         """One model's weights as sums."""
-        if isinstance(trained, Summed):
+        if isinstance(trained, ModelSum):
             return trained
         halves, state, start = self._halves(trained.classes), trained.state, trained.start
         scale = scale_of(state, self.initial_variance, halves=halves)
@@ -350,9 +350,9 @@ class MergeState:
                 sums = kind.of(state, scale, plain=self.how == "uniform")
         wide, rounds = int(scale.wide), lifetime(state, start).since
         begun = start is not None
-        return Summed(trained.classes, sums, 1 - wide, wide, scale.power, rounds, begun)
+        return ModelSum(trained.classes, sums, 1 - wide, wide, scale.power, rounds, begun)
 
-    def _moved(self, summed: Summed, classes: Classes) -> Summed:
+    def _moved(self, summed: ModelSum, classes: Classes) -> ModelSum:
         """The same sums over more classes."""
         move = move_of(self.multiclass, summed.classes, classes)
         if move is None:
@@ -367,7 +367,7 @@ class MergeState:
         if self.trained is None:
             return None, self.classes[:0]
         kind: type[Diagonal | Full] = Full if self.layout.covariance == "full" else Diagonal
-        if isinstance(self.trained, Sole) and (self.n_models == 1 or self.how == "bayes"):
+        if isinstance(self.trained, OneModel) and (self.n_models == 1 or self.how == "bayes"):
             return kind.from_state(self.trained.state), self.trained.classes
         summed = self._moved(self._summed(self.trained), self.classes)
         if prior is not None and prior.trained is not None:
@@ -388,20 +388,20 @@ class MergeState:
     ) -> tuple[Diagonal | Full | None, Classes]:
         """The weights that moves come to, from where all models started."""
         start = None if prior is None else prior.trained
-        begun = start.state if isinstance(start, Sole) else None
+        begun = start.state if isinstance(start, OneModel) else None
         known = self.classes if start is None else start.classes
         own = self.trained
         if own is None:
             return (None, known[:0]) if begun is None else (Diagonal.from_state(begun), known)
         _check.same_start(goes_on(own), begun is not None)
-        if isinstance(own, Summed):
+        if isinstance(own, ModelSum):
             return self._settled_sums(own, begun, known, tau=tau, threads=threads), self.classes
         if begun is not None:
             begun = replace(self, classes=own.classes)._start_at(begun, known, own.state)
         return _after(begun, own.state), own.classes
 
     def _settled_sums(
-        self, summed: Summed, begun: State | None, known: Classes, *, tau: float, threads: int
+        self, summed: ModelSum, begun: State | None, known: Classes, *, tau: float, threads: int
     ) -> Diagonal:
         """The same for two models or more; `begun` has these classes."""
         summed = self._moved(summed, self.classes)
@@ -427,7 +427,7 @@ class MergeState:
             "cells": np.zeros((0, layout.parts * K), dtype=layout.dtype),
         }
 
-    def _less(self, summed: Summed, start: Summed) -> Summed:
+    def _less(self, summed: ModelSum, start: ModelSum) -> ModelSum:
         """Without the model that all started from, but for once."""
         rounds = summed.rounds - (summed.n - 1) * start.rounds
         if self.how != "bayes":
@@ -443,15 +443,15 @@ class MergeState:
             return K * (K - 1) // 2
         return self.code.n_problems if self._fixed and self.code is not None else K
 
-    def _total(self, summed: Summed) -> Total:
+    def _total(self, summed: ModelSum) -> Total:
         """What the priors come to, in the units of sums."""
         dtype = np.dtype(self.layout.dtype)
         narrow = float(dtype.type(self.initial_variance))
-        scale = Scale(0.0, self._halves(self.classes), summed.n_wide > 0, summed.power)
+        scale = Scale(0.0, self._halves(self.classes), summed.n_class_priors > 0, summed.power)
         variances = narrow, 2 * narrow if scale.halves else narrow
         own = variances[scale.wide]
         others = self.n_models - summed.n
-        each = [summed.n_narrow, summed.n_wide]
+        each = [summed.n_margin_priors, summed.n_class_priors]
         each[scale.wide] += others
         if self.how == "uniform":
             base = sum(n * variance for n, variance in zip(each, variances, strict=True))

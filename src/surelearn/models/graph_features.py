@@ -107,7 +107,7 @@ class GraphFeatures:
             return "types"
         return "features" if self.n_edge_features else "no features"
 
-    def meet(self, graphs: Sequence[Graph]) -> GraphFeatures:
+    def register(self, graphs: Sequence[Graph]) -> GraphFeatures:
         """These features with those of more graphs; only types may be new."""
         found = self
         for i, graph in enumerate(graphs):

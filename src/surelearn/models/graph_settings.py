@@ -19,7 +19,7 @@ from surelearn.models.learning_settings import (
 from surelearn.weights import Layout
 
 #: Parameters that classifiers must share to be merged.
-_TAUGHT = (
+_MERGE_KEY = (
     "rule",
     "constraints",
     "directed",
@@ -96,6 +96,6 @@ class GraphSettings(ModelSettings, LearningSettings):
         check_learning(self, model)
         super().check_fits(model)
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         """The parameters that classifiers must share to be merged."""
-        return {**{name: getattr(self, name) for name in _TAUGHT}, "average": self.averaged}
+        return {**{name: getattr(self, name) for name in _MERGE_KEY}, "average": self.averaged}

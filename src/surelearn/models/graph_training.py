@@ -13,7 +13,7 @@ from surelearn.models.graph_settings import GraphSettings, ModelSettings
 from surelearn.models.graphs import EncodedGraphs, GraphModel, LabelledGraphs
 from surelearn.models.held_out import HeldOut, warn_if_worse
 from surelearn.models.protocol import Order, Report
-from surelearn.models.structured import columns_state, rewound, with_labels, with_merged
+from surelearn.models.structured import columns_state, reset_to, with_labels, with_merged
 
 
 def encode_block(
@@ -37,7 +37,7 @@ def encode_block(
     if before is None:
         before = settings.untrained(is_sparse=block.is_sparse)
     classes = with_labels(before.classes, block.labels, declared)
-    features = before.features.meet(block.X)
+    features = before.features.register(block.X)
     model = before.fitting(classes, features)
     encoded = EncodedGraphs(
         features.table(block.X), model.places(block.y), classes, block.weight, block.numbers
@@ -84,7 +84,7 @@ class GraphLearner:
         starts_pass: bool = False,
         report: Report | None = None,
     ) -> EncodedGraphs:
-        encoded = self.meet(block) if isinstance(block, LabelledGraphs) else block
+        encoded = self.register(block) if isinstance(block, LabelledGraphs) else block
         model, settings = self.model, self.settings
         assert model is not None
         if starts_pass:
@@ -93,7 +93,7 @@ class GraphLearner:
             model.learn(settings.method, encoded, settings.messages, order=order, report=report)
         return encoded
 
-    def meet(self, block: LabelledGraphs) -> EncodedGraphs:
+    def register(self, block: LabelledGraphs) -> EncodedGraphs:
         """Register the labels and features of a block, and encode it."""
         model, encoded = encode_block(self.settings, self.model, block, declared=self._declared)
         self.model = model
@@ -114,8 +114,8 @@ class GraphLearner:
         self.model = with_merged(self.model, total.merged(prior, threads=threads))
         warn_if_worse(total.held, self._right, total.how)
 
-    def rewound(self, start: GraphModel, state: MergeState) -> GraphModel | None:
-        found: GraphModel | None = rewound(self.model, start, state)
+    def reset_to(self, start: GraphModel, state: MergeState) -> GraphModel | None:
+        found: GraphModel | None = reset_to(self.model, start, state)
         return found
 
     def held_out(self, block: EncodedGraphs, n: int) -> HeldOut:

@@ -281,7 +281,7 @@ class GraphModel:
         """An independent copy: training it does not change this model."""
         return replace(self, weights=copied(self.weights), mistakes=list(self.mistakes))
 
-    def at_rest(self) -> GraphModel:
+    def frozen(self) -> GraphModel:
         """The same, to be copied many times and never changed."""
-        at_rest: Any = None if self.weights is None else Snapshot(self.weights)
-        return replace(self, weights=at_rest)
+        frozen: Any = None if self.weights is None else Snapshot(self.weights)
+        return replace(self, weights=frozen)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.dual import DualTraining, KernelRows, Lesson
+from surelearn.dual import DualTargets, DualTraining, KernelRows
 from surelearn.models import reductions
 from surelearn.models.kernel import KernelModel
 from surelearn.models.kernel_settings import KernelSettings
@@ -41,14 +41,14 @@ class KernelTraining:
         self._training = DualTraining(model.weights, self._rows)
         self._codes = np.searchsorted(model.classes, batch.y)
         sides = self._model.sides(self._codes)
-        self._lesson = Lesson(settings.core, sides, batch.weight, settings.threads)
+        self._targets = DualTargets(settings.core, sides, batch.weight, settings.threads)
         self._model.count_rows(self._codes)
 
     def learn(self, order: Order = None, report: Report | None = None) -> None:
         """Learn all rows once."""
         n, mistakes, updates = len(self._rows), 0, 0
         numbers = np.arange(n) if order is None else order
-        for learnt in self._training.learn(self._lesson, numbers):
+        for learnt in self._training.learn(self._targets, numbers):
             mistakes += _mistakes(self._model, learnt.scores, self._codes[learnt.rows])
             updates += learnt.updates
         tally = Tally(n, mistakes, updates)

@@ -125,7 +125,7 @@ class StreamPosition:
         from_files = STDIN_NAME not in self.files
         if source.can_restart and from_files and not (self.ended and self.number >= self.passes):
             raise ValueError(
-                _check.Said(
+                _check.Message(
                     "source must be {files}, which training has not gone through yet, got {name}. "
                     "Go on with that one, or start anew without {resume}.",
                     files=", ".join(self.files),

@@ -100,7 +100,7 @@ class Learnt(Protocol):
     def copy(self) -> Self:
         """An independent copy: training it does not change this model."""
 
-    def at_rest(self) -> Self:
+    def frozen(self) -> Self:
         """The same, to be copied many times and never changed."""
 
 
@@ -177,7 +177,7 @@ class Learner(Protocol[B, S]):
     def state(self, how: Any, start: Any = None) -> S:
         """What merging needs from this model, which was trained from `start`."""
 
-    def rewound(self, start: Any, state: S) -> Any:
+    def reset_to(self, start: Any, state: S) -> Any:
         """The model as it was at `start`, given its state since; None: take a copy of `start`."""
 
     def held_out(self, block: B, n: int) -> Any:
@@ -196,7 +196,7 @@ class Trainable(Learner[B, S], Protocol):
     def prepare(self, records: Any, source: Source) -> B:
         """Turn records into a checked block; the source knows the names of its columns."""
 
-    def met_all(self, *, resumed: bool) -> None:
+    def check_all_read(self, *, resumed: bool) -> None:
         """Raise for settings that match no record; called once all records have been prepared.
 
         `resumed` tells that some records were read by an earlier call.

@@ -12,7 +12,7 @@ from surelearn.models.ranking import RankModel
 from surelearn.weights import Diagonal, Layout, fits
 
 #: Parameters that rankers must share to be merged.
-_TAUGHT = ("rule", "constraints", "right", "projection", "dtype", "initial_variance")
+_MERGE_KEY = ("rule", "constraints", "right", "projection", "dtype", "initial_variance")
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class RankSettings(LearningSettings):
         if self.projection != "auto":
             _check.same("projection", model.projection, self.projection)
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         """The parameters that rankers must share to be merged."""
-        return {**{name: getattr(self, name) for name in _TAUGHT}, "average": self.averaged}
+        return {**{name: getattr(self, name) for name in _MERGE_KEY}, "average": self.averaged}
 
 
 def _check_scheme(scheme: constraints.Constraints) -> None:

@@ -16,7 +16,7 @@ from surelearn.models.protocol import Order, Packed, Report
 from surelearn.models.rank_settings import RankSettings
 from surelearn.models.ranking import GroupBlock, RankModel
 from surelearn.models.row_training import Features, RowReader
-from surelearn.models.structured import rewound
+from surelearn.models.structured import reset_to
 from surelearn.read import Source
 
 
@@ -54,7 +54,7 @@ class RankTrainable:
         cost = _check.candidate_costs(records.relevance, records.cost, n_rows)
         return _block(features, records.bounds, cost, records.weight)
 
-    def met_all(self, *, resumed: bool) -> None:
+    def check_all_read(self, *, resumed: bool) -> None:
         pass  # no setting names anything in the records
 
     def check_learnt(self) -> None:
@@ -128,8 +128,8 @@ class RankTrainable:
         self._publish(model.merged(total, prior, threads=threads))
         warn_if_worse(total.held, self._right, total.how)
 
-    def rewound(self, start: RankModel, state: MergeState) -> RankModel | None:
-        found: RankModel | None = rewound(self.model, start, state)
+    def reset_to(self, start: RankModel, state: MergeState) -> RankModel | None:
+        found: RankModel | None = reset_to(self.model, start, state)
         return None if found is None else replace(found, skipped=start.skipped)
 
     def held_out(self, block: GroupBlock, n: int) -> HeldOut:

@@ -135,7 +135,7 @@ class RankModel:
         """An independent copy: training it does not change this model."""
         return replace(self, weights=copied(self.weights), mistakes=list(self.mistakes))
 
-    def at_rest(self) -> RankModel:
+    def frozen(self) -> RankModel:
         """The same, to be copied many times and never changed."""
         weights: Any = Snapshot(self.weights)
         return replace(self, weights=weights)

@@ -42,7 +42,7 @@ class ClassifierSettings:
         """What is stored for each of so many features."""
 
     @abstractmethod
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         """The parameters that models must share to be merged, by name."""
 
     @abstractmethod
@@ -223,7 +223,7 @@ class RowSettings(ClassifierSettings):
         if fitted.second_order == self.method.rule.first_order:
             _check.same_order(fitted.second_order, self.rule)
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         names = ("rule", "covariance", "multiclass", "constraints", "dtype", "initial_variance")
         cost = self.method.cost
         return {

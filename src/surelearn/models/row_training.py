@@ -73,7 +73,7 @@ class RowReader(Protocol):
     def read(self, X: Any, names: list[str] | None) -> Features:
         """The rows of some records with these column names; runs in any thread."""
 
-    def meet(self, features: Features) -> None:
+    def register(self, features: Features) -> None:
         """Remember the words of a block; called in the order of the blocks."""
 
     def weighed(self, rows: _core.Rows, *, counting: bool) -> _core.Rows:
@@ -197,7 +197,7 @@ class RowTrainable:
             return RowBlock(None, labels, weight, False, (0, 0))
         return RowBlock.read(self.reader.read(X, source.feature_names), labels, weight)
 
-    def met_all(self, *, resumed: bool) -> None:
+    def check_all_read(self, *, resumed: bool) -> None:
         weights = self.settings.class_weight
         if not isinstance(weights, dict):
             return
@@ -248,7 +248,7 @@ class RowTrainable:
             self._learn(block, order, number=number, starts_pass=starts_pass, report=report)
             return block
         if number == 1:
-            self.reader.meet(block.features)
+            self.reader.register(block.features)
         if number > self.kept_until or block.labels.starts is not None:
             new = number == 1
             self._learn_read(block, order, number=number, starts_pass=starts_pass, counting=new)
@@ -449,9 +449,9 @@ class RowTrainable:
         self.held = [one.records for one in total.held]
         warn_if_worse(total.held, self._right, total.how)
 
-    def rewound(self, start: RowModel, state: MergeState) -> RowModel | None:
+    def reset_to(self, start: RowModel, state: MergeState) -> RowModel | None:
         assert self.model is not None
-        return self.model.rewound(start, state)
+        return self.model.reset_to(start, state)
 
     def held_out(self, block: RowBlock, n: int) -> HeldOut:
         end = block.span[1]

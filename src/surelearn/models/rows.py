@@ -204,12 +204,12 @@ class RowModel(ClassModel):
         """An independent copy: training it does not change this model."""
         return _beginning(self, copied(self.weights))
 
-    def at_rest(self) -> RowModel:
+    def frozen(self) -> RowModel:
         """The same model frozen: it is copied many times and never changed."""
         weights: Any = None if self.weights is None else Snapshot(self.weights)
         return replace(self, weights=weights)
 
-    def rewound(self, start: RowModel, state: MergeState) -> RowModel | None:
+    def reset_to(self, start: RowModel, state: MergeState) -> RowModel | None:
         """This model as it was at `start`, given its state since; None if that is unknown."""
         before = state.start_of_moves()
         if before is None or len(self.classes) != len(start.classes):

@@ -17,7 +17,7 @@ from surelearn.weights import Layout
 FEATURES = ("templates", "columns", "n_features")
 
 #: Other parameters that taggers must share to be merged.
-_TAUGHT = ("rule", "constraints", "projection", "initial_variance")
+_MERGE_KEY = ("rule", "constraints", "projection", "initial_variance")
 
 
 def feature_settings(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class TaggerSettings:
         for name, value in model.made_by.items():
             _check.same(name, value, asked[name])
 
-    def taught(self) -> dict[str, Any]:
+    def merge_key(self) -> dict[str, Any]:
         """The parameters that taggers must share to be merged."""
         return {"dtype": self.dtype, **feature_settings(self.feature_params)}
 
@@ -103,6 +103,6 @@ class SequenceSettings(TaggerSettings):
         _check.same("projection", model.projection, self.projection)
         super().check_fits(model)
 
-    def taught(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in _TAUGHT}
-        return {**own, "average": self.averaged, **super().taught()}
+    def merge_key(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in _MERGE_KEY}
+        return {**own, "average": self.averaged, **super().merge_key()}

@@ -9,7 +9,7 @@ from surelearn.merging import MergeState, Way
 from surelearn.models.held_out import warn_if_worse
 from surelearn.models.sequence_training import SequenceTrainable
 from surelearn.models.sequences import SequenceModel
-from surelearn.models.structured import columns_state, rewound, with_merged
+from surelearn.models.structured import columns_state, reset_to, with_merged
 
 
 class SequenceShard(SequenceTrainable):
@@ -28,6 +28,6 @@ class SequenceShard(SequenceTrainable):
         self.model = with_merged(self.model, total.merged(prior, threads=threads))
         warn_if_worse(total.held, self._right, total.how)
 
-    def rewound(self, start: SequenceModel, state: MergeState) -> SequenceModel | None:  # type: ignore[override]
-        found: SequenceModel | None = rewound(self.model, start, state)
+    def reset_to(self, start: SequenceModel, state: MergeState) -> SequenceModel | None:  # type: ignore[override]
+        found: SequenceModel | None = reset_to(self.model, start, state)
         return found

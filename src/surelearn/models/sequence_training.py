@@ -57,7 +57,7 @@ class SequenceTrainable:
     def prepare(self, records: Any, source: Source) -> LabelledSequences:
         return labelled(records, source)
 
-    def met_all(self, *, resumed: bool) -> None:
+    def check_all_read(self, *, resumed: bool) -> None:
         pass  # no setting names labels or words
 
     def check_learnt(self) -> None:
@@ -95,7 +95,7 @@ class SequenceTrainable:
     ) -> EncodedSequences:
         before = self.model
         known = (0, 0) if before is None else before.features.n_names
-        encoded = self.meet(block) if isinstance(block, LabelledSequences) else block
+        encoded = self.register(block) if isinstance(block, LabelledSequences) else block
         model = self.model
         assert model is not None
         learnt = model.records_learnt
@@ -127,7 +127,7 @@ class SequenceTrainable:
             if self.model is not None and self._watch is not None:
                 self._watch(self.model)
 
-    def meet(self, block: LabelledSequences) -> EncodedSequences:
+    def register(self, block: LabelledSequences) -> EncodedSequences:
         """Register the labels and features of a block, and encode it."""
         self.model, encoded = encode_block(
             self.settings, self.model, block, declared=self._declared, watch=self._watch
@@ -155,7 +155,7 @@ class SequenceTrainable:
             self._watch(self.model)
         warn_if_worse(total.held, self._right, total.how)
 
-    def rewound(self, start: SequenceModel, state: StructureMergeState) -> SequenceModel | None:
+    def reset_to(self, start: SequenceModel, state: StructureMergeState) -> SequenceModel | None:
         return None  # its features may have grown
 
     def held_out(self, block: SequenceBlock, n: int) -> HeldOut:

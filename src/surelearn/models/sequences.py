@@ -294,7 +294,7 @@ class SequenceModel:
             lock=_core.Lock(),
         )
 
-    def at_rest(self) -> SequenceModel:
+    def frozen(self) -> SequenceModel:
         """The same, to be copied many times and never changed."""
         weights: Any = None if self.weights is None else Snapshot(self.weights)
         return replace(self, weights=weights)

@@ -182,7 +182,7 @@ def with_merged(model: Any, found: Merged) -> Any:
     return replace(model, weights=weights, mistakes=found.mistakes, updates=found.updates)
 
 
-def rewound(model: Any, start: Any, state: MergeState) -> Any:
+def reset_to(model: Any, start: Any, state: MergeState) -> Any:
     """A model as it was at `start`, given its state since; None if that is unknown."""
     before = state.start_of_moves()
     if model is None or model.weights is None or start.weights is None or before is None:

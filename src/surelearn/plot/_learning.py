@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, check_random_state, shuffle
 
 from surelearn import _check
-from surelearn.plot import _asked
+from surelearn.plot import _simulation_curves
 from surelearn.plot._display import Display
 from surelearn.plot.style import FONT, head, look, plain, quiet
 
@@ -72,7 +72,7 @@ class LearningCurveDisplay(Display):
             name: np.asarray(values, dtype=np.float64) for name, values in (full or {}).items()
         }
         if self.full_:
-            _asked.check(self.accuracy_, self.full_)
+            _simulation_curves.check(self.accuracy_, self.full_)
 
     @classmethod
     def from_estimator(
@@ -227,7 +227,7 @@ class LearningCurveDisplay(Display):
         >>> LearningCurveDisplay.from_simulation(found).mean("CW acl")
         array([0.5, 0.7])
         """
-        labels, accuracy, full = _asked.curves(simulation, curves)
+        labels, accuracy, full = _simulation_curves.curves(simulation, curves)
         return cls(labels, accuracy, full=full)
 
     def mean(self, name: str) -> NDArray[np.float64]:
@@ -314,15 +314,15 @@ class LearningCurveDisplay(Display):
 
     def _draw_asked(self, ax: Axes, unit: str) -> str:
         """Draw learners that ask for labels; return the subtitle."""
-        looks = _asked.looks(self.accuracy_, self.full_)
+        looks = _simulation_curves.looks(self.accuracy_, self.full_)
         for name, values in self.accuracy_.items():
-            _asked.draw_curve(ax, self.sizes_, 100 * values, looks[name])
-        _asked.draw_full(ax, self.full_)
-        _asked.frame(ax, self.accuracy_, self.full_)
+            _simulation_curves.draw_curve(ax, self.sizes_, 100 * values, looks[name])
+        _simulation_curves.draw_full(ax, self.full_)
+        _simulation_curves.frame(ax, self.accuracy_, self.full_)
         _dress(ax, self.sizes_, unit)
         ax.set_xlabel("Labels asked for (log scale)", fontsize=FONT)
         _name_curves(ax, self._ends(), [looks[name]["color"] for name in self.accuracy_])
-        return _asked.subtitle(len(next(iter(self.full_.values()))))
+        return _simulation_curves.subtitle(len(next(iter(self.full_.values()))))
 
     def _ends(self) -> dict[str, float]:
         """The accuracy in percent at the right end of each curve."""

@@ -11,7 +11,7 @@ from surelearn.read._groups import groups
 from surelearn.read._labels import Labels, spans_of
 from surelearn.read._remote import is_waiting
 from surelearn.read._sentences import is_known, sentences
-from surelearn.read._source import GROUP_FORMATS, batches, told_formats
+from surelearn.read._source import GROUP_FORMATS, batches, formats_by_extension
 
 __all__ = [
     "GROUP_FORMATS",
@@ -25,10 +25,10 @@ __all__ = [
     "Source",
     "Stamp",
     "batches",
+    "formats_by_extension",
     "groups",
     "is_known",
     "is_waiting",
     "sentences",
     "spans_of",
-    "told_formats",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from surelearn import _check
-from surelearn._check import BadInput, NoRecords, Said
+from surelearn._check import BadInput, Message, NoRecords
 from surelearn.read._batch import Place, Source
 from surelearn.read._columns import Columns, ColumnSpec, there
 from surelearn.read._csv_dialect import CsvDialect
@@ -92,7 +92,7 @@ class CsvSource(Source):
                 if not _check.is_utf8(name):
                     line = block.first + block.data.count(b"\n", 0, begin)
                     where, wrong = f"{block.name}, line {line}", not_utf8(name, encoding)
-                    raise BadInput(Said("{where}: {wrong}", where=where, wrong=wrong))
+                    raise BadInput(Message("{where}: {wrong}", where=where, wrong=wrong))
             names = [name.decode() for name in fields]
             if len(names) == 1 and names[0] not in self._wanted.given:
                 _check.delimited(block.name, names[0], self._dialect.delimiter)

@@ -196,12 +196,12 @@ def settings_of(kind: str, format: str | None, **given: Any) -> dict[str, Any]:
     return {**settings, "format": kind} if settings or format is not None else {}
 
 
-def told_formats(
+def formats_by_extension(
     source: Any, filesystem: Any = None, formats: Endings = FORMATS
 ) -> set[str | None]:
     """The formats that the file names show; None for a name that shows none.
 
-    >>> told_formats("reviews.csv.gz"), told_formats("reviews")
+    >>> formats_by_extension("reviews.csv.gz"), formats_by_extension("reviews")
     ({'csv'}, {None})
     """
     if not isinstance(source, str | os.PathLike | list | tuple):

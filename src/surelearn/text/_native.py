@@ -173,7 +173,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
 
     def meet_names(self, names: _core.Names) -> None:
         """Store names of `transform_apart`, for features that have none yet."""
-        self._naming().meet(names)
+        self._naming().register(names)
 
     def transform_one(self, text: str) -> SparseRow:
         """The row of one text, quickly, as (start and end, features, values).

@@ -115,7 +115,7 @@ def learn_round(
     )
     state = trainable.state(rounds.way, start)
     judged = trainable.held_out(block, held) if held and rounds.passes in passes else None
-    spare = None if spares is None else trainable.rewound(start, state)
+    spare = None if spares is None else trainable.reset_to(start, state)
     if spares is not None and spare is not None:
         spares.append(spare)
     return state if judged is None else replace(state, held=(judged,))
@@ -133,7 +133,7 @@ def train_shards(
     trainable: Learner[Any, Any], shards: Sequence[Shard], start: Learnt, rounds: Rounds
 ) -> None:
     """All rounds over the shards of one machine, in threads; `trainable` gets the merged model."""
-    begun, prior = start.at_rest(), None
+    begun, prior = start.frozen(), None
 
     def work(shard: Shard) -> Any:
         with named(shard.number):
@@ -155,7 +155,7 @@ def _start_of_round(trainable: Learner[Any, Any], rounds: Rounds) -> tuple[Any, 
     """The merged model at rest, and its state: a look at all weights serves both."""
     merged = trainable.model
     assert merged is not None
-    trainable.model = begun = merged.at_rest()
+    trainable.model = begun = merged.frozen()
     prior = trainable.state(rounds.way)
     trainable.model = merged
     return begun, prior

@@ -343,7 +343,7 @@ class StreamTrainer(Generic[B]):
         if self._first is not None:
             self._first.end(is_last=not goes_on)
         if self.position.number == 1 and self._source.can_restart:
-            self._learner.trainable.met_all(resumed=self._resumed is not None)
+            self._learner.trainable.check_all_read(resumed=self._resumed is not None)
         is_shown = self._learner.end_pass(self.position, is_last=not goes_on)
         if self.position.rows == 0 and self._resumed is not None:  # the source has not grown
             self.position = replace(self._resumed, passes=self._options.passes)

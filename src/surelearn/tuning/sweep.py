@@ -174,7 +174,7 @@ class _Together:
 
     def learn(self, span: tuple[int, int]) -> bool:
         tally = self._tally.ravel()
-        self._weights.race(self._runners, self._rows, self._targets, span=span, tally=tally)
+        self._weights.sweep(self._runners, self._rows, self._targets, span=span, tally=tally)
         return not self._tally[:, 2].all()
 
     def tell(self, entries: Sequence[Candidate]) -> list[Candidate]:

@@ -27,19 +27,19 @@ class Keyword:
         return f"{self.name}={value}"
 
 
-class Said(str):
+class Message(str):
     """A message with keywords: the str spells them as in Python, `spelled` in any other way.
 
     Parameters
     ----------
     template : str
         A template for `str.format`.
-    **parts : Keyword, Said or anything else
+    **parts : Keyword, Message or anything else
         The values of its fields.
 
     Examples
     --------
-    >>> said = Said("Name the column with {text}.", text=Keyword("text", "body"))
+    >>> said = Message("Name the column with {text}.", text=Keyword("text", "body"))
     >>> print(said)
     Name the column with text='body'.
     >>> said.spelled(lambda keyword: f"--{keyword.name} {keyword.value}")
@@ -64,12 +64,12 @@ class Said(str):
         )
 
 
-def must(name: str, what: str, value: object) -> Said:
+def must(name: str, what: str, value: object) -> Message:
     """The message for a parameter with a wrong value."""
-    return Said("{who} must {what}, got {value!r}.", who=Keyword(name), what=what, value=value)
+    return Message("{who} must {what}, got {value!r}.", who=Keyword(name), what=what, value=value)
 
 
 def _spelled(part: Any, spell: Callable[[Keyword], str]) -> Any:
     if isinstance(part, Keyword):
         return spell(part)
-    return part.spelled(spell) if isinstance(part, Said) else part
+    return part.spelled(spell) if isinstance(part, Message) else part

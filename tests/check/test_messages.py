@@ -6,7 +6,7 @@ import pickle
 
 import typer
 
-from surelearn._check import Keyword, Said
+from surelearn._check import Keyword, Message
 from surelearn.cli._app import app
 from surelearn.cli._wording import in_options
 
@@ -14,14 +14,14 @@ COMMANDS = typer.main.get_command(app)
 
 
 def test_sentences_of_sentences() -> None:
-    inner = Said("With {it} more.", it=Keyword("skip_bad", True))
-    said = Said("{who} stops. {rest}", who="It", rest=inner)
+    inner = Message("With {it} more.", it=Keyword("skip_bad", True))
+    said = Message("{who} stops. {rest}", who="It", rest=inner)
     assert said == "It stops. With skip_bad=True more."
     assert in_options(said, COMMANDS) == "It stops. With --skip-bad more."
 
 
 def test_a_sentence_survives_another_process() -> None:
-    error = ValueError(Said("Use {it}.", it=Keyword("text", "body")))
+    error = ValueError(Message("Use {it}.", it=Keyword("text", "body")))
     back = pickle.loads(pickle.dumps(error))
     assert str(back) == str(error)
     assert in_options(back, COMMANDS) == "Use --text body."

@@ -56,14 +56,14 @@ class Looks(NamedTuple):
 
 
 def text(found: Evaluation) -> str:
-    return _looks(found, [str(found.scores), mistakes(found)]).text()
+    return _format(found, [str(found.scores), mistakes(found)]).text()
 
 
 def html(found: Evaluation) -> str:
-    return _looks(found, [found.scores._repr_html_(), _confusion(found)]).html()
+    return _format(found, [found.scores._repr_html_(), _confusion(found)]).html()
 
 
-def _looks(found: Evaluation, tables: list[str]) -> Looks:
+def _format(found: Evaluation, tables: list[str]) -> Looks:
     measured, noted = list(measures(found)), list(notes(found))
     return Looks(headline(found), measured, noted, tables, found.comparison)
 
