@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surelearn import SureTextClassifier, datasets
-from surelearn.estimators.partitions import (
+from surelearn.learners.partitions import (
     count_documents,
     counted,
     fitted,

@@ -8,7 +8,7 @@ from scipy import sparse
 from reference.losses import Chain
 from surelearn import _core
 from surelearn.graph import Graph
-from surelearn.models.graph_features import GraphFeatures
+from surelearn.learners.tasks.graph_features import GraphFeatures
 from surelearn.rows import rows_of
 
 

@@ -10,7 +10,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 
 import surelearn
-from surelearn.estimators.classifier import SureClassifier
+from surelearn.learners.classifier import SureClassifier
 from surelearn.parameters import Parametrized, untrained
 
 ESTIMATORS = [

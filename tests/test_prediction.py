@@ -108,7 +108,7 @@ def test_rows_are_read_as_they_were_learnt(clf, jsonl, monkeypatch):
     asked = []
     usual = read.batches
     monkeypatch.setattr(
-        "surelearn.estimators.sources.batches",
+        "surelearn.learners.sources.batches",
         lambda source, **more: asked.append(more) or usual(source, **more),
     )
     rows = SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["good", "bad"])

@@ -13,7 +13,7 @@ import surelearn
 ENGINES = {"surelearn.dask": "dask", "surelearn.spark": "pyspark", "surelearn.plot": "matplotlib"}
 
 #: Modules whose ``__all__`` is public besides those of the package itself.
-OTHERS = ["dask", "decode", "estimators", "evaluation", "prediction", "spark", "tuning"]
+OTHERS = ["dask", "decode", "learners", "evaluation", "prediction", "spark", "tuning"]
 
 
 def modules():

@@ -158,7 +158,7 @@ def test_rounds_of_merging_and_weights(session, tmp_path):
 
 
 def weighted(clf, X, weight):
-    from surelearn.estimators.partitions import fitted, shard_state
+    from surelearn.learners.partitions import fitted, shard_state
 
     classes, counts = np.unique(np.array(LABELS)[weight > 0], return_counts=True)
     model = None
@@ -190,7 +190,7 @@ def test_rows_in_one_column(session, kind, tmp_path):
     rows = list(zip(values, y, strict=True))
     df = session.createDataFrame(rows, ["x", "label"]).coalesce(1)
     model = spark.fit(clf, df, features="x")
-    from surelearn.estimators.partitions import fitted, shard_state
+    from surelearn.learners.partitions import fitted, shard_state
 
     alone = fitted(clf, shard_state(clf, X, y, classes=[0, 1, 2], number=0))
     assert bytes_of(model, tmp_path) == bytes_of(alone, tmp_path)

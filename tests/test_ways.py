@@ -18,7 +18,7 @@ from classifiers import fingerprint, spread
 from reference.learner import Learner
 from surelearn import SureClassifier, constraints, rules, weights
 from surelearn.constraints import Exact, Parallel, Sequential
-from surelearn.models.protocol import Refused
+from surelearn.training.protocol import Refused
 
 WAYS = [
     {"rule": "arow", "constraints": Sequential()},

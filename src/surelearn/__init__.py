@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         text,
     )
     from surelearn._check import FormatError
-    from surelearn.estimators import (
+    from surelearn.evaluation import evaluate
+    from surelearn.learners import (
         CRFTagger,
         GraphCRF,
         GraphSVM,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         load,
         merge,
     )
-    from surelearn.evaluation import evaluate
     from surelearn.prediction import predict
     from surelearn.tuning import tune
 
@@ -50,22 +50,22 @@ __version__ = "0.1.0"
 #: The module of each public name. A name is imported on first use: importing scikit-learn takes a
 #: second, and the command line must print its help without that wait.
 _HOMES = {
-    "CRFTagger": "surelearn.estimators",
+    "CRFTagger": "surelearn.learners",
     "FormatError": "surelearn._check",
-    "GraphCRF": "surelearn.estimators",
-    "GraphSVM": "surelearn.estimators",
-    "SVMTagger": "surelearn.estimators",
-    "MulticlassSVM": "surelearn.estimators",
-    "SoftmaxClassifier": "surelearn.estimators",
-    "SureClassifier": "surelearn.estimators",
-    "SureGraphClassifier": "surelearn.estimators",
-    "SureKernelClassifier": "surelearn.estimators",
-    "SureRanker": "surelearn.estimators",
-    "SureTagger": "surelearn.estimators",
-    "SureTextClassifier": "surelearn.estimators",
+    "GraphCRF": "surelearn.learners",
+    "GraphSVM": "surelearn.learners",
+    "SVMTagger": "surelearn.learners",
+    "MulticlassSVM": "surelearn.learners",
+    "SoftmaxClassifier": "surelearn.learners",
+    "SureClassifier": "surelearn.learners",
+    "SureGraphClassifier": "surelearn.learners",
+    "SureKernelClassifier": "surelearn.learners",
+    "SureRanker": "surelearn.learners",
+    "SureTagger": "surelearn.learners",
+    "SureTextClassifier": "surelearn.learners",
     "evaluate": "surelearn.evaluation",
-    "load": "surelearn.estimators",
-    "merge": "surelearn.estimators",
+    "load": "surelearn.learners",
+    "merge": "surelearn.learners",
     "predict": "surelearn.prediction",
     "tune": "surelearn.tuning",
     "active": "",

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators import SureClassifier, partitions
-from surelearn.estimators.margins import check_fitted
-from surelearn.estimators.partitions import E, Job, LabelCounts
+from surelearn.learners import SureClassifier, partitions
+from surelearn.learners.answers.judgement import check_fitted
+from surelearn.learners.partitions import E, Job, LabelCounts
 from surelearn.merging import Documents, MergeState
 from surelearn.training.shards import named
 

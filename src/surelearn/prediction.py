@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators.linear import Linear
-from surelearn.estimators.margins import (
+from surelearn.learners.answers.judgement import (
     Judgement,
     check_fitted,
     check_fitted_ranker,
@@ -21,8 +20,9 @@ from surelearn.estimators.margins import (
     judge,
     many_labels,
 )
-from surelearn.estimators.sources import opened, opened_groups, opened_sentences
-from surelearn.estimators.text_classifier import SureTextClassifier
+from surelearn.learners.answers.linear import Linear
+from surelearn.learners.sources import opened, opened_groups, opened_sentences
+from surelearn.learners.text_classifier import SureTextClassifier
 from surelearn.training.prefetch import prefetch
 from surelearn.training.salvage import raising, salvaging
 from surelearn.training.stream import StreamProgress
@@ -96,7 +96,7 @@ def predict(
         One or more columns to return unchanged, such as ids of the rows. Columns that are read,
         such as the text, may be named as well.
     progress : callable, optional
-        Called with an `estimators.StreamProgress` before each batch.
+        Called with an `learners.StreamProgress` before each batch.
     **reading
         Further keywords of `read.batches`, such as `text` and `format`. By default the columns are
         those of training, if the model knows their names.
@@ -202,7 +202,7 @@ def predict_tags(
     confidence : bool, default False
         Whether to return the confidence of each tag; second-order rules only.
     progress : callable, optional
-        Called with an `estimators.StreamProgress`, which counts sentences, before each batch.
+        Called with an `learners.StreamProgress`, which counts sentences, before each batch.
     **reading
         Further keywords of `read.sentences`. By default the columns are those of training; the
         column of tags may be missing.
@@ -309,7 +309,7 @@ def predict_groups(
     source : path, list of paths, glob, folder or `read.Source`
         As in `read.groups`; relevances and costs are not read.
     progress : callable, optional
-        Called with an `estimators.StreamProgress`, which counts groups, before each batch.
+        Called with an `learners.StreamProgress`, which counts groups, before each batch.
     **reading
         Further keywords of `read.groups`. By default files are read as those of training.
 

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators import SureClassifier, SureTextClassifier, partitions
-from surelearn.estimators.margins import check_fitted
-from surelearn.estimators.partitions import E, Job, LabelCounts
+from surelearn.learners import SureClassifier, SureTextClassifier, partitions
+from surelearn.learners.answers.judgement import check_fitted
+from surelearn.learners.partitions import E, Job, LabelCounts
 from surelearn.merging import Documents, MergeState
 from surelearn.training.shards import named
 

@@ -14,13 +14,7 @@ from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from asked import bytes_of, digits, teach, texts
-from surelearn import (
-    MulticlassSVM,
-    SoftmaxClassifier,
-    SureClassifier,
-    SureTextClassifier,
-    rules,
-)
+from surelearn import MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier, rules
 from surelearn.active import Pool
 
 

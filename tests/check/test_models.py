@@ -8,13 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from classifiers import X4, Y4
-from surelearn import (
-    SureClassifier,
-    SureRanker,
-    SureTagger,
-    evaluate,
-    predict,
-)
+from surelearn import SureClassifier, SureRanker, SureTagger, evaluate, predict
 from surelearn.active import Pool, Sampler, query, scores, simulate, stream
 from surelearn.evaluation import evaluate_tagger
 from surelearn.prediction import predict_tags

@@ -168,7 +168,7 @@ COMMANDS = ("predict", "evaluate", "explain", "info", "demo")
 
 
 def test_faults_of_ours_are_not_hidden(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
-    from surelearn.estimators import file
+    from surelearn.learners import file
 
     for error in (RuntimeError("ours"), ModuleNotFoundError("gone", name="surelearn.gone")):
 
@@ -181,7 +181,7 @@ def test_faults_of_ours_are_not_hidden(monkeypatch: pytest.MonkeyPatch, models: 
 
 
 def test_an_error_of_several_lines_is_one(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
-    from surelearn.estimators import file
+    from surelearn.learners import file
 
     def broken(path: object) -> None:
         raise ValueError("first\n   second\n")

@@ -15,7 +15,7 @@ import pytest
 from command import COMMAND, run
 from surelearn import SureTagger, SureTextClassifier, predict
 from surelearn.cli._progress import _Shown, share
-from surelearn.estimators import StreamProgress, text_classifier
+from surelearn.learners import StreamProgress, text_classifier
 from surelearn.prediction import predict_tags
 
 TEXTS, LABELS = ["a great film", "how dull"] * 20, ["good", "bad"] * 20

@@ -18,7 +18,7 @@ import surelearn
 from command import COMMAND, line, run
 from surelearn.cli import _training
 from surelearn.cli._progress import share
-from surelearn.estimators import text_classifier
+from surelearn.learners import text_classifier
 
 
 @pytest.fixture

@@ -26,9 +26,9 @@ from surelearn import (
     __version__,
     rules,
 )
-from surelearn.estimators import Tagger
 from surelearn.files import FORMAT_VERSION
 from surelearn.graph import Graph
+from surelearn.learners import Tagger
 
 FOLDER = Path(__file__).parent / "models"
 

@@ -14,8 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from judged import Oracle, rows
 from surelearn import SureClassifier, SureTextClassifier, evaluate
-from surelearn.estimators import StreamProgress
 from surelearn.evaluation import Evaluation, LabelScores, _evaluate
+from surelearn.learners import StreamProgress
 
 # ------------------------------------------------------------------ whole models
 

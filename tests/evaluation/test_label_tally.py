@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from surelearn.estimators.margins import Judgement
 from surelearn.evaluation._label_tally import LabelLines, LabelTally
+from surelearn.learners.answers.judgement import Judgement
 from surelearn.read import Labels
 
 

@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 from machines.kinds import Batch
 from machines.subjects import Subject
 from surelearn import load, merge
-from surelearn.models.protocol import Refused
+from surelearn.training.protocol import Refused
 
 #: Sample weights that are learnt.
 WEIGHTS = st.sampled_from([1.0, 1.0, 2.0, 0.5, 1e-3])

@@ -17,8 +17,8 @@ from driver import grouped
 from merged import shards
 from reference import merge as reference
 from surelearn import SureClassifier, merge, rules
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import HOWS, Evidence, MergeState
-from surelearn.models.rows import RowModel
 from surelearn.weights import Diagonal, Layout
 
 GAUSSIAN = ("bayes", "weighted", "kl", "evidence", Evidence(math.inf))

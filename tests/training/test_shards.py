@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
-from surelearn.estimators.partitions import fitted, n_rounds, shard_state
+from surelearn.learners.partitions import fitted, n_rounds, shard_state
 from surelearn.merging import HOWS, Evidence, MergeState
 from surelearn.merging._threads import slices
 from surelearn.training.prefetch import prefetch

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from surelearn import SureClassifier, SureTextClassifier, rules, tune
-from surelearn.models.protocol import refused
+from surelearn.training.protocol import refused
 from surelearn.tuning import search
 from tuned import bits, problem
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.active._view import NativeView, unsure_first
-from surelearn.estimators.linear import Linear
+from surelearn.learners.answers.linear import Linear
 
 #: How many rows the first call of the core scores again; later calls score twice as many.
 _TOGETHER = 64

@@ -18,8 +18,8 @@ from surelearn.active._rows import PoolRows
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import LabelledRow, ReplayTrainer
 from surelearn.active._view import n_rows
-from surelearn.estimators.labels import as_labels
-from surelearn.estimators.text_classifier import taken
+from surelearn.learners.labels import as_labels
+from surelearn.learners.text_classifier import taken
 
 Rows = NDArray[np.int64]
 

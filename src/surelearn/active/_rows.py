@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surelearn.active._view import NativeView, SklearnView
-from surelearn.estimators.linear import Linear, reads_by_names
-from surelearn.estimators.probabilistic import Probabilistic, scored_rows
-from surelearn.estimators.text_classifier import SureTextClassifier, new_vectorizer, taken
+from surelearn.learners.answers.classifier import Probabilistic, scored_rows
+from surelearn.learners.answers.linear import Linear, reads_by_names
+from surelearn.learners.text_classifier import SureTextClassifier, new_vectorizer, taken
 from surelearn.rows import rows_of
 
 Rows = NDArray[np.int64]

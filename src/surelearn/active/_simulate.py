@@ -21,9 +21,9 @@ from surelearn.active._curves import Simulation
 from surelearn.active._query import STRATEGIES, rate, scores
 from surelearn.active._rows import ReadRows
 from surelearn.active._teach import LabelledRow, ReplayTrainer, replays
-from surelearn.estimators import SureClassifier, SureTextClassifier
-from surelearn.estimators.labels import as_labels
-from surelearn.estimators.text_classifier import new_vectorizer, taken
+from surelearn.learners import SureClassifier, SureTextClassifier
+from surelearn.learners.labels import as_labels
+from surelearn.learners.text_classifier import new_vectorizer, taken
 from surelearn.training.shards import spread
 
 #: With fewer held-out rows than this, accuracy moves in steps that hide the differences.

@@ -15,10 +15,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check
-from surelearn.estimators.base import is_fitted
-from surelearn.estimators.online import OnlineEstimator
-from surelearn.estimators.probabilistic import Probabilistic
-from surelearn.estimators.text_classifier import taken
+from surelearn.learners.answers.classifier import Probabilistic
+from surelearn.learners.base import is_fitted
+from surelearn.learners.online import OnlineEstimator
+from surelearn.learners.text_classifier import taken
 
 #: A replay is due when the answers have grown by one in so many since the last one, so that the
 #: cost of an answer stays the same however many there are.

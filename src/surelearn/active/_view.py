@@ -12,9 +12,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from surelearn import _check, _core
 from surelearn.dual import KernelRows
-from surelearn.estimators.margins import why_unsure
-from surelearn.estimators.probabilistic import Probabilistic, scored_rows, scorer
-from surelearn.models.scoring import Scorer, TopTwoMargin
+from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
+from surelearn.learners.answers.judgement import why_unsure
+from surelearn.learners.scoring import Scorer, TopTwoMargin
 
 Array = NDArray[np.float64]
 

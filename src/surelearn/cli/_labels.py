@@ -66,7 +66,7 @@ def _say(warning: str) -> None:
 
 
 def _word(label: Any) -> str:
-    from surelearn.estimators.table import word
+    from surelearn.learners.explain.table import word
 
     return word(str(label))
 

@@ -180,7 +180,7 @@ def is_ranker(model: object) -> bool:
 
 def row_model_in(path: Path) -> Any:
     """Load a classifier or a ranker; refuse a tagger, which needs `surelearn tag`."""
-    from surelearn.estimators.file import load
+    from surelearn.learners.file import load
 
     model = load(path)
     if hasattr(model, "predict_marginals"):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from surelearn.estimators import StreamProgress
+    from surelearn.learners import StreamProgress
 
 
 @contextmanager

@@ -34,7 +34,7 @@ _READ = ("format", "encoding", "zero_based", "cross", "skip_bad", "n_features")
 
 def ranker_in(path: Path) -> SureRanker:
     """Load a ranker; refuse other kinds of models."""
-    from surelearn.estimators.file import load
+    from surelearn.learners.file import load
 
     model: Any = load(path)
     if not is_ranker(model):
@@ -78,7 +78,7 @@ def trained(
     **how: Any,
 ) -> tuple[dict[str, Any], str]:
     """Train a ranker; the report as JSON has it, and in words."""
-    from surelearn.estimators.ranker import SureRanker
+    from surelearn.learners.ranker import SureRanker
 
     output = Path(checkpoint)
     going_on = resume and output.exists()

@@ -17,7 +17,7 @@ from surelearn.cli._options import Json, Quiet
 from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
-    from surelearn.estimators import StreamProgress
+    from surelearn.learners import StreamProgress
     from surelearn.training.claim import Claim
 
 #: The report names at most this many columns.

@@ -78,7 +78,7 @@ def evaluate(
 
 
 def _check_classes(model: Any) -> None:
-    from surelearn.estimators.margins import many_labels
+    from surelearn.learners.answers.judgement import many_labels
 
     if many_labels(model):
         raise typer.BadParameter(

@@ -10,7 +10,7 @@ from surelearn.cli import _options, _ranking
 from surelearn.cli._options import Json, Model
 
 if TYPE_CHECKING:
-    from surelearn.estimators import Explanation
+    from surelearn.learners import Explanation
 
 
 def explain(
@@ -40,7 +40,7 @@ def explain(
       surelearn explain reviews.sure --label positive --top 10
       surelearn explain reviews.sure --text "slow start, great end"
     """
-    from surelearn.estimators.file import load
+    from surelearn.learners.file import load
 
     how: dict[str, Any] = {"top": top}
     loaded = load(model)
@@ -65,7 +65,7 @@ def explain(
         _options.print_json(_plain(loaded, explained, text))
         return
     if text is not None:
-        from surelearn.estimators.table import word
+        from surelearn.learners.explain.table import word
 
         verdict = word(_verdict(loaded, explained, text), widest=10_000)
         note = explained[0].note
@@ -85,7 +85,7 @@ def _asked(model: Any, text: str, how: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _narrow(found: Explanation) -> Explanation:
     """The explanation without the columns that do not fit in a terminal."""
-    from surelearn.estimators.explanation import Explanation
+    from surelearn.learners.explain.explanation import Explanation
 
     kept = [name for name in found.columns if name not in ("probability", "variance")]
     return Explanation({name: getattr(found, name) for name in kept})
@@ -95,7 +95,7 @@ def _by_label(found: Explanation) -> list[Explanation]:
     """The explanation of each label, in their order."""
     if "label" not in found.columns or not len(found):
         return [found]
-    from surelearn.estimators.explanation import Explanation
+    from surelearn.learners.explain.explanation import Explanation
 
     own = [found.label == label for label in dict.fromkeys(found.label.tolist())]
     return [Explanation({name: getattr(found, name)[at] for name in found.columns}) for at in own]
@@ -107,7 +107,7 @@ def _known(classes: list[Any], label: str) -> Any:
 
 
 def _check_reads_texts(model: Any) -> None:
-    from surelearn.estimators.text_classifier import SureTextClassifier
+    from surelearn.learners.text_classifier import SureTextClassifier
 
     if not isinstance(model, SureTextClassifier):
         raise typer.BadParameter(

@@ -62,8 +62,8 @@ def info(model: Model, as_json: Json = False) -> None:
       surelearn info reviews.sure
       surelearn info reviews.sure --json
     """
-    from surelearn.estimators.file import load
-    from surelearn.estimators.table import word
+    from surelearn.learners.explain.table import word
+    from surelearn.learners.file import load
 
     found = _facts(model, load(model))
     if as_json:
@@ -147,7 +147,7 @@ def _of_problems(model: Any) -> dict[str, Any]:
     if not model.model_.many_labels:
         named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
         return {"multiclass": named}
-    from surelearn.estimators.many_labels import label_settings
+    from surelearn.learners.answers.many_labels import label_settings
 
     chosen = label_settings(model).get("thresholds")
     return {"labels": "any number", **({"thresholds": chosen} if chosen else {})}
@@ -224,7 +224,7 @@ def _classes(counted: list[dict[str, Any]], head: str) -> str:
     """A table of the classes and their row counts; a tagger stores no counts."""
     import numpy as np
 
-    from surelearn.estimators.table import Table
+    from surelearn.learners.explain.table import Table
 
     class Counts(Table):
         _right = "fi"

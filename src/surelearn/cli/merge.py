@@ -33,8 +33,8 @@ def merge(
     Example: surelearn merge monday.sure tuesday.sure -o week.sure
     """
     _options.check_model(output, "--output")
-    from surelearn.estimators.file import load
-    from surelearn.estimators.merge_models import merge as merge_models
+    from surelearn.learners.file import load
+    from surelearn.learners.merge_models import merge as merge_models
 
     merged = merge_models([load(path) for path in models], how, any_labels=any_labels)
     merged.save(output)

@@ -183,7 +183,7 @@ def _check_keys(keep: list[str]) -> None:
 
 
 def _check_proba(loaded: SureClassifier, path: Path) -> None:
-    from surelearn.estimators.margins import why_unsure
+    from surelearn.learners.answers.judgement import why_unsure
 
     if why := why_unsure(loaded):
         raise ValueError(f"--proba needs a model with probabilities, got {path}: {why}.")

@@ -15,7 +15,7 @@ from surelearn.cli._options import ROWS, Files, reads, takes
 from surelearn.cli._training import Output, Rule, Run
 
 if TYPE_CHECKING:
-    from surelearn.estimators.classifier import SureClassifier
+    from surelearn.learners.classifier import SureClassifier
     from surelearn.read import Batch, Source
     from surelearn.training.claim import Claim
 
@@ -193,7 +193,7 @@ def _in_words(report: dict[str, Any], files: list[str], model: Any, *, resumed: 
 
 def _kept_back(model: SureClassifier, kept: Path, reading: dict[str, Any]) -> Batch:
     """The rows to choose thresholds on, read before the training so that a bad file costs none."""
-    from surelearn.estimators.sources import opened
+    from surelearn.learners.sources import opened
 
     how = {name: value for name, value in reading.items() if name != "weight"}
     fitted = model if hasattr(model, "stream_") else None
@@ -264,8 +264,8 @@ def _new(
     files: list[str], reading: dict[str, Any], asked: dict[str, Any]
 ) -> tuple[SureClassifier, list[str]]:
     """A new model, and the columns that it ignores."""
-    from surelearn.estimators.classifier import SureClassifier
-    from surelearn.estimators.text_classifier import SureTextClassifier
+    from surelearn.learners.classifier import SureClassifier
+    from surelearn.learners.text_classifier import SureTextClassifier
     from surelearn.read import batches
 
     source = batches(files, **reading)
@@ -308,7 +308,7 @@ def _tuned(
     from sklearn.base import clone
 
     from surelearn import read, tune
-    from surelearn.estimators.row_input import classifier_settings
+    from surelearn.learners.row_input import classifier_settings
 
     source = read.batches(files, **reading)
     if not source.can_restart:

@@ -10,15 +10,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.estimators.labels import as_labels, row_labels
-from surelearn.estimators.margins import Judgement, check_fitted, judge, many_labels, why_unsure
-from surelearn.estimators.ranker import SureRanker
-from surelearn.estimators.sources import opened
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._label_scores import LabelScores
 from surelearn.evaluation._label_tally import LEAST, LabelLines, LabelTally
 from surelearn.evaluation._rankings import RankingScores, evaluate_ranker
 from surelearn.evaluation._result import Evaluation
+from surelearn.learners.answers.judgement import (
+    Judgement,
+    check_fitted,
+    judge,
+    many_labels,
+    why_unsure,
+)
+from surelearn.learners.labels import as_labels, row_labels
+from surelearn.learners.ranker import SureRanker
+from surelearn.learners.sources import opened
 from surelearn.prediction import judged_batches
 from surelearn.probability import Bins, entropy
 from surelearn.read import Labels
@@ -82,7 +88,7 @@ def evaluate(
     rival : fitted classifier, optional
         A second model to compare with on the same rows, by McNemar's test.
     progress : callable, optional
-        Called with an `estimators.StreamProgress` after each batch.
+        Called with an `learners.StreamProgress` after each batch.
     **reading
         Keywords of `read.batches`, such as `text`, `label` and `format`. By default the columns are
         those of training, if the model knows their names.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from surelearn.estimators.table import word
 from surelearn.evaluation._interval import in_words
+from surelearn.learners.explain.table import word
 
 if TYPE_CHECKING:
     from surelearn.evaluation._comparison import Comparison

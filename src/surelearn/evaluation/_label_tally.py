@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators.margins import Judgement
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._label_scores import LabelScores
+from surelearn.learners.answers.judgement import Judgement
 from surelearn.read import Labels
 
 #: The log loss clips probabilities here, as in scikit-learn.

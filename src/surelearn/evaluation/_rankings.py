@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators.margins import check_fitted_ranker
-from surelearn.estimators.sources import opened_groups
 from surelearn.evaluation._interval import in_words, share_interval
+from surelearn.learners.answers.judgement import check_fitted_ranker
+from surelearn.learners.sources import opened_groups
 from surelearn.training.stream import StreamProgress
 
 Array = NDArray[np.float64]

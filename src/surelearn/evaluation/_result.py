@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.estimators.table import Table, word
 from surelearn.evaluation import _format
 from surelearn.evaluation._comparison import Comparison
 from surelearn.evaluation._interval import share_interval
+from surelearn.learners.explain.table import Table, word
 from surelearn.probability import Reliability
 
 Array = NDArray[np.float64]

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from surelearn import _check
-from surelearn.estimators.margins import check_fitted_tagger
-from surelearn.estimators.sources import opened_sentences
 from surelearn.evaluation._chunks import ChunkScores, are_chunk_tags, chunk_scores
+from surelearn.learners.answers.judgement import check_fitted_tagger
+from surelearn.learners.sources import opened_sentences
 from surelearn.read import BadInput, Source
 from surelearn.training.stream import StreamProgress
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from surelearn.estimators.palette import COLOURS
 from surelearn.label.html import Html, tag
+from surelearn.learners.explain.palette import COLOURS
 
 #: Keys of the first labels; if there are more, labels are searched.
 KEYS = "1234567890"

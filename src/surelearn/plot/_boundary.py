@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.estimators.margins import check_fitted
+from surelearn.learners.answers.judgement import check_fitted
 from surelearn.plot._display import Display
 from surelearn.plot.style import FONT, GREY, colour_of, head, look, plain
 

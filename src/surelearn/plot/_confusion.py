@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.estimators.margins import check_fitted
-from surelearn.estimators.table import word
+from surelearn.learners.answers.judgement import check_fitted
+from surelearn.learners.explain.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, head, plain
 

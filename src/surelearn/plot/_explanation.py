@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.estimators.explanation import Explanation
-from surelearn.estimators.table import word
+from surelearn.learners.explain.explanation import Explanation
+from surelearn.learners.explain.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, GREY, colour_of, head, plain, quiet
 

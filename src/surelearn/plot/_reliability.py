@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.estimators.margins import check_fitted
+from surelearn.learners.answers.judgement import check_fitted
 from surelearn.plot.style import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
 from surelearn.probability import Reliability, reliability
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surelearn import _check
-from surelearn.estimators.table import word
+from surelearn.learners.explain.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
 from surelearn.tuning import Standings

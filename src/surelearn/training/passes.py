@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.models.protocol import Learner, Order, Report, TrainingBlock
+from surelearn.training.protocol import Learner, Order, Report, TrainingBlock
 from surelearn.weights import Tally
 
 

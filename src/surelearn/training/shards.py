@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from surelearn.merging import Way, repeated
-from surelearn.models.held_out import n_held_out
-from surelearn.models.position import keyed_order
-from surelearn.models.protocol import Learner, Learnt, Order, Report
+from surelearn.training.held_out import n_held_out
 from surelearn.training.passes import reports, run
+from surelearn.training.position import keyed_order
 from surelearn.training.prefetch import prefetch
+from surelearn.training.protocol import Learner, Learnt, Order, Report
 from surelearn.weights import Tally
 
 T = TypeVar("T")

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol
 
 from surelearn import _check
-from surelearn.models.position import StreamPosition
-from surelearn.models.protocol import B, Packed, Refused, Trainable
 from surelearn.read import BadInput, Place, Source
 from surelearn.training.cache import Cache, Kept
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.first_pass import FirstPass
+from surelearn.training.position import StreamPosition
 from surelearn.training.prefetch import prefetch
+from surelearn.training.protocol import B, Packed, Refused, Trainable
 from surelearn.training.salvage import Tried, raising, salvaging
 
 

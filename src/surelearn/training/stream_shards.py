@@ -13,8 +13,8 @@ from typing import Any, Generic
 
 from surelearn._workers import Workers
 from surelearn.merging import Way
-from surelearn.models.position import StreamPosition
-from surelearn.models.protocol import B, Learnt, Trainable
+from surelearn.training.position import StreamPosition
+from surelearn.training.protocol import B, Learnt, Trainable
 from surelearn.training.shards import Rounds, named, summed
 from surelearn.training.stream import located
 

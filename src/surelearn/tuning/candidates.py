@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surelearn import _check
-from surelearn.estimators.classifier import SureClassifier
-from surelearn.models.row_settings import RowSettings
+from surelearn.learners.classifier import SureClassifier
+from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.rules import AROW, NHERD, Probit, Rule, Stdev, Variance
 
 Params = dict[str, Any]

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.estimators.readers import NumberReader
-from surelearn.models.row_settings import RowSettings
-from surelearn.models.row_training import RowBlock, RowTrainable
-from surelearn.models.rows import RowModel
-from surelearn.models.scoring import MeanScorer, Scorer
+from surelearn.learners.readers import NumberReader
+from surelearn.learners.scoring import MeanScorer, Scorer
+from surelearn.learners.tasks.row_settings import RowSettings
+from surelearn.learners.tasks.row_training import RowBlock, RowTrainable
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, run
 

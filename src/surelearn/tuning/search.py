@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.estimators.classifier import SureClassifier
-from surelearn.estimators.labels import has_label_sets
-from surelearn.estimators.row_estimator import train_batch
-from surelearn.estimators.row_input import whole_batch
-from surelearn.models.protocol import Refused
-from surelearn.models.row_training import RowBlock
-from surelearn.models.rows import RowBatch
+from surelearn.learners.classifier import SureClassifier
+from surelearn.learners.labels import has_label_sets
+from surelearn.learners.row_estimator import train_batch
+from surelearn.learners.row_input import whole_batch
+from surelearn.learners.tasks.row_training import RowBlock
+from surelearn.learners.tasks.rows import RowBatch
 from surelearn.training.passes import new_order
+from surelearn.training.protocol import Refused
 from surelearn.training.shards import spread
 from surelearn.tuning.candidates import Entrant, described, entrants, fitting
 from surelearn.tuning.final import Judge, Verdict, best_of, parts

@@ -18,10 +18,10 @@ from scipy import sparse
 
 from surelearn import _core, constraints, rules
 from surelearn._workers import Workers
-from surelearn.models.protocol import Refused
-from surelearn.models.row_settings import RowSettings
-from surelearn.models.rows import RowBatch, RowModel
+from surelearn.learners.tasks.row_settings import RowSettings
+from surelearn.learners.tasks.rows import RowBatch, RowModel
 from surelearn.rows import rows_of
+from surelearn.training.protocol import Refused
 from surelearn.weights import LANES, Diagonal, Layout
 
 #: Fewer models are faster alone: a table costs the same however many of its columns are used.

@@ -8,7 +8,7 @@ import pytest
 
 import surelearn
 from command import ok_tag as ok
-from models.test_sequence_training import text
+from learners.tasks.test_sequence_training import text
 from surelearn import SureTagger
 
 

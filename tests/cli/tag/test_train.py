@@ -17,7 +17,7 @@ from command import COMMAND
 from command import ok_tag as ok
 from command import run as run_command
 from command import run_tag as run
-from models.test_sequence_training import text
+from learners.tasks.test_sequence_training import text
 from surelearn import CRFTagger, SureTagger, SureTextClassifier, SVMTagger, rules
 from surelearn.cli._progress import share
 

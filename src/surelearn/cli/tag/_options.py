@@ -10,7 +10,7 @@ import typer
 from surelearn.cli._options import Encoding
 
 if TYPE_CHECKING:
-    from surelearn.estimators import Tagger
+    from surelearn.learners import Tagger
 
 Files = Annotated[
     list[str],
@@ -47,8 +47,8 @@ SENTENCES: dict[str, Any] = {
 
 def tagger_in(path: Path) -> Tagger:
     """Load a tagger; refuse other kinds of models."""
-    from surelearn.estimators.file import load
-    from surelearn.estimators.tagger_answers import Tagger
+    from surelearn.learners.answers.tagger import Tagger
+    from surelearn.learners.file import load
 
     model = load(path)
     if not isinstance(model, Tagger):

@@ -122,7 +122,7 @@ def _prepared(
 ) -> tuple[Any, bool]:
     """The tagger, and whether training continues from an earlier run."""
     from surelearn import _check
-    from surelearn.estimators.file import class_named
+    from surelearn.learners.file import class_named
 
     if resume and output.exists():
         tagger: Any = tagger_in(output)

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from surelearn import SureClassifier, rules
 from surelearn.constraints import Constraints, Exact, Parallel, Sequential, Single
-from surelearn.estimators import MulticlassSVM, SoftmaxClassifier
+from surelearn.learners import MulticlassSVM, SoftmaxClassifier
 from surelearn.reproduce.entry import Row, Rows
 from surelearn.reproduce.multiclass.results import packed
 from surelearn.reproduce.multiclass.tasks import Places, Split, Task, load, splits

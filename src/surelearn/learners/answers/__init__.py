@@ -1,0 +1,1 @@
+"""What fitted learners answer: labels, margins, probabilities; must not know how they learn."""

@@ -1,0 +1,320 @@
+"""Predictions of a classifier: labels, margins, probabilities and their calibration."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, probability, rules
+from surelearn.learners.answers.linear import Linear
+from surelearn.learners.base import Estimator, with_variances
+from surelearn.learners.checks import random_numbers
+from surelearn.learners.labels import as_labels
+from surelearn.learners.scoring import MeanScorer, ScoredModel, Scorer, one_or_many
+from surelearn.learners.tasks.row_settings import PROBABILITIES
+from surelearn.learners.tasks.rows import RowModel
+
+Array = NDArray[np.float64]
+M = TypeVar("M", bound=ScoredModel)
+
+#: What is kept of a temperature: its value, the form of the probabilities that it was fitted to,
+#: and its precision if it follows a stream.
+TEMPERATURE = ("temperature_", "_temperature_form", "_temperature_precision")
+
+
+class Probabilistic(Estimator[M]):
+    """A classifier of rows that gives the probability of each label."""
+
+    n_jobs: int | None
+    temperature_: float
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Mean scores; for two classes, the score of the second.
+
+        With a reduction, `decoding` turns the margins of its problems into class scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With many labels per row always the second.
+        """
+        asked = self._scorer()
+        rows = self._rows(X)
+        if asked.model.many_labels:
+            return asked.class_scores(rows)
+        _check.trained(asked.model.weights, "decision_function")
+        return one_or_many(asked.class_scores(rows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the largest score; the first one wins a tie."""
+        asked = self._scorer()
+        rows, classes = self._rows(X), asked.model.classes
+        if asked.model.weights is None:
+            return np.repeat(classes[_check.only_class(classes)], len(rows))
+        return np.asarray(classes[asked.winners(rows)])
+
+    @with_variances
+    def margin(self, X: Any) -> tuple[Array, Array]:
+        """Mean and variance of each class score; for two classes, of the margin.
+
+        With a reduction, mean and variance of the margin of each problem, as `surelearn.decode`
+        takes them. With many labels per row, of the margin of each label.
+
+        Returns
+        -------
+        mean, variance : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, \
+n_problems)
+        """
+        asked = self._scorer()
+        return asked.margin(self._rows(X))
+
+    @with_variances
+    def predict_proba(self, X: Any) -> Array:
+        r"""Probability of each label.
+
+        With ``probability="softmax"``, of the mean scores M over ``temperature_``, so that the most
+        probable label is that of `predict`; n is the rule's label noise, 1 if it has none:
+
+        .. math:: \Pr[y \mid x] \propto \exp(1.702\, M_y / (\tau \sqrt n))
+
+        With ``probability="exact"``, and always with many labels per row, under the distribution of
+        the weights:
+
+        .. math:: \Pr[y \mid x] = \Pr_w[\, y = \arg\max_z w \cdot f(x, z)\,], \qquad
+            \Pr[classes\_[1] \mid x] = \Phi(M / \sqrt{V}) \text{ for two classes}
+
+        These are exact to 1e-9. The exception is full covariance with three or more classes, which
+        uses 10,000 draws, the same ones in every call. `Probit` adds its noise to V, and V is
+        multiplied by the square of ``temperature_``. A row without features and intercept is a tie.
+        With a reduction, the problems are taken as independent: the probability of a class is that
+        of its code word, given that the answer is some class's code word; see
+        `decode.label_probabilities`. With many labels per row, each label has the probability
+        :math:`\Phi(M / \sqrt{V})` of its margin, and they do not sum to one. The most probable
+        label may differ from `predict`, which uses the mean scores, where the best are close.
+
+        That ``temperature_`` calibrates them assumes that these rows are drawn like those that it
+        was fitted to, and that the scores tell the labels apart: numbers whose columns have very
+        unlike scales have to be scaled before `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._scorer().probabilities(self._rows(X))
+
+    @with_variances
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, accurate even where that rounds to 0.
+
+        The exception is full covariance with three or more classes, which is sampled.
+        """
+        return self._scorer().probabilities(self._rows(X), log=True)
+
+    @with_variances
+    def entropy(self, X: Any) -> Array:
+        """Normalised entropy of `predict_proba`: 0 for a certain label, 1 for a uniform one.
+
+        With many labels per row, the mean over the labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        asked = self._scorer()
+        return asked.entropy(self._rows(X))
+
+    @with_variances
+    def calibrate(self, X: Any, y: Any) -> Self:
+        r"""Fit ``temperature_`` on rows that the model was not trained on.
+
+        .. math:: \tau = \arg\min_\tau -\sum_i \log \Pr[y_i \mid x_i; \tau]
+
+        It is one number that divides all mean scores, or that multiplies all standard deviations
+        if probabilities are exact; `predict` does not change. `partial_fit` keeps it.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or an indicator matrix or lists for many labels per row
+            Known labels.
+
+        Returns
+        -------
+        self
+        """
+        asked = self._scorer()
+        rows = self._rows(X)
+        places = self._places(asked.model, y, len(rows))
+        self._calibrate(asked, rows, places)
+        return self
+
+    @with_variances
+    def reliability(self, X: Any, y: Any, *, bins: int = 10) -> probability.Reliability:
+        """Compare predicted probabilities with actual errors, in bins of probability.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or an indicator matrix or lists for many labels per row
+            Known labels.
+        bins : int, default 10
+
+        Returns
+        -------
+        surelearn.probability.Reliability
+            Count, contribution to the error and conditional error of each bin, as in Crammer,
+            Dredze & Kulesza 2009, sec. 7. Predictions are those of `predict`.
+        """
+        asked = self._scorer()
+        rows = self._rows(X)
+        return asked.reliability(rows, self._places(asked.model, y, len(rows)), bins=bins)
+
+    def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[Any]:
+        """The position of each label among the known classes."""
+        labels = as_labels(y)
+        _check.one_label_a_row(len(labels), n_rows)
+        _check.one_kind(model.classes, labels)
+        return _check.known_labels(labels, model.classes, n_rows, "y")
+
+    def _calibrate(self, asked: Scorer, rows: Any, places: NDArray[Any]) -> None:
+        """Fit the temperature of a scorer to rows, given the position of each row's class."""
+        self.temperature_ = asked.fitted_temperature(rows, places)
+        self._temperature_form = form_of(asked)
+
+    def _temperature(self, form: str) -> float:
+        """The fitted temperature; 1 if it was fitted to probabilities of another form."""
+        fits = self.__dict__.get("_temperature_form", form) == form
+        return float(self.__dict__.get("temperature_", 1.0)) if fits else 1.0
+
+    @abstractmethod
+    def _rows(self, X: Any) -> Any:
+        """The checked rows of X, as the weights of the model read them."""
+
+    @abstractmethod
+    def _scorer(self) -> Scorer:
+        """The current model with the settings of prediction; one model for the whole call, even if
+        another thread adds classes."""
+
+
+class RuleScored(Probabilistic[M]):
+    """A classifier learnt by a rule: its label noise and its decoding are those of the scores."""
+
+    rule: Any
+    decoding: str
+    probability: str = "exact"
+
+    def _scorer(self) -> Scorer:
+        model, rule = self._fitted(), rules.get(self.rule)
+        common: dict[str, Any] = {
+            "decoding": self.decoding,
+            "threads": _check.threads("n_jobs", self.n_jobs),
+        }
+        if _check.choice("probability", self.probability, PROBABILITIES) == "softmax":
+            return MeanScorer(model, rule, softness=self._temperature("softmax"), **common)
+        return Scorer(model, rule, temperature=self._temperature("exact"), **common)
+
+
+class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
+    """A linear classifier that gives the probability of each label."""
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
+        model = self._fitted()
+        row, *_ = self._one(x)
+        if model.weights is None:
+            return model.classes[_check.only_class(model.classes)]
+        if model.code is None:
+            return model.classes[model.weights.winner(row)]
+        asked = self._scorer()  # its model may know more classes by now
+        return asked.model.classes[asked.winners(row)[0]]
+
+    @with_variances
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Probability of each label of one row: an array, a sparse row or a dict.
+
+        Returns
+        -------
+        dict of {label: float}
+            In the order of ``classes_``. If only one class is known, its probability is 1.
+        """
+        asked = self._scorer()
+        row, *_ = self._one(x)
+        labels = asked.model.classes.tolist()
+        if asked.model.weights is None and not asked.model.many_labels:
+            return {labels[_check.only_class(asked.model.classes)]: 1.0}
+        return dict(zip(labels, asked.probabilities(row)[0].tolist(), strict=True))
+
+    @with_variances
+    def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
+        """Estimate probabilities from draws of the weights: the share in which each label wins.
+
+        This is the method of the papers, kept for comparison. With ``probability="exact"`` it
+        estimates `predict_proba`, which needs no draws; with ``"softmax"`` the two differ, because
+        `predict_proba` is computed from mean scores. `SoftmaxClassifier` and `MulticlassSVM`
+        return the mean softmax of the draws.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        n_samples : int, default 1000
+            Number of draws; a probability p has the standard error ``sqrt(p (1 - p) / n_samples)``.
+        random_state : int, RandomState or None
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        asked = self._scorer()
+        if asked.model.many_labels:
+            raise ValueError(
+                "sample_proba needs one label per row, got many. predict_proba needs no draws."
+            )
+        if asked.model.code is not None:
+            raise ValueError(
+                f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "
+                "predict_proba needs no draws."
+            )
+        rows = self._rows(X)
+        seed = random_numbers(random_state).randint(2**31)
+        return asked.sampled(rows, n_samples, np.random.default_rng(seed))
+
+
+def form_of(asked: Scorer) -> str:
+    """The form of the probabilities that a scorer gives."""
+    return "softmax" if isinstance(asked, MeanScorer) else "exact"
+
+
+def temperature_out(estimator: Any) -> dict[str, float]:
+    """The temperature of an estimator of any kind, for a file; none if probabilities have now
+    another form than the one it was fitted to."""
+    own = estimator.__dict__
+    form = own.get("_temperature_form")
+    if "temperature_" not in own or not (form is None or form == form_of(scorer(estimator))):
+        return {}
+    names = {"temperature": "temperature_", "temperature_precision": "_temperature_precision"}
+    return {name: own[key] for name, key in names.items() if key in own}
+
+
+def put_temperature(estimator: Any, temperature: float, precision: float | None) -> None:
+    """Give an estimator the temperature of a file; of a stream also its precision."""
+    known = {"temperature_": temperature, "_temperature_precision": precision}
+    vars(estimator).update({name: value for name, value in known.items() if value is not None})
+
+
+def copy_temperature(source: Any, result: Any) -> None:
+    """Give an estimator of the same weights the temperature that was fitted to them."""
+    kept = vars(source)
+    vars(result).update({name: kept[name] for name in TEMPERATURE if name in kept})
+
+
+def scorer(estimator: Probabilistic[Any]) -> Scorer:
+    """The scorer of a fitted estimator, for callers that score the same rows more than once."""
+    return estimator._scorer()
+
+
+def scored_rows(estimator: Probabilistic[Any], X: Any) -> Any:
+    """The checked rows that a scorer takes, of X in any form that the fitted estimator takes."""
+    return estimator._rows(X)

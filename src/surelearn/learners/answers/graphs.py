@@ -1,0 +1,299 @@
+"""The predictions of a classifier of graphs; must not know how it learns."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check
+from surelearn.graph import FactorGraph, Graph, GraphReport
+from surelearn.learners.base import Estimator, put_model, require_variances, with_variances
+from surelearn.learners.tasks.graph_features import GraphTable
+from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs, Messages
+from surelearn.learners.tasks.sequences import cut
+from surelearn.learners.tasks.structure_merging import StructureMergeState
+from surelearn.learners.tasks.structured import fitted_temperature, share_right
+from surelearn.merging import Way, way_of
+from surelearn.parameters import untrained
+
+Array = NDArray[np.float64]
+
+
+class GraphAnswers(Estimator[GraphModel]):
+    """A classifier of graphs: its fitted attributes and all that it answers."""
+
+    n_jobs: int | None
+    temperature_: float
+
+    @abstractmethod
+    def _settings_for(self, **instead: Any) -> Any:
+        """The checked parameters, with `instead` in place of some."""
+
+    # --------------------------------------------------------------- prediction
+
+    @overload
+    def predict(
+        self, X: Any, *, fixed: Any = None, report: Literal[False] = False
+    ) -> list[NDArray[Any]]: ...
+
+    @overload
+    def predict(
+        self, X: Any, *, fixed: Any = None, report: Literal[True]
+    ) -> tuple[list[NDArray[Any]], GraphReport]: ...
+
+    def predict(self, X: Any, *, fixed: Any = None, report: bool = False) -> Any:
+        """The labelling of the largest mean score of each graph.
+
+        It is exact on forests. On graphs with loops it is the one that max-product finds; a
+        `ConvergenceWarning` tells how many graphs have not converged.
+
+        Parameters
+        ----------
+        X : list of graph.Graph
+        fixed : list of dicts of {node: label}, optional
+            Labels that are known, for each graph; None for a graph without any.
+        report : bool, default False
+            Whether to return as well which graphs have converged.
+
+        Returns
+        -------
+        list of ndarray
+            For each graph the labels of its nodes.
+        GraphReport
+            Only with `report`.
+        """
+        model, table, known = self._read(X, fixed)
+        best, residual = model.labels(table, self._messages(), known, self._threads())
+        found = self._reported(residual)
+        labels = cut(model.classes[best], table.node_bounds)  # type: ignore[arg-type]
+        return (labels, found) if _check.flag("report", report) else labels
+
+    def predict_proba(self, X: Any, *, fixed: Any = None) -> list[Array]:
+        r"""Probability of every label of every node.
+
+        .. math:: Pr[y_i = j] = \sum_{y: y_i = j} \exp(\mu \cdot \Psi(x, y) / \tau) / Z
+
+        by sum-product, with :math:`\tau` the `temperature_`, 1 before `calibrate`.
+
+        Parameters
+        ----------
+        X, fixed
+            As in `predict`.
+
+        Returns
+        -------
+        list of ndarray of shape (n_nodes, n_labels)
+            Labels in the order of `classes_`.
+        """
+        model, table, known = self._read(X, fixed)
+        p, residual = model.marginals(
+            table,
+            self._messages(),
+            known,
+            temperature=self.__dict__.get("temperature_", 1.0),
+            threads=self._threads(),
+        )
+        self._reported(residual)
+        return cut(p, table.node_bounds)  # type: ignore[arg-type]
+
+    @with_variances
+    def margin(self, X: Any, *, fixed: Any = None) -> tuple[list[Array], list[Array]]:
+        r"""Mean and variance of the lead of each node's label.
+
+        .. math:: \mu \cdot g_i, \quad g_i^\top \Sigma g_i, \qquad
+            g_i = \Psi(x, \hat y) - \Psi(x, \hat y^{(i)})
+
+        with :math:`\hat y` the labels of `predict` and :math:`\hat y^{(i)}` the best labelling with
+        another label at node i.
+
+        Parameters
+        ----------
+        X, fixed
+            As in `predict`.
+
+        Returns
+        -------
+        mean, variance : list of ndarray of shape (n_nodes,)
+            Infinity and 0 for a node whose label is known.
+        """
+        model, table, known = self._read(X, fixed)
+        found = model.leads(table, self._messages(), known, self._threads())
+        self._reported(found.residual)
+        return (
+            cut(found.mean, table.node_bounds),  # type: ignore[arg-type]
+            cut(found.variance, table.node_bounds),  # type: ignore[arg-type]
+        )
+
+    def factor_graph(self, x: Graph) -> FactorGraph:
+        """One graph's scores: for its k best labellings, pairs of labels, and known labels.
+
+        Parameters
+        ----------
+        x : graph.Graph
+
+        Returns
+        -------
+        graph.FactorGraph
+            Labels in it are places in `classes_`.
+        """
+        model, table, _ = self._read([x], None)
+        unary, tables = model.scores(table, self._messages())
+        return FactorGraph(unary, x.edges, tables)
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Fit `temperature_`, so that the marginals of held-out nodes have the least log loss.
+
+        If nodes are few, it is shrunk towards 1.
+
+        Parameters
+        ----------
+        X : list of graph.Graph
+            Not learnt from.
+        y : list of lists of labels
+
+        Returns
+        -------
+        self
+        """
+        given = LabelledGraphs.of(X, y)
+        model, table, known = self._read(given.X, None)
+        _check.some_judged(len(known), "node", "calibrate")
+        _check.known_tags(given.labels, model.classes)
+        messages, threads = self._messages(), self._threads()
+        residuals: dict[float, Array] = {}
+
+        def marginals(temperature: float) -> Array:
+            p, residuals[temperature] = model.marginals(
+                table, messages, known, temperature=temperature, threads=threads
+            )
+            return p
+
+        found = fitted_temperature(marginals, model.places(given.y))
+        self._reported(residuals[found])
+        self.temperature_ = found
+        return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of nodes with the right label.
+
+        Parameters
+        ----------
+        X : list of graph.Graph
+        y : list of lists of labels
+        sample_weight : array of shape (n_graphs,), optional
+
+        Returns
+        -------
+        float
+        """
+        given = LabelledGraphs.of(X, y, sample_weight)
+        predicted = [own.tolist() for own in self.predict(given.X)]
+        return share_right(given.y, predicted, given.weight)
+
+    # ------------------------------------------------------------------ merging
+
+    def __merge_state__(self, how: Way, start: GraphAnswers | None = None) -> StructureMergeState:
+        """What merging has to know of this classifier: all of it, whatever it started from."""
+        model = self._fitted()
+        self._settings_for().check_fits(model)
+        blank: GraphAnswers = untrained(self)
+        return StructureMergeState(way_of(how), (model.copy(),), make=blank._merged)
+
+    def _merged(self, total: StructureMergeState, prior: StructureMergeState | None = None) -> Self:
+        """A twin of this classifier, which has learnt nothing, with what was merged."""
+        twin: Self = untrained(self)
+        put_model(twin, total.merged(prior))
+        return twin
+
+    # -------------------------------------------------------------------- input
+
+    def _read(self, X: Any, fixed: Any) -> tuple[GraphModel, GraphTable, NDArray[np.int32]]:
+        """The model, the features of graphs, and the known label of each node; -1: none."""
+        model, graphs = self._fitted(), _check.graphs(X, Graph)
+        model.features.check(graphs)
+        table = model.features.table(graphs)
+        known = _check.fixed_labels(fixed, [g.n_nodes for g in graphs], model.classes.tolist())
+        return model, table, known
+
+    def _messages(self) -> Messages:
+        messages: Messages = self._settings_for().messages
+        return messages
+
+    def _reported(self, residual: Array) -> GraphReport:
+        """Which graphs have converged; warns of the others."""
+        tol, max_sweeps = self._messages()[1:]
+        report = GraphReport(residual <= tol, residual)
+        n = int(np.count_nonzero(~report.converged))
+        if n:
+            from sklearn.exceptions import ConvergenceWarning
+
+            what = f"messages on {n:,} of {len(residual):,} graphs"
+            said = _check.not_converged(what, float(residual.max()), tol=tol, max_sweeps=max_sweeps)
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+        return report
+
+    def _threads(self) -> int:
+        return _check.threads("n_jobs", self.n_jobs)
+
+    # ------------------------------------------------------------------- fitted
+
+    @property
+    def n_features_in_(self) -> int:
+        found = self._attribute("n_features_in_").features.n_features
+        if found is None:
+            raise AttributeError("n_features_in_ needs a graph in training, got none yet.")
+        return found
+
+    @property
+    def edge_types_(self) -> NDArray[Any]:
+        types = self._attribute("edge_types_").features.edge_types
+        if types is None:
+            raise AttributeError("edge_types_ needs edges with types, got none in training.")
+        return types
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        return self._nodes("coef_")[:, : self.n_features_in_]
+
+    @property
+    def sigma_(self) -> NDArray[Any]:
+        return self._nodes("sigma_", variances=True)[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        return self._intercept(self._nodes("intercept_"))
+
+    @property
+    def intercept_sigma_(self) -> NDArray[Any]:
+        return self._intercept(self._nodes("intercept_sigma_", variances=True))
+
+    @property
+    def pairwise_(self) -> NDArray[Any]:
+        return self._attribute("pairwise_").pairs()
+
+    @property
+    def pairwise_sigma_(self) -> NDArray[Any]:
+        model = self._attribute("pairwise_sigma_")
+        require_variances(self)
+        return model.pairs(variances=True)
+
+    def _nodes(self, name: str, *, variances: bool = False) -> NDArray[Any]:
+        model = self._attribute(name)
+        if variances:
+            require_variances(self)
+        return model.nodes(variances=variances)
+
+    def _intercept(self, nodes: NDArray[Any]) -> NDArray[Any]:
+        """The last column; zeros without an intercept."""
+        if not self._model.features.intercept:
+            return np.zeros(len(nodes), nodes.dtype)
+        return nodes[:, -1]
+
+
+def graph_settings(estimator: GraphAnswers) -> Any:
+    """The checked parameters of a classifier of graphs."""
+    return estimator._settings_for()

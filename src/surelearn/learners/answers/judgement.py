@@ -1,0 +1,90 @@
+"""Labels and probabilities of rows from any classifier; must not know where rows come from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from surelearn import _check
+from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
+from surelearn.learners.answers.many_labels import label_lists
+from surelearn.learners.base import not_fitted
+
+Array = NDArray[np.float64]
+
+
+class Judgement(NamedTuple):
+    """The label of each row, and how sure the model is, if it can tell."""
+
+    labels: Any  # an array; of many labels per row, a list of tuples
+    probabilities: Array | None  # of every class
+    sureness: Array | None  # of many labels per row, that of the least sure one
+    has: NDArray[np.bool_] | None = None  # whether each row has each of many labels
+
+
+def check_fitted(name: str, model: Any) -> None:
+    """Raise unless `model` is a fitted classifier."""
+    _check.classifier(name, model)
+    if not hasattr(model, "classes_"):
+        not_fitted(f"{name} must be a fitted classifier, got {model!r}.")
+
+
+def check_fitted_tagger(name: str, model: Any) -> None:
+    """Raise unless `model` is a fitted tagger."""
+    _check.tagger(name, model)
+    if not hasattr(model, "classes_"):
+        not_fitted(f"{name} must be a fitted tagger, got {model!r}.")
+
+
+def check_fitted_ranker(name: str, model: Any) -> None:
+    """Raise unless `model` is a fitted ranker."""
+    _check.ranker(name, model)
+    if not hasattr(model, "coef_"):
+        not_fitted(f"{name} must be a fitted ranker, got {model!r}.")
+
+
+def judge(estimator: Any, X: Any) -> Judgement:
+    """The results of `predict` and `predict_proba`, without reading texts twice.
+
+    Classifiers of other libraries are called by these methods.
+    """
+    if not isinstance(estimator, Probabilistic):
+        known = hasattr(estimator, "predict_proba")
+        p = np.asarray(estimator.predict_proba(X), dtype=np.float64) if known else None
+        y = estimator.predict(X)
+        if not many_labels(estimator):
+            return Judgement(np.asarray(y), p, None)
+        has = (y.toarray() if issparse(y) else np.asarray(y)) > 0
+        return Judgement(label_lists(has, np.asarray(estimator.classes_)), p, None, has)
+    asked = scorer(estimator)
+    if asked.model.weights is None and not asked.model.many_labels:
+        return Judgement(estimator.predict(X), None, None)
+    found = asked.score(scored_rows(estimator, X))
+    if asked.model.many_labels:
+        labels = label_lists(found.best, asked.model.classes)
+        return Judgement(labels, found.probabilities, found.sureness, found.best)
+    return Judgement(asked.model.classes[found.best], found.probabilities, found.sureness)
+
+
+def many_labels(estimator: Any) -> bool:
+    """Whether the rows of a fitted classifier have any number of labels."""
+    if isinstance(estimator, Probabilistic):
+        return scorer(estimator).model.many_labels
+    return bool(getattr(estimator, "multilabel_", False))  # scikit-learn's OneVsRestClassifier
+
+
+def why_unsure(estimator: Any) -> str:
+    """The reason why a model gives no probabilities; ``""`` if it does."""
+    if not isinstance(estimator, Probabilistic):
+        known = hasattr(estimator, "predict_proba")
+        return "" if known else f"{type(estimator).__name__} has no predict_proba"
+    model = scorer(estimator).model
+    if not model.layout.second_order:
+        rule = getattr(estimator, "rule", None)
+        return f"the rule {rule!r} is of first order and keeps no variances"
+    if model.weights is None:
+        return "the model knows " + ("no label" if model.many_labels else "one class only")
+    return ""

@@ -1,0 +1,324 @@
+"""The base of linear classifiers: input checks and fitted attributes; knows no algorithm."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, _core
+from surelearn.decode import Code, one_vs_rest
+from surelearn.learners import reductions
+from surelearn.learners.base import Estimator, require_variances
+from surelearn.learners.checks import ROWS, validated
+from surelearn.learners.explain.explanation import (
+    Explanation,
+    Subject,
+    Top,
+    about,
+    of_label,
+    of_model,
+    of_row,
+    touched,
+)
+from surelearn.learners.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
+from surelearn.learners.tasks.rows import RowModel
+from surelearn.rows import rows_of, rows_of_dict
+
+#: Types of a row of {feature: value}; isinstance is faster for dict, so it comes first.
+_DICTS = (dict, Mapping)
+
+#: How many weights `explain` lists for a model.
+_TOP = 20
+
+#: A row, its number of features, whether it is sparse, and the names in it of a text to learn.
+OneRow = tuple[_core.Rows, int, bool, _core.Names | None]
+
+
+class Linear(Estimator[RowModel]):
+    """A linear classifier: its fitted attributes and the checks of its input."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _names: FeatureNames  # if rows are dicts of names
+
+    # ------------------------------------------------------------------- fitted
+
+    @property
+    def code_(self) -> NDArray[np.int8]:
+        return self._code("code_").matrix
+
+    @property
+    def dmin_(self) -> float:
+        return self._code("dmin_").dmin
+
+    @property
+    def errors_corrected_(self) -> int:
+        return self._code("errors_corrected_").errors_corrected
+
+    def _code(self, name: str) -> Code:
+        model = self._attribute(name)
+        if model.many_labels:
+            raise AttributeError(f"{name} needs a reduction of classes, got many labels per row.")
+        if model.multiclass == "joint":
+            raise AttributeError(
+                f"{name} needs a reduction, got multiclass='joint', which learns all classes "
+                "together."
+            )
+        _check.trained(model.weights, name)
+        return one_vs_rest(2) if model.code is None else model.code
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        return self._means("coef_")[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        return _last_column(self._means("intercept_"), self.n_features_in_)
+
+    @property
+    def sigma_(self) -> NDArray[Any]:
+        model = self._attribute("sigma_")
+        variances = self._variances("sigma_")
+        if model.layout.covariance == "full":
+            return variances
+        return variances[:, : self.n_features_in_]
+
+    @property
+    def intercept_sigma_(self) -> NDArray[Any]:
+        model = self._attribute("intercept_sigma_")
+        variances = self._variances("intercept_sigma_")
+        if model.layout.covariance == "full":
+            variances = np.diagonal(variances).reshape(-1, model.layout.n_rows)
+        return _last_column(variances, self.n_features_in_)
+
+    def _means(self, name: str) -> NDArray[Any]:
+        means = _check.trained(self._attribute(name).weights, name).means
+        means.flags.writeable = False
+        return means
+
+    def _variances(self, name: str) -> NDArray[Any]:
+        model = self._attribute(name)
+        require_variances(self)
+        return _check.trained(model.weights, name).variances
+
+    # -------------------------------------------------------------------- input
+
+    def _validated(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
+        """X after scikit-learn's checks of shape and type; the core checks the values."""
+        dicts = dicts_in(X)
+        if reset:
+            self.__dict__.pop("_names", None)
+        if dicts is not None:
+            X = self._matrix_of(dicts, reset=reset, learning=learning)
+            if not reset:  # the width is right; skip scikit-learn's check of feature names
+                return X
+        return validated(self, X, reset=reset, **ROWS)
+
+    def _matrix_of(self, dicts: Sequence[Mapping[Any, Any]], *, reset: bool, learning: bool) -> Any:
+        """Dicts as a sparse matrix; in the first call the keys must be names."""
+        if reset:
+            self._names = FeatureNames()
+        numbered = [self._numbered(x, "X", learning=learning) for x in dicts]
+        return matrix_of([x for x, _ in numbered], numbered[0][1])
+
+    def _numbered(
+        self, x: Mapping[Any, Any], who: str, *, learning: bool
+    ) -> tuple[Mapping[int, float], int]:
+        """A dict with feature numbers in place of names, and the number of features."""
+        known, names = map(self.__dict__.get, ("n_features_in_", "_names"))
+        by_name = not x or isinstance(next(iter(x)), str)
+        if names is None and known is None and by_name and learning:
+            names = FeatureNames()  # for the first row; its names are remembered once it is learnt
+        if names is not None:
+            return names.row(x, who, learning=learning), SIZE
+        n_features = _check.size_known(known, next(iter(x), None))
+        columns = self.__dict__.get("feature_names_in_")
+        if columns is not None and by_name:
+            return by_column(x, who, columns.tolist()), n_features
+        return x, n_features
+
+    @property
+    def _reads_by_names(self) -> bool:
+        """Whether rows are dicts with hashed names."""
+        return "_names" in self.__dict__
+
+    def _rows(self, X: Any) -> _core.Rows:
+        rows = rows_of(self._validated(X, reset=False))
+        _check.sound_rows(rows.fault)
+        return rows
+
+    def _one(self, x: Any, name: str = "x", *, learning: bool = False) -> OneRow:
+        """One row in any form.
+
+        It skips scikit-learn's checks, which take longer than learning the row.
+        """
+        known = self.__dict__.get("n_features_in_")
+        is_dict = isinstance(x, _DICTS)
+        is_sparse = is_dict or sparse.issparse(x)
+        if is_dict:
+            x, n_features = self._numbered(x, name, learning=learning)
+            try:
+                rows = rows_of_dict(x, n_features)
+            except (TypeError, OverflowError) as error:
+                raise TypeError(
+                    f"{name} must be a dict of feature numbers and values, got one that is not: "
+                    f"{error}."
+                ) from None
+        else:
+            row = _sparse_row(x) if is_sparse else _dense_row(x)
+            n_features = _check.row_of_numbers(row.shape, row.dtype, name)
+            _check.n_features(n_features if known is None else known, n_features, name)
+            rows = rows_of(row if row.dtype.char in "fd" else row.astype(np.float64))
+        _check.sound_rows(rows.fault, name)
+        return rows, n_features, is_sparse, None
+
+    def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The checked non-zero features and values of one row in any form."""
+        if hasattr(row, "columns"):  # a frame of one row: its column names must be those of fit
+            row = self._validated(row, reset=False)
+        self._one(row, "row")
+        if isinstance(row, _DICTS):
+            row, _ = self._numbered(row, "row", learning=False)
+        return _non_zeros(row)
+
+    # --------------------------------------------------------------- parameters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+    def explain(
+        self,
+        row: Any = None,
+        *,
+        label: Any = None,
+        top: Top = "auto",
+        names: Any = None,
+        intercept: bool = False,
+    ) -> Explanation:
+        r"""Explain the model by its surest weights, or the margin of one row by its features.
+
+        .. math:: Pr[sign(w_j) = sign(\mu_j)] = \Phi(|\mu_j| / \sqrt{\sigma_j}), \qquad
+            M = \sum_j \mu_j x_j, \qquad V = \sum_j x_j (\Sigma x)_j
+
+        Parameters
+        ----------
+        row : array, sparse row, frame of one row, or dict of {feature: value}, optional
+            Without it, the table explains the model: weights in the order of the probability of
+            their sign. With it, the table explains the row: the contribution of each non-zero
+            feature to the mean and the variance of its score (two classes: of the margin), largest
+            contribution to the mean first. Of three or more classes, those to the largest score
+            come first, then those to the next best. Contributions add up to the result of `margin`.
+        label : label, optional
+            Explain this label only. For a model: the weights that support it, largest mean first.
+            For a row: the contributions to its score. With two classes, what supports one opposes
+            the other.
+        top : int or None, default "auto"
+            How many features to list; None: all. ``"auto"`` lists 20 weights of a model, and all
+            features of a row. The others of a row are summed up as ``"(others)"``.
+        names : array of str of shape (n_features,), optional
+            Names of the features. Default: `feature_names_in_` if there are any, else x0, x1, ...
+        intercept : bool, default False
+            List intercepts as well, after the features. Otherwise that of a row is in
+            ``"(others)"``.
+
+        Returns
+        -------
+        Explanation
+            Columns: feature, label, value (of a row), mean, deviation, probability, margin and
+            variance (of a row). First-order rules have no deviation, probability and variance; they
+            order the weights by ``|mean|``. With two classes the label is ``classes_[1]``: a
+            positive weight supports it, a negative one the other class.
+
+        Examples
+        --------
+        >>> from surelearn import SureClassifier
+        >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
+        >>> clf.explain(top=2)
+        feature  label     mean  deviation  probability
+        x0       yes     0.5878      0.867       0.7511
+        x1       yes    -0.4607     0.8876       0.6981
+        """
+        model = self._fitted()
+        weights = _check.trained(model.weights, "explain")
+        limit = _check.top(top, auto=_TOP if row is None else None)
+        intercept = _check.flag("intercept", intercept)
+        subject = Subject(
+            weights.means,
+            weights.variances if model.layout.second_order else None,
+            reductions.labels_of(model.multiclass, model.classes, model.code),
+            model.layout.n_features,
+            self._feature_names(names, model.layout.n_features),
+        )
+        if label is not None:
+            subject = about(subject, model.classes, label)
+        if row is not None:
+            # Problems have no winner, and of many labels each is asked about.
+            best = None if subject.labels is None or model.many_labels else 2
+            return of_row(subject, *self._entries(row), limit, intercept=intercept, best=best)
+        listed = of_model if label is None else of_label
+        found = listed(subject, limit, intercept=intercept)
+        return touched(found) if isinstance(subject.names, FeatureNames) else found
+
+    def _check_settings(self) -> None:
+        """Raise if a parameter has changed that the learnt rows depend on."""
+
+    def _feature_names(self, names: Any, n_features: int) -> Any:
+        """The feature names: an object that maps an array of feature numbers to names."""
+        named = _check.names(names, n_features)
+        if named is not None:
+            return named
+        met = self.__dict__.get("_names")
+        return self.__dict__.get("feature_names_in_") if met is None else met
+
+
+def reads_by_names(estimator: Linear) -> bool:
+    """Whether rows are dicts with hashed names."""
+    return estimator._reads_by_names
+
+
+def check_settings(estimator: Linear) -> None:
+    """Raise if the parameters of an estimator no longer fit the rows it has learnt."""
+    estimator._check_settings()
+
+
+def _sparse_row(x: Any) -> Any:
+    if x.format == "csr" and x.ndim == 2:
+        return x
+    return (x if x.ndim == 2 else x.reshape(1, -1)).tocsr()
+
+
+def _dense_row(x: Any) -> NDArray[Any]:
+    row = np.ascontiguousarray(x)
+    return row[np.newaxis] if np.ndim(x) == 1 else row
+
+
+def _non_zeros(row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The non-zero features, ascending, and values of a checked row, as the core sees them."""
+    if isinstance(row, _DICTS):
+        features = np.array([operator.index(feature) for feature in row], dtype=np.int64)
+        values = np.array([float(value) for value in row.values()])
+    elif sparse.issparse(row):
+        matrix = _sparse_row(row)
+        features, values = (part[: matrix.indptr[1]] for part in (matrix.indices, matrix.data))
+    else:
+        values = _dense_row(row)[0]
+        features = np.arange(len(values))
+    storage = values.dtype if values.dtype.char in "fd" else np.float64
+    # As the core does: sum duplicates in double, and round the sum to the type of the input.
+    found, group = np.unique(features, return_inverse=True)
+    summed = np.bincount(group, values.astype(np.float64)).astype(storage)
+    return found[summed != 0].astype(np.int64), summed[summed != 0].astype(np.float64)
+
+
+def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:
+    """The intercepts; zeros without intercept."""
+    if table.shape[1] > n_features:
+        return table[:, n_features]
+    return np.zeros(table.shape[0], dtype=table.dtype)

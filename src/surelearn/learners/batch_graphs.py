@@ -1,0 +1,129 @@
+"""The base class of batch classifiers of graphs: graphs to a loss, its solution to a model."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core
+from surelearn.learners.answers.graphs import GraphAnswers
+from surelearn.learners.batch import BatchEstimator, SolverSettings, gaussian_weights
+from surelearn.learners.tasks.graph_settings import ModelSettings, messages
+from surelearn.learners.tasks.graph_training import encode_block
+from surelearn.learners.tasks.graphs import EncodedGraphs, GraphModel, LabelledGraphs
+from surelearn.learners.tasks.sequence_cells import Cells
+from surelearn.solvers import Interrupted, Prior, Solution, laplace
+
+
+@dataclass(frozen=True)
+class BatchGraphSettings(ModelSettings):
+    """The checked settings of a batch classifier of graphs."""
+
+    solver: SolverSettings
+
+    @staticmethod
+    def kept(params: Mapping[str, Any], solver: str, precision: float) -> dict[str, Any]:
+        """What all of them share: how weights are kept, messages, features and the solver."""
+        return {
+            **gaussian_weights(params, precision),
+            "messages": messages(params, tol="message_tol"),
+            "directed": _check.flag("directed", params["directed"]),
+            "fit_intercept": _check.flag("fit_intercept", params["fit_intercept"]),
+            "solver": SolverSettings.of({**params, "solver": solver}, [solver]),
+        }
+
+    def check_fits(self, model: GraphModel) -> None:
+        _check.same("second_order", model.layout.second_order, self.second_order)
+        _check.same("averaged", model.layout.averaged, self.averaged)
+        super().check_fits(model)
+
+    def check_classes(self, classes: NDArray[Any]) -> None:
+        """Raise if the settings do not fit the labels."""
+
+    def merge_key(self) -> dict[str, Any]:
+        """The parameters that classifiers must share to be merged."""
+        return {name: getattr(self, name) for name in ("dtype", "directed", "fit_intercept")}
+
+
+class Problem(NamedTuple):
+    """Graphs to learn, in the form of the core, and the model that takes the solution."""
+
+    model: GraphModel
+    block: EncodedGraphs
+    data: _core.GraphArrays
+    prior: Prior
+
+    def loss(self) -> _core.GraphLoss:
+        return _core.GraphLoss(self.data, self.block.y, self.block.weight, len(self.model.classes))
+
+    def take(self, loss: _core.GraphLoss, w: NDArray[np.float64], threads: int) -> GraphModel:
+        """The model with a solution as means, and the variances of Laplace's approximation."""
+        weights, n_rows = _check.trained(self.model.weights, "fit"), self.model.layout.n_features
+        cells = Cells.all(n_rows, len(self.model.classes))
+        cells.write(weights, np.arange(n_rows), w, laplace(loss, self.prior, w, threads))
+        return self.model
+
+
+class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
+    """A classifier of graphs that minimises a loss over all of them at once."""
+
+    @abstractmethod
+    def _solver(self, settings: Any, problem: Problem, loss: Any) -> Callable[[], Solution]:
+        """What minimises the loss."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimise the loss over these graphs.
+
+        Parameters
+        ----------
+        X : list of graph.Graph
+            All with the same features of nodes, and of edges.
+        y : list of lists of labels
+            One label for each node.
+        sample_weight : array of shape (n_graphs,), optional
+            Factors of the losses; graphs of weight 0 are left out before anything else.
+
+        Returns
+        -------
+        self
+            On an error the model is as it was before the call. At Ctrl-C it is the best that was
+            found so far, and KeyboardInterrupt is raised. A `ConvergenceWarning` tells on how many
+            graphs messages have not converged at the solution.
+        """
+        settings = self._settings_for()
+        block = LabelledGraphs.of(X, y, sample_weight)
+        block.check_fit()
+        model, encoded = encode_block(settings, None, block)
+        settings.check_classes(model.classes)
+        data = model.data(encoded.table, settings.messages, settings.solver.threads)
+        self._learn(settings, Problem(model, encoded, data, Prior(None, settings.precision)))
+        known = np.full(len(encoded.y), -1, np.int32)
+        how = {"temperature": 1.0, "threads": settings.solver.threads}
+        self._reported(model.marginals(encoded.table, settings.messages, known, **how)[1])
+        return self
+
+    def _learn(self, settings: Any, problem: Problem) -> None:
+        loss = problem.loss()
+
+        def take(solution: Solution) -> None:
+            self._model = problem.take(loss, solution.w, settings.solver.threads)
+            self.__dict__.pop("temperature_", None)
+
+        solve = self._solver(settings, problem, loss)
+        if not problem.block.table.is_forest:
+            solve = partial(_without_gap, solve)
+        self._minimise(solve, take, settings.solver.max_iter)
+
+
+def _without_gap(solve: Callable[[], Solution]) -> Solution:
+    """The solution of an approximate loss, of which no gap is known."""
+    try:
+        return solve()._replace(gap=None)
+    except Interrupted as stopped:
+        raise Interrupted(stopped.solution._replace(gap=None)) from None

@@ -1,0 +1,1 @@
+"""Explanations of models and of their answers; must not know how models learn."""

@@ -1,0 +1,180 @@
+"""Checks of the labels that users pass: one for each row, or any number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check
+from surelearn.learners.checks import one_dimensional
+from surelearn.read import Labels, spans_of
+
+
+def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
+    """The labels as a one-dimensional array; all must have one type, and none may be missing."""
+    if name != "y" and np.ndim(y) != 1:
+        raise ValueError(f"{name} must be a list of labels, got {y!r}.")
+    one_label_each(y, name)
+    array = one_dimensional(y)
+    if isinstance(y, np.ndarray):
+        return _check.labels(array, name)
+    if array.dtype.kind == "U":
+        # NumPy silently turns a mixture such as [1, "a"] into strings: check the originals.
+        _check.labels(np.asarray(y, dtype=object).ravel(), name)
+    elif array.dtype.kind == "f" and (np.abs(array) >= 2.0**63).any():
+        # NumPy also turns integers such as [1, 2**63] into floats, which lose digits.
+        array = np.asarray(y, dtype=object).ravel()
+    return _check.labels(array, name)
+
+
+def one_label_each(y: Any, name: str = "y") -> None:
+    """Refuse rows of many labels."""
+    if has_label_sets(y):
+        raise _check.no_label_sets(name)
+
+
+def has_label_sets(y: Any) -> bool:
+    """Whether rows have many labels; lists of one label each may be a column of labels."""
+    return has_many(y) and not _is_column(y)
+
+
+def has_many(y: Any) -> bool:
+    """Whether rows have any number of labels: a matrix of two columns at least, or lists."""
+    if isinstance(y, RowLabels):
+        return y.is_many
+    shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) != 1:
+        return sparse.issparse(y) or (len(shape) == 2 and shape[1] > 1)
+    first = next(iter(y), None) if hasattr(y, "__len__") else None
+    return _is_collection(first)
+
+
+def _is_collection(value: Any) -> bool:
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__"):
+        return False
+    return getattr(value, "shape", (1,)) != ()  # arrays without an axis have no length
+
+
+def _is_column(y: Any) -> bool:
+    """Whether all rows are lists of one label, which scikit-learn takes as a column."""
+    return isinstance(y, list | tuple) and all(_is_collection(row) and len(row) == 1 for row in y)
+
+
+@dataclass(frozen=True, eq=False)
+class RowLabels:
+    """Checked labels of rows.
+
+    Parameters
+    ----------
+    y : ndarray
+        One label for each row; or those of all rows one after the other, sorted within a row.
+    starts : ndarray of int64 of shape (n_rows + 1,) or None
+        Where the labels of each row start in `y`, and the end. None: one label for each row.
+    columns : ndarray or None
+        The labels of an indicator matrix, which rows need not have.
+    form : {"dense", "sparse", "lists"} or None
+        In what the labels of many came.
+    """
+
+    y: NDArray[Any]
+    starts: NDArray[np.int64] | None = None
+    columns: NDArray[np.int64] | None = None
+    form: str | None = None
+
+    @property
+    def is_many(self) -> bool:
+        return self.starts is not None
+
+    def __len__(self) -> int:
+        return len(self.y) if self.starts is None else len(self.starts) - 1
+
+    def __getitem__(self, rows: Any) -> RowLabels:
+        """The labels of some rows."""
+        if self.starts is None:
+            return replace(self, y=self.y[rows])
+        starts, places = spans_of(self.starts, rows)
+        return replace(self, y=self.y[places], starts=starts)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """All labels, sorted."""
+        return np.unique(self.y) if self.columns is None else self.columns
+
+    def coded(self) -> Labels:
+        """The same labels as codes."""
+        classes = self.classes
+        return Labels(np.searchsorted(classes, self.y).astype(np.int32), classes, self.starts)
+
+
+def row_labels(y: Any, *, form: str | None = None) -> RowLabels:
+    """The checked labels of rows that may have one label each or many.
+
+    Lists of 0 and 1 that all have the same length are the rows of an indicator matrix, as in
+    scikit-learn: as lists of labels all of them would be the same. A model that has learnt many
+    labels gives its `form`, so that the other rows of a call do not decide what a list means.
+    """
+    if isinstance(y, RowLabels):
+        return y
+    if not has_many(y):
+        return RowLabels(as_labels(y))
+    if sparse.issparse(y):
+        matrix = sparse.csr_array(y, copy=True)
+        matrix.sum_duplicates()
+        found = _of_matrix(matrix.tocoo(), "sparse")
+    elif len(getattr(y, "shape", ())) == 2:
+        found = _of_matrix(np.asarray(y), "dense")
+    else:
+        rows = _listed(y)
+        table = None if form == "lists" else _matrix_of(rows)
+        if table is None and form in ("dense", "sparse"):
+            raise _check.lists_for_a_matrix()
+        found = _of_lists(rows) if table is None else _of_matrix(table, "dense")
+    _check.as_listed_before(form == "lists", found.columns is None)
+    return found
+
+
+def _listed(y: Any) -> list[list[Any]]:
+    """The labels of each row as a list."""
+    rows = y.to_pylist() if hasattr(y, "to_pylist") else list(y)
+    for i, row in enumerate(rows):
+        if not _is_collection(row):
+            raise _check.not_a_collection(row, i)
+    return [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+
+
+def _matrix_of(rows: list[list[Any]]) -> NDArray[Any] | None:
+    """The indicator matrix that lists are the rows of, if they can be."""
+    if len(rows[0]) < 2 or len({len(row) for row in rows}) > 1:
+        return None
+    if not all(isinstance(label, int | float) and label in (0, 1) for row in rows for label in row):
+        return None
+    return np.array(rows)
+
+
+def _of_matrix(matrix: Any, form: str) -> RowLabels:
+    """The labels of an indicator matrix: the numbers of its columns."""
+    _check.indicator(matrix)
+    rows, labels = (part.astype(np.int64) for part in matrix.nonzero())
+    order = np.lexsort((labels, rows))
+    starts = np.searchsorted(rows[order], np.arange(matrix.shape[0] + 1)).astype(np.int64)
+    return RowLabels(labels[order], starts, np.arange(matrix.shape[1]), form)
+
+
+def _of_lists(rows: list[list[Any]]) -> RowLabels:
+    """The labels of lists; one that a list repeats counts once."""
+    sizes = np.array([len(row) for row in rows], np.int64)
+    flat = [label for row in rows for label in row]
+    for i, row in enumerate(rows):
+        _check.labels_of_row(row, i)
+    given = as_labels(flat) if flat else np.zeros(0, np.int64)
+    values, codes = np.unique(given, return_inverse=True)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    labels = Labels(codes.astype(np.int32), values, starts).in_order()
+    assert labels.starts is not None
+    _check.distinct_labels(rows, np.diff(labels.starts) < sizes)
+    return RowLabels(labels.values[labels.codes], labels.starts, form="lists")

@@ -1,0 +1,356 @@
+"""Partitions: what every engine does with them, in the order of `fit`; must not know an engine.
+
+A partition is a shard whose rows an engine holds. The engine visits partitions and adds up their
+results; everything else is here, so that all engines give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check
+from surelearn.learners.checks import random_numbers
+from surelearn.learners.classifier import SureClassifier
+from surelearn.learners.labels import as_labels, one_label_each
+from surelearn.learners.row_estimator import ShardRows, shard_of
+from surelearn.learners.row_input import merged_into, put_rows_model, words_of
+from surelearn.learners.sharded import rounds_of, settings_of
+from surelearn.learners.tasks.row_settings import (
+    RowSettings,
+    check_declared,
+    check_weighted,
+    given_weight,
+)
+from surelearn.learners.tasks.rows import RowModel, union_of_labels
+from surelearn.learners.text_classifier import SureTextClassifier
+from surelearn.learners.text_shards import counted_texts, weighed_by
+from surelearn.merging import Documents, MergeState, added
+from surelearn.parameters import untrained
+from surelearn.training.shards import learn_round, named
+
+E = TypeVar("E", bound=SureClassifier)
+
+#: What a part of the rows is called in errors.
+PART = "partition"
+
+
+def shard_state(
+    estimator: SureClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    classes: Any,
+    number: int,
+    prior: SureClassifier | None = None,
+    counts: Any = None,
+    documents: Documents | None = None,
+    part: str = "shard",
+) -> MergeState:
+    """Learn one shard on its own, for one round; what is learnt, ready to be added to others.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters alone are used, so it may be fitted or not; it is not changed.
+    X, y, sample_weight
+        As in `fit`, but there may be no rows at all, or rows of one class only.
+    classes : array
+        Labels of all shards: every shard starts from the same model.
+    number : int
+        Which shard this is, from 0. With `random_state` it decides the order of the rows.
+    prior : estimator, optional
+        The merged model of the rounds before this one; see `n_rounds`.
+    counts : array of int, optional
+        Rows of each class (in sorted order) in all shards, without those of weight 0. Needed for
+        ``class_weight="balanced"``.
+    documents : Documents, optional
+        The sum of `count_documents` of all shards. Needed with ``idf=True``.
+    part : str, default "shard"
+        What a shard is called in errors, such as ``"shard 3: ..."``.
+
+    Returns
+    -------
+    MergeState
+    """
+    settings: RowSettings = settings_of(estimator)
+    one_label_each(y)
+    known = np.unique(as_labels(classes, "classes"))
+    _check.two_classes(known, "fit")
+    with named(number, part):
+        rows = ShardRows(X, y, sample_weight, number)
+        shard = shard_of(estimator, rows, classes=known, counts=counts)
+        if counts_documents(estimator):
+            shard = weighed_by(shard, _check.documents_given(documents))
+        n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
+        if prior is None:
+            is_sparse = shard.block.is_sparse
+            start = settings.start(n_features, known, is_sparse=is_sparse)
+        else:
+            start = _going_on(settings, prior, known, n_features)
+        state: MergeState = learn_round(shard, start, rounds_of(estimator))
+        return state
+
+
+def _going_on(
+    settings: RowSettings, prior: SureClassifier, classes: NDArray[Any], n_features: int
+) -> RowModel:
+    """The model of the rounds before."""
+    settings.check_fits(prior.model_)
+    _check.agree("classes", prior.classes_.tolist(), classes.tolist())
+    _check.n_features(prior.n_features_in_, n_features, "X")
+    return prior.model_
+
+
+def counts_documents(estimator: SureClassifier) -> bool:
+    """Whether an estimator weighs words by the documents that have them."""
+    return isinstance(estimator, SureTextClassifier) and bool(estimator.idf)
+
+
+def count_documents(
+    estimator: SureClassifier, X: Any, y: Any, sample_weight: Any = None
+) -> Documents | None:
+    """The documents of one shard, for `shard_state` of all; None unless ``idf=True``.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters alone are used.
+    X, y, sample_weight
+        As in `shard_state`. Texts of weight 0 are not counted.
+    """
+    if not counts_documents(estimator):
+        return None
+    return counted_texts(estimator, X, y, sample_weight)
+
+
+def n_rounds(estimator: SureClassifier) -> int:
+    """How often shards are merged: after every `merge_every` passes, and after the last."""
+    return rounds_of(estimator).number
+
+
+def fitted(
+    estimator: E,
+    states: MergeState | Iterable[MergeState],
+    *,
+    prior: SureClassifier | None = None,
+    documents: Documents | None = None,
+    feature_names: Any = None,
+) -> E:
+    """A new estimator with what the shards of a round have learnt.
+
+    Parameters
+    ----------
+    estimator : SureClassifier or SureTextClassifier
+        Its parameters are those of the result.
+    states : MergeState or list of them
+        Of all shards, in any order and grouping.
+    prior : estimator, optional
+        The merged model of the rounds before this one.
+    documents : Documents, optional
+        As in `shard_state`.
+    feature_names : array of str, optional
+        Names of the features, for `feature_names_in_`.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier
+    >>> from surelearn.learners.partitions import fitted, n_rounds, shard_state
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]], [0, 1, 0, 1]
+    >>> clf = SureClassifier(passes=4, merge_every=2, random_state=0)
+    >>> model = None
+    >>> for _ in range(n_rounds(clf)):
+    ...     parts = [(X[:2], y[:2]), (X[2:], y[2:])]
+    ...     states = [shard_state(clf, *part, classes=[0, 1], number=i, prior=model)
+    ...               for i, part in enumerate(parts)]
+    ...     model = fitted(clf, states, prior=model)
+    >>> same = clf.set_params(n_shards=2).fit(X, y)
+    >>> bool((model.sigma_ == same.sigma_).all())
+    True
+    """
+    total = states if isinstance(states, MergeState) else MergeState.combined(states)
+    start = None if prior is None else prior.model_.merge_state(total.how)
+    result: E = merged_into(untrained(estimator), total, start)
+    if counts_documents(estimator):
+        own = _check.documents_given(documents)
+        put_rows_model(result, result.model_, words_of(result), own)
+    if feature_names is not None:
+        result.feature_names_in_ = np.asarray(feature_names, dtype=object)
+    return result
+
+
+# -------------------------------------------------------------------- partitions
+
+
+class LabelCounts(NamedTuple):
+    """Labels of one partition or more, and the rows of each that are learnt, which may be none."""
+
+    number: int  # of the first partition
+    classes: NDArray[Any]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every partition has to know; it is sent to where the rows are."""
+
+    estimator: SureClassifier  # its parameters alone; it draws the same numbers everywhere
+    classes: NDArray[Any] | None = None
+    counts: NDArray[np.int64] | None = None
+    prior: SureClassifier | None = None
+    documents: Documents | None = None
+
+    def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> LabelCounts:
+        """The labels of a partition; rows of weight 0 are not learnt."""
+        with named(number, PART):
+            labels = as_labels(y)
+            weight = _check.sample_weight(sample_weight, len(labels))
+            own = _check.class_weight(self.estimator.class_weight)
+            weight = given_weight(own, labels, weight)
+            classes, places = np.unique(labels, return_inverse=True)
+            learnt = None if weight is None else (weight != 0).astype(np.float64)
+            counts = np.bincount(places, learnt, len(classes))
+        return LabelCounts(number, _plain(classes), counts.astype(np.int64))
+
+    def count(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> Documents | None:
+        """The documents of a partition."""
+        if len(y) == 0:
+            return None
+        with named(number, PART):
+            return count_documents(self.estimator, X, y, sample_weight)
+
+    def state(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> MergeState | None:
+        """What is learnt from a partition; None where it has no rows."""
+        if len(y) == 0:
+            return None
+        return shard_state(
+            self.estimator,
+            X,
+            y,
+            sample_weight,
+            classes=self.classes,
+            number=number,
+            prior=self.prior,
+            counts=self.counts,
+            documents=self.documents,
+            part=PART,
+        )
+
+
+class Engine(Protocol):
+    """Whoever holds the partitions."""
+
+    def tally(self, job: Job) -> LabelCounts | None:
+        """`Job.tally` of all partitions, together; None where there are none."""
+
+    def documents(self, job: Job) -> Documents | None:
+        """`Job.count` of all partitions, together."""
+
+    def total(self, job: Job) -> MergeState | None:
+        """`Job.state` of all partitions, together."""
+
+
+def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any = None) -> E:
+    """A new estimator that has learnt all partitions of an engine."""
+    settings = _settings(estimator)
+    job = Job(_seeded(estimator))
+    known, counts = _classes(settings, engine, job, classes)
+    _check.two_classes(known, "fit")
+    documents = engine.documents(job) if counts_documents(estimator) else None
+    model: E | None = None
+    for _ in range(n_rounds(estimator)):
+        total = engine.total(Job(job.estimator, known, counts, model, documents))
+        if total is None:
+            raise ValueError("fit needs at least one row, got none in any partition.")
+        model = fitted(
+            estimator, total, prior=model, documents=documents, feature_names=feature_names
+        )
+    assert model is not None  # passes are one at least
+    return model
+
+
+def together(tallies: Iterable[LabelCounts | None]) -> LabelCounts | None:
+    """One of all; labels must be of one kind."""
+    total: LabelCounts | None = None
+    for tally in tallies:
+        if tally is None or not len(tally.classes):
+            continue
+        total = tally if total is None else _added(total, tally)
+    return total
+
+
+def counted(found: Iterable[Documents | None]) -> Documents | None:
+    """The documents of all."""
+    return reduce(added, found, None)
+
+
+def summed(states: Iterable[MergeState | None]) -> MergeState | None:
+    """One of all that are there."""
+    found = [state for state in states if state is not None]
+    return MergeState.combined(found) if found else None
+
+
+def _added(one: LabelCounts, other: LabelCounts) -> LabelCounts:
+    with named(other.number, PART):
+        _check.one_kind(one.classes, other.classes)
+    classes = union_of_labels(one.classes, other.classes)
+    counts = np.zeros(len(classes), dtype=np.int64)
+    for tally in (one, other):
+        counts[np.searchsorted(classes, tally.classes)] += tally.counts
+    return LabelCounts(min(one.number, other.number), classes, counts)
+
+
+def _classes(
+    settings: RowSettings, engine: Engine, job: Job, classes: Any
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Classes as declared, or those found, with the rows of each where these matter."""
+    if classes is None:
+        tally = _tally(engine, job)
+        check_weighted(settings.class_weight, tally.classes)
+        return tally.classes[tally.counts > 0], tally.counts[tally.counts > 0]
+    known = np.unique(as_labels(classes, "classes"))
+    check_declared(settings.class_weight, known)
+    if settings.class_weight != "balanced":
+        return known, None
+    tally = _tally(engine, job)
+    found = tally.classes[tally.counts > 0]
+    _check.one_kind(known, found)
+    counts = np.zeros(len(known), dtype=np.int64)
+    counts[_check.known_labels(found, known, len(found), "y")] = tally.counts[tally.counts > 0]
+    return known, counts
+
+
+def _tally(engine: Engine, job: Job) -> LabelCounts:
+    tally = engine.tally(job)
+    return LabelCounts(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
+
+
+def _settings(estimator: Any) -> RowSettings:
+    """Parameters, checked as those of a model that is merged from parts."""
+    if not isinstance(estimator, SureClassifier):
+        raise TypeError(
+            f"estimator must be a SureClassifier or SureTextClassifier, got {estimator!r}."
+        )
+    params = estimator.get_params(deep=False)
+    settings = RowSettings.of(params)
+    return RowSettings.of({**params, "n_shards": max(2, settings.n_shards)})
+
+
+def _seeded(estimator: E) -> E:
+    """A twin that draws the same numbers on every machine, and when a partition is learnt again."""
+    twin: E = untrained(estimator)
+    if not isinstance(estimator.random_state, int | np.integer):
+        seed = random_numbers(estimator.random_state).randint(2**31 - 1)
+        twin.set_params(random_state=int(seed))
+    return twin
+
+
+def _plain(classes: NDArray[Any]) -> NDArray[Any]:
+    """Texts as numpy's own, whatever library the labels have come from."""
+    return np.asarray(classes.tolist()) if classes.dtype.kind == "O" and len(classes) else classes

@@ -1,0 +1,117 @@
+"""Rows learnt into a kernel model: passes in memory, and batches with new classes; no scikit-learn.
+
+Both make a new model and leave the given one as it is, whatever happens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.dual import DualTargets, DualTraining, KernelRows
+from surelearn.learners import reductions
+from surelearn.learners.tasks.kernel import KernelModel
+from surelearn.learners.tasks.kernel_settings import KernelSettings
+from surelearn.learners.tasks.row_training import stream_weight
+from surelearn.learners.tasks.rows import RowBatch, stages
+from surelearn.training.protocol import Order, Report
+from surelearn.weights import Tally
+
+Array = NDArray[np.float64]
+
+
+class KernelTraining:
+    """Passes over rows of known classes.
+
+    Parameters
+    ----------
+    model : KernelModel
+        It knows at least two classes.
+    settings : KernelSettings
+    batch : RowBatch
+        Its rows are `KernelRows`.
+    """
+
+    def __init__(self, model: KernelModel, settings: KernelSettings, batch: RowBatch) -> None:
+        assert model.weights is not None
+        self._model, self._n_before = model.copy(), model.weights.n_points
+        self._rows: KernelRows = batch.rows
+        self._training = DualTraining(model.weights, self._rows)
+        self._codes = np.searchsorted(model.classes, batch.y)
+        sides = self._model.sides(self._codes)
+        self._targets = DualTargets(settings.core, sides, batch.weight, settings.threads)
+        self._model.count_rows(self._codes)
+
+    def learn(self, order: Order = None, report: Report | None = None) -> None:
+        """Learn all rows once."""
+        n, mistakes, updates = len(self._rows), 0, 0
+        numbers = np.arange(n) if order is None else order
+        for learnt in self._training.learn(self._targets, numbers):
+            mistakes += _mistakes(self._model, learnt.scores, self._codes[learnt.rows])
+            updates += learnt.updates
+        tally = Tally(n, mistakes, updates)
+        self._model.add(tally)
+        if report is not None:
+            report(tally)
+
+    def learn_pass(self, order: Order, report: Report | None) -> None:
+        """Learn all rows once, and count their mistakes as a new pass."""
+        self._model.mistakes.append(0)
+        self.learn(order, report)
+
+    def result(self) -> KernelModel:
+        """The model; training is over."""
+        self._model.weights, points = self._training.result()
+        numbers = self._rows.numbers
+        is_new = self._n_before == 0  # all points are rows
+        self._model.support = (points if numbers is None else numbers[points]) if is_new else None
+        return self._model
+
+
+def absorbed(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> KernelModel:
+    """The model after a batch that may have new classes, learnt in its order.
+
+    A new class has a problem from its first row on; rows before it are not in its problem.
+    """
+    if settings.class_weight == "balanced":
+        batch = batch._replace(weight=stream_weight(model, batch))
+    for stage in stages(model.classes, batch.y, n_shapes=len(model.classes) + batch.size + 1):
+        model = model.with_classes(stage.classes)
+        model = _with_rows(model, settings, _part(batch, slice(*stage.span)))
+    model.support = None
+    return model
+
+
+def _with_rows(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> KernelModel:
+    if model.weights is None:  # a single class has nothing to learn, but its rows are counted
+        model = model.copy()
+        model.count_rows(np.searchsorted(model.classes, batch.y))
+        model.add(Tally(batch.size, 0, 0))
+        return model
+    training = KernelTraining(model, settings, batch)
+    training.learn()
+    return training.result()
+
+
+def _part(batch: RowBatch, span: slice) -> RowBatch:
+    numbers = np.arange(batch.size) if batch.rows.numbers is None else batch.rows.numbers
+    rows = KernelRows(batch.rows.X[span], numbers[span])
+    weight = None if batch.weight is None else batch.weight[span]
+    return RowBatch(rows, rows.X, batch.y[span], weight)
+
+
+def _mistakes(model: KernelModel, scores: Array, codes: NDArray[Any]) -> int:
+    """How many rows were not predicted right from these scores; of equal scores none is right."""
+    each = np.arange(len(codes))
+    if model.code is None:
+        margin = np.where(codes == 1, scores[:, 0], -scores[:, 0])
+    else:
+        decoder = reductions.decoder("auto", model.code)
+        assert decoder is not None
+        found = decoder(model.code, scores).copy()
+        own = found[each, codes]
+        found[each, codes] = -np.inf
+        margin = own - found.max(axis=1)
+    return int(np.count_nonzero(~(margin > 0)))

@@ -1,0 +1,287 @@
+"""The state of a ranker: one column of weights for all candidates; knows no scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn import _check, _core, probability, weights
+from surelearn.learners.snapshot import Snapshot, copied
+from surelearn.learners.tasks.structured import columns_state, learn_in_turns, with_merged
+from surelearn.merging import MergeState, Way
+from surelearn.training.protocol import UpdateMethod
+from surelearn.weights import Diagonal, Layout, Leads, Tally
+
+Array = NDArray[np.float64]
+
+#: Draws per group for the probabilities of dependent scores: the standard error is at most 0.016.
+_DRAWS = 1000
+
+#: Numbers in the covariances that are held at a time: 32 MB.
+_HELD = 1 << 22
+
+
+class GroupMoments(NamedTuple):
+    """Scores of n groups of K candidates each."""
+
+    places: NDArray[np.int64]  # rows of the candidates, of shape (n, K)
+    mean: Array  # of shape (n, K)
+    covariance: Array  # of shape (n, K, K)
+
+
+class GroupBlock(NamedTuple):
+    """Checked groups of candidates: group i has the rows bounds[i] to bounds[i + 1].
+
+    The bounds may be those of some of the groups: rows and costs are those of all.
+    """
+
+    rows: Any  # rows of the core
+    bounds: NDArray[np.int64]
+    cost: Array  # of each row
+    weight: Array | None  # of each group
+    tells: NDArray[np.bool_]  # of each group: whether one candidate costs less than another
+    is_sparse: bool
+    first: int = 0  # the number of the first group in the user's data
+    features: Any = None  # the arrays behind the rows, in a stream
+
+    @property
+    def size(self) -> int:
+        return len(self.bounds) - 1
+
+    @property
+    def n_skipped(self) -> int:
+        """Groups without a right and a wrong candidate, that have a weight."""
+        return int(np.count_nonzero(self.has_weight & ~self.tells))
+
+    @property
+    def has_weight(self) -> NDArray[np.bool_]:
+        """Of each group, whether its weight is not 0."""
+        return np.ones(self.size, bool) if self.weight is None else self.weight > 0
+
+    @classmethod
+    def of(
+        cls,
+        rows: _core.Rows,
+        bounds: NDArray[np.int64],
+        cost: Array,
+        weight: Array | None,
+        *,
+        is_sparse: bool,
+        features: Any = None,
+    ) -> GroupBlock:
+        """All groups of these rows."""
+        tells = differs(bounds, cost)
+        return cls(rows, bounds, cost, weight, tells, is_sparse, features=features)
+
+    def part(self, begin: int, end: int) -> GroupBlock:
+        """Some of the groups, which keep their numbers."""
+        return self._replace(
+            bounds=self.bounds[begin : end + 1],
+            weight=None if self.weight is None else self.weight[begin:end],
+            tells=self.tells[begin:end],
+            first=self.first + begin,
+        )
+
+    def to_learn(self, order: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """The places in `order` of the groups that can be learnt: they tell, and have a weight."""
+        usable = self.tells & self.has_weight
+        return np.flatnonzero(usable if order is None else usable[order])
+
+
+def differs(bounds: NDArray[np.int64], cost: Array) -> NDArray[np.bool_]:
+    """Of each group, whether its costs are not all the same."""
+    filled = np.flatnonzero(np.diff(bounds))
+    found = np.zeros(len(bounds) - 1, dtype=bool)
+    if len(filled):
+        starts = bounds[filled]
+        found[filled] = np.minimum.reduceat(cost, starts) < np.maximum.reduceat(cost, starts)
+    return found
+
+
+@dataclass
+class RankModel:
+    """Weights and counters of training so far.
+
+    Parameters
+    ----------
+    layout : Layout
+    initial_variance : float
+    projection : {"precision", "covariance"}
+    weights : Diagonal
+        One column, without intercept: it cancels between the candidates of a group.
+    skipped : int
+        Groups without a right and a wrong candidate.
+    mistakes : list of int
+        Groups in which no right candidate led all wrong ones before the update, one entry per pass.
+    updates : int
+        Groups that moved the weights.
+    """
+
+    layout: Layout
+    initial_variance: float
+    projection: str
+    weights: Diagonal
+    skipped: int = 0
+    mistakes: list[int] = field(default_factory=list)
+    updates: int = 0
+    records_learnt: int = 0  # since the model was made or loaded, in all passes
+
+    def copy(self) -> RankModel:
+        """An independent copy: training it does not change this model."""
+        return replace(self, weights=copied(self.weights), mistakes=list(self.mistakes))
+
+    def frozen(self) -> RankModel:
+        """The same, to be copied many times and never changed."""
+        weights: Any = Snapshot(self.weights)
+        return replace(self, weights=weights)
+
+    def learn(
+        self,
+        method: UpdateMethod,
+        block: GroupBlock,
+        *,
+        all_right: bool,
+        order: NDArray[np.int64] | None = None,
+        report: Callable[[Tally], None] | None = None,
+    ) -> None:
+        """Learn the groups, all or those in `order`; a bad one raises `Refused` in its turn."""
+        core_method = method.core(self.projection)
+        places = block.to_learn(order)
+        groups = places if order is None else order[places]
+        data = block.rows, block.bounds, block.cost, all_right, block.weight, groups
+
+        def learn(span: tuple[int, int], done: NDArray[np.uint64]) -> bool:
+            return self.weights.learn_structures(
+                _core.learn_groups, core_method, data, span=span, done=done
+            )
+
+        def name(place: int) -> tuple[int, int]:
+            return block.first + int(groups[place]), int(places[place])
+
+        learn_in_turns(self, len(groups), learn, name=name, unit="group", report=report)
+
+    # --------------------------------------------------------------- prediction
+
+    def scores(self, rows: _core.Rows) -> Array:
+        """The mean score of each candidate."""
+        return self.weights.scores(rows)[:, 0]
+
+    def leads(self, rows: _core.Rows, bounds: NDArray[np.int64], threads: int) -> Leads:
+        """The best and the next best candidate of each group, and the margin between them.
+
+        `next` is -1 in a group of one, `best` as well in an empty group.
+        """
+        return Leads(*_core.group_leads(self.weights.core, rows, bounds, threads))
+
+    def probabilities(
+        self,
+        rows: _core.Rows,
+        bounds: NDArray[np.int64],
+        *,
+        noise: float,
+        temperature: float = 1.0,
+        threads: int,
+    ) -> Array:
+        """The probability that a candidate is the best of its group, for each row."""
+        _check.covariance_fits(int(np.diff(bounds).max(initial=0)), weights.MEMORY_LIMIT)
+        p = np.ones(len(rows))
+        for places, mean, covariance in self._moments(rows, bounds, threads=threads):
+            p[places] = best_of(mean, covariance, noise, temperature)
+        return p
+
+    def fitted_temperature(self, block: GroupBlock, *, noise: float, threads: int) -> float:
+        """The temperature with which right candidates are most probably the best of their group.
+
+        It is drawn to 1 if groups are few. A group of equal candidates does not depend on it.
+        """
+        largest = math.isqrt(int((np.diff(block.bounds) ** 2).sum()))
+        _check.covariance_fits(largest, weights.MEMORY_LIMIT, who="calibrate")
+        groups = list(self._moments(block.rows, block.bounds, threads=threads))
+        costs = [block.cost[places] for places, _, _ in groups]
+        right = [cost == cost.min(axis=1, keepdims=True) for cost in costs]
+
+        def log_probabilities(temperature: float) -> Array:
+            own = [
+                (best_of(mean, covariance, noise, temperature) * which).sum(axis=1)
+                for (_, mean, covariance), which in zip(groups, right, strict=True)
+            ]
+            return np.asarray(np.log(np.maximum(np.concatenate(own), 0.5 / _DRAWS)))
+
+        # More digits would only fit the noise of the draws.
+        return probability.best_temperature(log_probabilities, shrink=True, near=0.01)
+
+    def _moments(
+        self, rows: _core.Rows, bounds: NDArray[np.int64], *, threads: int
+    ) -> Iterator[GroupMoments]:
+        """The scores of groups of two candidates at least, some groups of one size at a time."""
+        scores, sizes = self.scores(rows), np.diff(bounds)
+        for size in np.unique(sizes[sizes > 1]).tolist():
+            groups, step = np.flatnonzero(sizes == size), max(1, _HELD // size**2)
+            for at in range(0, len(groups), step):
+                some = groups[at : at + step]
+                places = bounds[some][:, None] + np.arange(size)
+                spread = self._covariances(rows, bounds, some, threads=threads)
+                yield GroupMoments(places, scores[places], spread)
+
+    def _covariances(
+        self, rows: _core.Rows, bounds: NDArray[np.int64], some: Any, *, threads: int
+    ) -> Array:
+        """The covariances of the scores of groups of one size, of shape (n, size, size)."""
+        size = int(bounds[some[0] + 1] - bounds[some[0]])
+        found = [
+            _core.group_covariances(self.weights.core, rows, bounds[run[0] : run[-1] + 2], threads)
+            for run in np.split(some, np.flatnonzero(np.diff(some) > 1) + 1)
+        ]
+        return np.concatenate(found).reshape(-1, size, size)
+
+    # ------------------------------------------------------------------ merging
+
+    def merge_state(self, how: Way, start: RankModel | None = None) -> MergeState:
+        """What merging needs from this model, which was trained from `start`."""
+        counts = np.array([self.skipped], dtype=np.int64)
+        return columns_state(self, how, n_columns=1, start=start, counts=counts)
+
+    def merged(
+        self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1
+    ) -> RankModel:
+        """The model of a sum, with the settings of this one."""
+        found = total.merged(prior, threads=threads)
+        model: RankModel = replace(with_merged(self, found), skipped=int(found.counts[0]))
+        return model
+
+
+def best_of(mean: Array, covariance: Array, noise: float, temperature: float = 1.0) -> Array:
+    """The probability of each score to be the largest of its row.
+
+    Exact for two scores and for independent ones; else the share of 1,000 draws, the same in every
+    call. Label noise belongs to the difference of two scores: each gets half of it. The temperature
+    multiplies all standard deviations.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n, K)
+    covariance : ndarray of shape (n, K, K)
+    noise : float
+    temperature : float
+    """
+    K = mean.shape[1]
+    spread = (covariance + 0.5 * noise * np.eye(K)) * temperature**2
+    variances = np.diagonal(spread, axis1=1, axis2=2)
+    if K == 2:
+        gap = variances.sum(axis=1) - 2.0 * spread[:, 0, 1]
+        margin = mean[:, 1] - mean[:, 0]
+        return probability.label_probabilities(margin, np.maximum(gap, 0.0))
+    p = np.empty_like(mean)
+    apart = np.count_nonzero(spread, axis=(1, 2)) == np.count_nonzero(variances, axis=1)
+    if apart.any():
+        p[apart] = probability.label_probabilities(mean[apart], variances[apart])
+    if not apart.all():
+        random = np.random.default_rng(0)
+        some = mean[~apart], spread[~apart]
+        p[~apart] = probability.sample_probabilities(*some, _DRAWS, random)
+    return p

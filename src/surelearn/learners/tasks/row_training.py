@@ -1,0 +1,488 @@
+"""Training a classifier of rows, block by block; knows no sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn import _check, _core
+from surelearn.learners import reductions
+from surelearn.learners.calibration import Follower, class_positions, kept_in_block
+from surelearn.learners.label_scoring import scorer_of
+from surelearn.learners.scoring import MeanScorer
+from surelearn.learners.tasks.row_settings import (
+    RowSettings,
+    balanced_stream,
+    check_declared,
+    given_weight,
+    times,
+)
+from surelearn.learners.tasks.rows import ClassModel, RowBatch, RowModel, union_of_labels
+from surelearn.merging import Documents, MergeState, Way, Words
+from surelearn.read import Batch as Records
+from surelearn.read import Labels, Source
+from surelearn.rows import rows_of
+from surelearn.training.held_out import HeldOut, warn_if_worse
+from surelearn.training.protocol import Order, Packed, Refused, Report
+
+
+class Features(NamedTuple):
+    """The rows of a block, as arrays that a cache can store."""
+
+    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one dense table
+    n_features: int
+    names: _core.Names | None = None  # words that occur in the rows
+
+    @property
+    def is_sparse(self) -> bool:
+        return len(self.arrays) > 1
+
+    def rows(self) -> _core.Rows:
+        """The checked rows of the core."""
+        if self.is_sparse:
+            starts, features, values = self.arrays
+            rows = _core.Rows.csr(starts, features, values, self.n_features)
+        else:
+            rows = _core.Rows.dense(self.arrays[0])
+        _check.sound_rows(rows.fault)
+        return rows
+
+    def take(self, rows: Any) -> Features:
+        """Some rows, by numbers or a slice; words have been met before."""
+        if not self.is_sparse:
+            return Features((self.arrays[0][rows],), self.n_features)
+        starts, features, values = self.arrays
+        shape = len(starts) - 1, self.n_features
+        some = sparse.csr_matrix((values, features, starts), shape)[rows]
+        return Features((some.indptr, some.indices, some.data), self.n_features)
+
+
+class RowReader(Protocol):
+    """Turns the contents of records, numbers or texts, into rows."""
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of columns; None: the first block decides."""
+
+    def read(self, X: Any, names: list[str] | None) -> Features:
+        """The rows of some records with these column names; runs in any thread."""
+
+    def register(self, features: Features) -> None:
+        """Remember the words of a block; called in the order of the blocks."""
+
+    def weighed(self, rows: _core.Rows, *, counting: bool) -> _core.Rows:
+        """Rows as they are learnt: weighed by the documents counted so far.
+
+        With `counting`, each row is counted first, in the order of the rows.
+        """
+
+    def forget(self, rows: _core.Rows, first: int) -> None:
+        """Undo the counting of the rows from `first` on."""
+
+    def words(self) -> Words | None:
+        """The words of the features."""
+
+    def documents(self) -> Documents | None:
+        """The documents counted so far, if any are."""
+
+    def know(self, words: Words | None, documents: Documents | None = None) -> None:
+        """Continue with the words and document counts of a merged model; without counts of it,
+        with the counts there are."""
+
+    def fork(self) -> Self:
+        """A new reader with the same settings and document counts, and no words."""
+
+
+class RowBlock(NamedTuple):
+    """Labelled rows; rows of weight zero have been dropped."""
+
+    rows: Any  # rows of the core; None for an empty block
+    labels: Labels
+    weight: NDArray[np.float64] | None
+    is_sparse: bool
+    span: tuple[int, int]  # which of the rows belong to the block
+    numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
+    features: Features | None = None  # the arrays behind the rows, in a stream
+    X: Any = None  # the matrix behind the rows, in memory
+
+    @property
+    def size(self) -> int:
+        return self.span[1] - self.span[0]
+
+    def take(self, rows: Any) -> RowBlock:
+        """Some rows of a block of a stream, by numbers or a slice."""
+        assert self.features is not None
+        weight = None if self.weight is None else self.weight[rows]
+        return RowBlock.read(self.features.take(rows), self.labels.take(rows), weight)
+
+    @classmethod
+    def read(
+        cls, features: Features, labels: Labels, weight: NDArray[np.float64] | None
+    ) -> RowBlock:
+        """A block of a stream."""
+        rows, span = features.rows(), (0, labels.n_rows)
+        return cls(rows, labels, weight, features.is_sparse, span, features=features)
+
+    @classmethod
+    def of(
+        cls, batch: RowBatch, classes: NDArray[Any], span: tuple[int, int] | None = None
+    ) -> Self:
+        """A block of rows in memory; all labels must be among the classes."""
+        _check.one_kind(classes, batch.y)
+        codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
+        span = (0, batch.size) if span is None else span
+        labels = Labels(codes, classes, batch.starts)
+        sparse = batch.is_sparse
+        return cls(batch.rows, labels, batch.weight, sparse, span, batch.numbers, X=batch.X)
+
+
+class RowTrainable:
+    """A classifier of rows in training; see `protocol.Trainable`.
+
+    Parameters
+    ----------
+    settings : RowSettings
+    reader : RowReader
+    model : RowModel or None
+        The model to continue with; None: start untrained.
+    declared : ndarray or None
+        Classes that the model knows from the first row on.
+    watch : function, optional
+        Called with each new model.
+    """
+
+    def __init__(
+        self,
+        settings: RowSettings,
+        reader: RowReader,
+        model: RowModel | None = None,
+        *,
+        declared: NDArray[Any] | None = None,
+        watch: Callable[[RowModel], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.reader = reader
+        self.model = model
+        self._declared = declared
+        self._watch = watch
+        self.follower: Follower | None = None  # the temperature of a stream, if it is calibrated
+        self.kept_until = 0  # the pass of a stream in which rows that are kept back are learnt
+        self.held: list[tuple[Any, Labels]] = []  # rows that no merged part has learnt
+        self._met: set[Any] = set()  # labels of all records, including those of weight 0
+        self._labels: dict[Any, int] = {}  # labels of packed blocks, numbered as they appear
+
+    # ------------------------------------------------------------------ blocks
+
+    def prepare(self, records: Records, source: Source) -> RowBlock:
+        assert records.labels is not None
+        X, labels, weight = records.X, records.labels, records.weight
+        _check.labels(labels.values)
+        if labels.starts is not None:
+            self.settings.check_many_labels()
+        self._met.update(labels.values.tolist())
+        by_class = given_weight(self.settings.class_weight, labels.values, None)
+        if by_class is not None:
+            weight = times(by_class[labels.codes], weight)
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            X = X[kept] if hasattr(X, "shape") else X.take(kept)
+            labels, weight = labels.take(kept), weight[kept]
+        if not labels.n_rows:
+            return RowBlock(None, labels, weight, False, (0, 0))
+        return RowBlock.read(self.reader.read(X, source.feature_names), labels, weight)
+
+    def check_all_read(self, *, resumed: bool) -> None:
+        weights = self.settings.class_weight
+        if not isinstance(weights, dict):
+            return
+        known = self._met.copy()
+        for labels in (self._declared, None if self.model is None else self.model.classes):
+            known |= set() if labels is None else set(labels.tolist())
+        if resumed:  # the earlier call has dropped rows of weight 0 and their labels
+            weights = {label: weight for label, weight in weights.items() if weight}
+        remedy = "Declare classes that come later with classes=."
+        _check.weighted_classes(weights, sorted(known), remedy)
+
+    def check_learnt(self) -> None:
+        assert self.model is not None
+        if self.model.many_labels:
+            _check.some_label(len(self.model.classes), "fit_stream")
+        else:
+            _check.two_classes(self.model.classes, "fit_stream")
+
+    def pack(self, block: RowBlock) -> Packed:
+        features, labels = block.features, block.labels
+        assert features is not None  # only blocks of a stream are packed
+        table = [self._labels.setdefault(v, len(self._labels)) for v in labels.values.tolist()]
+        codes = np.array(table, np.int32)[labels.codes]
+        weight = np.zeros(0) if block.weight is None else block.weight
+        starts = np.zeros(0, np.int64) if labels.starts is None else labels.starts
+        info = features.n_features, block.weight is not None
+        return Packed((*features.arrays, codes, starts, weight), info)
+
+    def unpack(self, packed: Packed) -> RowBlock:
+        *arrays, codes, starts, weight = packed.arrays
+        n_features, weighted = packed.info
+        labels = Labels(codes, np.array(list(self._labels)), starts if len(starts) else None)
+        features = Features(tuple(arrays), n_features)
+        return RowBlock.read(features, labels, weight if weighted else None)
+
+    # ---------------------------------------------------------------- learning
+
+    def learn(
+        self,
+        block: RowBlock,
+        order: Order = None,
+        *,
+        number: int = 1,
+        starts_pass: bool = False,
+        report: Report | None = None,
+    ) -> RowBlock:
+        if block.features is None:  # rows in memory have been weighed
+            self._learn(block, order, number=number, starts_pass=starts_pass, report=report)
+            return block
+        if number == 1:
+            self.reader.register(block.features)
+        if number > self.kept_until or block.labels.starts is not None:
+            new = number == 1
+            self._learn_read(block, order, number=number, starts_pass=starts_pass, counting=new)
+        elif self.kept_until == 1:
+            self._learn_halves(block, starts_pass=starts_pass)
+        else:
+            self._learn_without(block, order, number=number, starts_pass=starts_pass)
+        return block  # as it was read: later passes weigh it by all counts of the first
+
+    def _learn_halves(self, block: RowBlock, *, starts_pass: bool) -> None:
+        """Learn a block of a single pass, and predict some rows of its second half on the way."""
+        first, second = np.arange(block.size // 2), np.arange(block.size // 2, block.size)
+        self._learn_part(block, first, number=1, starts_pass=starts_pass, counting=True)
+        self._follow(block, kept_in_block(block.labels))
+        starts_pass = starts_pass and not len(first)
+        self._learn_part(block, second, number=1, starts_pass=starts_pass, counting=True)
+
+    def _learn_without(
+        self, block: RowBlock, order: Order, *, number: int, starts_pass: bool
+    ) -> None:
+        """Learn a block without the rows that it keeps back until a later pass, or until now."""
+        kept = kept_in_block(block.labels)
+        every = np.arange(block.size) if order is None else order
+        rows = every[~np.isin(every, kept)]
+        new = number == 1
+        self._learn_part(block, rows, number=number, starts_pass=starts_pass, counting=new)
+        if number == self.kept_until:
+            self._follow(block, kept)
+            self._learn_part(block, kept, number=1, starts_pass=False, counting=False)
+        elif len(kept):
+            some = block.take(kept)
+            rows_kept = self.reader.weighed(some.rows, counting=new)
+            if self.model is not None and self.model.weights is not None:
+                right = scorer_of(self.model, self.settings.rule).right(rows_kept, some.labels)
+                self.model.mistakes[-1] += int(np.count_nonzero(~right))
+
+    def _learn_part(
+        self,
+        block: RowBlock,
+        rows: NDArray[np.int64],
+        *,
+        number: int,
+        starts_pass: bool,
+        counting: bool,
+    ) -> None:
+        """Learn some rows of a block, in this order."""
+        if not len(rows):
+            return
+        part = block.take(rows)
+        try:
+            self._learn_read(part, None, number=number, starts_pass=starts_pass, counting=counting)
+        except Refused as error:
+            error.place = int(rows[error.place])
+            raise
+
+    def _follow(self, block: RowBlock, kept: NDArray[np.int64]) -> None:
+        """Move the temperature by rows that have not been learnt."""
+        model = self.model
+        if self.follower is None or model is None or model.weights is None:
+            return
+        asked, labels = MeanScorer(model, self.settings.rule), block.labels.take(kept)
+        places = class_positions(asked, labels)
+        kept = kept[places >= 0]
+        if len(kept):
+            rows = self.reader.weighed(block.take(kept).rows, counting=False)
+            self.follower = self.follower.after(asked, rows, places[places >= 0])
+            self._publish(model)
+
+    def _learn_read(
+        self, block: RowBlock, order: Order, *, number: int, starts_pass: bool, counting: bool
+    ) -> None:
+        """Learn a block of a stream, and count its documents."""
+        with self._weighed(block.rows, self.model, counting=counting) as rows:
+            weighed = block._replace(rows=rows)
+            self._learn(weighed, order, number=number, starts_pass=starts_pass, report=None)
+
+    def _learn(
+        self,
+        block: RowBlock,
+        order: Order,
+        *,
+        number: int,
+        starts_pass: bool,
+        report: Report | None,
+    ) -> None:
+        model = self._present(block)
+        places = _places(model, block.labels.values)
+        is_balanced = self.settings.class_weight == "balanced" and block.features is not None
+        if places is None or (is_balanced and number == 1):
+            self._learn_new(model, block, starts_pass=starts_pass)
+            return
+        codes = places[block.labels.codes]
+        weight = _balanced(model, codes, block.weight) if is_balanced else block.weight
+        if starts_pass:
+            model.mistakes.append(0)
+        self._publish(model)
+        batch = RowBatch(block.rows, None, codes, weight, block.numbers, block.labels.starts)
+        self._learn_known(batch, block.span, order=order, counts=number == 1, report=report)
+
+    @contextmanager
+    def _weighed(
+        self, rows: _core.Rows, model: RowModel | None, *, counting: bool
+    ) -> Iterator[_core.Rows]:
+        """Rows to learn in this context by `model`; those that are not learnt are not counted."""
+        before = 0 if model is None else model.records_learnt
+        weighed = self.reader.weighed(rows, counting=counting)
+        try:
+            yield weighed
+        except BaseException:
+            if counting:
+                learnt = before if self.model is None else self.model.records_learnt
+                self.reader.forget(rows, learnt - before)
+            raise
+
+    def _learn_known(
+        self,
+        batch: RowBatch,
+        span: tuple[int, int],
+        *,
+        order: Order,
+        counts: bool,
+        report: Report | None,
+    ) -> None:
+        """Learn rows of known classes; only the first pass adds to the class counts."""
+        assert self.model is not None
+        model, before = self.model, self.model.counts.copy()
+        if order is not None:  # it numbers the rows of the block; the core wants those of the batch
+            order, span = order + span[0], (0, len(order))
+        try:
+            model.learn_coded(self.settings.method, batch, order=order, span=span, report=report)
+        finally:
+            if not counts:
+                model.counts[:] = before
+
+    def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
+        """Learn a block with new classes."""
+        labels = block.labels
+        y = labels.values[labels.codes]
+        _check.one_kind(model.classes, y)
+        every = union_of_labels(model.classes, y)
+        self.settings.check_classes(every, model)
+        if reductions.is_fixed(self.settings.multiclass):
+            model = model.with_classes(every)
+        if starts_pass:
+            model.mistakes.append(0)
+        batch = RowBatch(block.rows, None, y, block.weight, block.numbers, labels.starts)
+        self._absorb(model, batch)
+
+    def absorb(self, model: RowModel, batch: RowBatch) -> None:
+        """Continue from `model` with rows that may have new classes, counting their documents."""
+        with self._weighed(batch.rows, model, counting=True) as rows:
+            self._absorb(model, batch._replace(rows=rows))
+
+    def _absorb(self, model: RowModel, batch: RowBatch) -> None:
+        if self.settings.class_weight == "balanced":
+            batch = batch._replace(weight=stream_weight(model, batch))
+        model.absorb(self.settings.method, batch, publish=self._publish)
+
+    def _publish(self, model: RowModel) -> None:
+        self.model = model
+        if self._watch is not None:
+            self._watch(model)
+
+    def _present(self, block: RowBlock) -> RowModel:
+        """The model to continue with, which knows the declared classes."""
+        model, many = self.model, block.labels.starts is not None
+        if model is None:
+            model = self.untrained(is_sparse=block.is_sparse, many=many)
+        _check.same_number_of_labels(model.many_labels, many)
+        if self._declared is None:
+            return model
+        _check.one_kind(model.classes, self._declared)
+        every = union_of_labels(model.classes, self._declared)
+        check_declared(self.settings.class_weight, every)
+        self.settings.check_classes(every, model)
+        return model.with_classes(every)
+
+    def untrained(self, *, is_sparse: bool, many: bool = False) -> RowModel:
+        """An untrained model, of one label or of many labels for each row."""
+        assert self.reader.n_features is not None
+        return self.settings.untrained(self.reader.n_features, is_sparse=is_sparse, many=many)
+
+    # ----------------------------------------------------------------- merging
+
+    def fork(self, model: RowModel | None = None, *, threads: int = 1) -> RowTrainable:
+        settings = replace(self.settings, method=self.settings.method._replace(threads=threads))
+        return RowTrainable(settings, self.reader.fork(), model, declared=self._declared)
+
+    def state(self, how: Way, start: RowModel | None = None) -> MergeState:
+        model = self.untrained(is_sparse=False) if self.model is None else self.model
+        words, documents = self.reader.words(), self.reader.documents()
+        return model.merge_state(how, words=words, documents=documents, start=start)
+
+    def take(self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1) -> None:
+        self.reader.know(total.result_words(prior), total.result_documents(prior))
+        projection = self.settings.resolved(is_sparse=False)
+        self._publish(RowModel.merged(total, prior, projection=projection, threads=threads))
+        self.held = [one.records for one in total.held]
+        warn_if_worse(total.held, self._right, total.how)
+
+    def reset_to(self, start: RowModel, state: MergeState) -> RowModel | None:
+        assert self.model is not None
+        return self.model.reset_to(start, state)
+
+    def held_out(self, block: RowBlock, n: int) -> HeldOut:
+        end = block.span[1]
+        rows = slice(end - n, end)
+        records = block.X[rows], block.labels.take(rows)
+        return HeldOut(records, self._right(records))
+
+    def _right(self, records: tuple[Any, Labels]) -> NDArray[np.bool_]:
+        """Where the model is right."""
+        assert self.model is not None
+        X, labels = records
+        return scorer_of(self.model, self.settings.rule).right(rows_of(X), labels)
+
+
+def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:
+    """The position of each label among the classes; None if one is new."""
+    places = [model.places.get(label) for label in values.tolist()]
+    return None if None in places else np.array(places, np.int32)
+
+
+def _balanced(
+    model: RowModel, codes: NDArray[np.int32], weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """The balanced weight n / (K n_y) of each row, from the counts of the first pass."""
+    of_class = model.counts.sum() / (np.count_nonzero(model.counts) * model.counts)
+    return times(of_class[codes], weight)
+
+
+def stream_weight(model: ClassModel, batch: RowBatch) -> NDArray[np.float64]:
+    """The balanced weight of each row, from the counts up to it."""
+    every = union_of_labels(model.classes, batch.y)
+    counts = np.zeros(len(every), dtype=np.int64)
+    counts[np.searchsorted(every, model.classes)] = model.counts
+    return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)

@@ -1,0 +1,119 @@
+"""Labelled sequences as numbers: labels and features registered with a model; learns nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surelearn.learners.tasks.sequence_settings import TaggerSettings
+from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.learners.tasks.structured import with_labels
+from surelearn.read import Source
+from surelearn.templates import Sequences
+
+
+class EncodedSequences(NamedTuple):
+    """Sequences as numbers: feature numbers, and labels as positions in `classes`."""
+
+    sequences: Sequences
+    y: NDArray[np.int32]
+    classes: NDArray[Any]
+    weight: NDArray[np.float64] | None = None
+    numbers: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.sequences.bounds) - 1
+
+    def part(self, begin: int, end: int) -> EncodedSequences:
+        """Some of the sequences, which keep their numbers."""
+        y = self.y[slice(*self.sequences.bounds[[begin, end]])]
+        numbers = np.arange(self.size) if self.numbers is None else self.numbers
+        weight = None if self.weight is None else self.weight[begin:end]
+        some = self.sequences.part(begin, end)
+        return EncodedSequences(some, y, self.classes, weight, numbers[begin:end])
+
+    def batch(self, model: SequenceModel) -> SequenceBatch:
+        """The sequences in the form of the core, for the current classes and features."""
+        y, sequences = self.y, self.sequences
+        if len(self.classes) < len(model.classes):
+            y = np.searchsorted(model.classes, self.classes)[y].astype(np.int32)
+        if sequences.pairs is not None:  # the core takes the number of pair features from the width
+            sequences.pairs.resize((len(y), model.n_pairs))
+        return model.batch(sequences, y, self.weight, self.numbers)
+
+    def compact(self, model: SequenceModel) -> tuple[SequenceBatch, NDArray[np.int64]]:
+        """The sequences with the features that occur only, and their rows in the model's table.
+
+        The classes must be those of the model.
+        """
+        X, tokens = _compact(self.sequences.X)
+        pairs, steps = self.sequences.pairs, np.zeros(1, dtype=np.int64)
+        if pairs is not None:
+            pairs, present = _compact(pairs)
+            steps = np.concatenate([steps, 1 + present])  # the constant one first
+        K = len(model.classes)
+        chain = 2 + K * steps[:, None] + np.arange(K)
+        rows = np.concatenate([[0, 1], chain.ravel(), model.first + tokens])
+        sequences = Sequences(X, pairs, self.sequences.bounds)
+        return model.batch(sequences, self.y, self.weight, self.numbers), rows
+
+
+def _compact(table: Any) -> tuple[Any, NDArray[np.int64]]:
+    """A CSR matrix without its empty columns, and the numbers of the others."""
+    occurs = np.bincount(table.indices, minlength=table.shape[1]) > 0
+    present = np.flatnonzero(occurs)
+    if len(present) == table.shape[1]:
+        return table, present
+    places = (np.cumsum(occurs) - 1).astype(table.indices.dtype)
+    parts = table.data, places[table.indices], table.indptr
+    return sparse.csr_array(parts, shape=(table.shape[0], len(present))), present
+
+
+def labelled(records: Any, source: Source) -> LabelledSequences:
+    """Records of a source, which knows the names of the token columns."""
+    columns = source.columns
+    names = [name for name in columns.get("columns", []) if name not in ("_", columns.get("label"))]
+    return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
+
+
+def encode_block(
+    settings: TaggerSettings,
+    model: SequenceModel | None,
+    block: LabelledSequences,
+    *,
+    declared: NDArray[Any] | None = None,
+    watch: Callable[[SequenceModel], None] | None = None,
+) -> tuple[SequenceModel, EncodedSequences]:
+    """Register the labels and features of a block with a model, and encode the block.
+
+    Parameters
+    ----------
+    settings : TaggerSettings
+    model : SequenceModel or None
+        None: start untrained.
+    block : LabelledSequences
+    declared : ndarray or None
+        Labels to know besides those of the block.
+    watch : function, optional
+        Called with the new model under the lock of the old one.
+
+    Returns
+    -------
+    SequenceModel, EncodedSequences
+    """
+    before = settings.untrained() if model is None else model
+    if model is None and not before.features.columns:
+        before.features = settings.features(block.columns)
+    classes = with_labels(before.classes, block.labels, declared)
+    with before.lock, before.features.forgetting():
+        sequences = before.features.learn(block.X)
+        model = before.fitting(classes)
+        if watch is not None:
+            watch(model)
+    y = model.places(block.y)
+    return model, EncodedSequences(sequences, y, classes, block.weight, block.numbers)

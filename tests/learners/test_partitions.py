@@ -1,0 +1,94 @@
+"""Partitions, as every engine has them learnt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from classifiers import X4, Y4, fingerprint
+from surelearn import SureClassifier, SureTextClassifier
+from surelearn.learners import partitions
+
+
+class Parts:
+    """An engine that holds its partitions in a list."""
+
+    def __init__(self, *parts):
+        self._parts = parts
+
+    def tally(self, job):
+        parts = enumerate(self._parts)
+        return partitions.together([job.tally(y, number=i) for i, (_, y) in parts])
+
+    def documents(self, job):
+        parts = enumerate(self._parts)
+        return partitions.counted([job.count(X, y, number=i) for i, (X, y) in parts])
+
+    def total(self, job):
+        parts = enumerate(self._parts)
+        return partitions.summed([job.state(X, y, number=i) for i, (X, y) in parts])
+
+
+@pytest.mark.parametrize("classes", [None, ["a", "b"]])
+def test_many_labels_are_refused(classes):
+    parts = Parts((X4, [["a"], [], ["b"], ["a", "b"]]))
+    with pytest.raises(ValueError, match="y must have one label for each row here, got rows of"):
+        partitions.fit(SureClassifier(), parts, classes=classes)
+
+
+TEXTS, LABELS = ["good film", "bad film", "good fun", "dull plot"], ["yes", "no", "yes", "no"]
+
+
+def test_partitions_weigh_words_by_the_texts_of_all():
+    clf = SureTextClassifier(idf=True, n_features=64, random_state=0, n_shards=2, passes=2)
+    model = partitions.fit(clf, Parts((TEXTS[:2], LABELS[:2]), (TEXTS[2:], LABELS[2:])))
+    want = clf.fit(TEXTS, LABELS)
+    assert fingerprint(model) == fingerprint(want)
+    assert model.vectorizer_.n_documents_ == 4
+    assert (model.vectorizer_.idf_ == want.vectorizer_.idf_).all()
+    assert (model.decision_function(TEXTS) == want.decision_function(TEXTS)).all()
+
+
+def test_texts_of_weight_0_are_not_counted_in_partitions():
+    clf = SureTextClassifier(idf=True, class_weight={"no": 0.0})
+    assert partitions.count_documents(clf, TEXTS, LABELS, [1.0, 1.0, 0.0, 1.0]).n == 1
+    assert partitions.count_documents(clf, TEXTS[1:2], ["no"]).n == 0
+    assert partitions.count_documents(SureTextClassifier(idf=False), TEXTS, LABELS) is None
+    assert partitions.count_documents(SureClassifier(), X4, Y4) is None
+
+
+def test_counts_of_all_shards_are_asked_for():
+    clf = SureTextClassifier(idf=True)
+    with pytest.raises(ValueError, match="documents must be given with idf=True, got None"):
+        partitions.shard_state(clf, TEXTS, LABELS, classes=["no", "yes"], number=0)
+    documents = partitions.count_documents(clf, TEXTS, LABELS)
+    state = partitions.shard_state(
+        clf, TEXTS, LABELS, classes=["no", "yes"], number=0, documents=documents
+    )
+    with pytest.raises(ValueError, match="Add up count_documents of all shards"):
+        partitions.fitted(clf, state)
+    assert partitions.fitted(clf, state, documents=documents).vectorizer_.n_documents_ == 4
+
+
+def test_partitions_have_all_classes_together():
+    parts = Parts((X4, Y4), (X4, ["ad", "no", "ad", "no"]))
+    for weights in ({"ad": 0.0, "yes": 2.0}, {"no": 3.0}):
+        clf = SureClassifier(class_weight=weights, random_state=0, n_shards=2)
+        want = clf.fit(np.vstack([X4, X4]), [*Y4, "ad", "no", "ad", "no"])
+        if 0.0 not in weights.values():  # rows of weight 0 are dropped before a fit is cut
+            assert fingerprint(partitions.fit(clf, parts)) == fingerprint(want)
+        assert partitions.fit(clf, parts).classes_.tolist() == want.classes_.tolist()
+    with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'"):
+        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts)
+    classes = ["ad", "no", "yes"]
+    with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'"):
+        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts, classes=classes)
+    with pytest.raises(
+        TypeError, match=r"partition 0: class_weight must have keys of the same type"
+    ):
+        partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)
+
+
+def test_no_states_are_refused():
+    with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
+        partitions.fitted(SureClassifier(), [])

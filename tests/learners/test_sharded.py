@@ -1,0 +1,45 @@
+"""What all estimators that learn by a rule share: passes in memory, and how shards are merged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ranked import candidates
+from surelearn import SureRanker, SureTagger
+from surelearn.learners.sharded import rounds_of, settings_of
+from tagged import corpus
+
+
+def trained(kind, **params):
+    """A model of either kind, trained on data of its kind."""
+    if kind is SureTagger:
+        return SureTagger(**params).fit(*corpus(12, 0))
+    X, y, group = candidates(12)
+    return SureRanker(**params).fit(X, y, group=group)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [(SureTagger, "12 of 12 sequences"), (SureRanker, "12 of 12 groups")]
+)
+def test_every_pass_is_reported_and_has_a_counter(kind, what, capsys):
+    model = trained(kind, passes=3, verbose=1, random_state=0)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in said] == ["pass 1/3", "pass 2/3", "pass 3/3"]
+    assert all(what in line for line in said)
+    assert model.n_iter_ == 3
+
+
+@pytest.mark.parametrize("kind", [SureTagger, SureRanker])
+def test_the_seed_decides_the_order_of_passes(kind):
+    first, again, other = (trained(kind, random_state=seed, passes=1).coef_ for seed in (0, 0, 3))
+    assert first.tobytes() == again.tobytes()
+    assert not np.array_equal(first, other)
+
+
+def test_rounds_are_those_of_the_parameters():
+    ranker = SureRanker(passes=7, merge_every=2, combine="kl", shuffle=False, random_state=1)
+    rounds = rounds_of(ranker)
+    assert (rounds.number, rounds.combine, rounds.shuffle) == (4, "kl", False)
+    assert rounds.seed == rounds_of(ranker).seed
+    assert settings_of(ranker).passes == 7
