@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+#: Whether this process is the command, which must start at once; see `surelearn._scikit_learn`.
+IS_COMMAND = False
+
 
 def lazily(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """The function ``__getattr__`` of a module.

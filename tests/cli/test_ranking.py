@@ -12,7 +12,7 @@ import pytest
 import surelearn
 from command import run
 from grouped import candidates, queries
-from surelearn.learners.sharded import settings_of
+from surelearn.learners.base import settings_of
 from surelearn.prediction import LARGEST
 
 

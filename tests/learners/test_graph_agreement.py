@@ -14,8 +14,7 @@ from reference.test_reference import PARAMS
 from surelearn import SureGraphClassifier, SureTagger, rules
 from surelearn.constraints import Sequential
 from surelearn.graph import Graph, tree
-from surelearn.learners.answers.graphs import graph_settings
-from surelearn.learners.base import put_model
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.tasks.graph_features import GraphFeatures
 
 TOLERANCE = 1e-9
@@ -79,7 +78,7 @@ def begin(classifier, corpus, n_labels):
     """Put a classifier at random means, with which no two labellings tie; the same by cells."""
     _, n_features = corpus[0].nodes.shape
     features = GraphFeatures(True, n_features, corpus[0].pairs.shape[1])
-    model = graph_settings(classifier).untrained().fitting(np.arange(n_labels), features)
+    model = settings_of(classifier).untrained().fitting(np.arange(n_labels), features)
     rows = np.arange(model.layout.n_features)
     means = np.random.default_rng(0).normal(size=(len(rows), n_labels))
     if not classifier.directed:

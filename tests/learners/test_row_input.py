@@ -9,7 +9,7 @@ from hypothesis import given
 import strategies
 from classifiers import X4, Y4, classifier, fingerprint
 from surelearn import SureClassifier
-from surelearn.learners.row_input import whole_batch
+from surelearn.learners.answers.linear import whole_batch
 
 
 def test_a_batch_keeps_the_numbers_of_its_rows():

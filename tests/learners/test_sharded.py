@@ -7,7 +7,8 @@ import pytest
 
 from ranked import candidates
 from surelearn import SureRanker, SureTagger
-from surelearn.learners.sharded import rounds_of, settings_of
+from surelearn.learners.base import settings_of
+from surelearn.learners.online import rounds_of
 from tagged import corpus
 
 

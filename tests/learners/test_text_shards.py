@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surelearn import SureTextClassifier
-from surelearn.learners.row_estimator import ShardRows, shard_of
+from surelearn.learners.row_learner import ShardRows, shard_of
 from surelearn.learners.text_shards import counted_texts, weighed_by
 from surelearn.text import HashingVectorizer
 

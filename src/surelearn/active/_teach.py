@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from surelearn import _check
 from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import is_fitted
-from surelearn.learners.online import OnlineEstimator
+from surelearn.learners.online import Online
 from surelearn.learners.text_classifier import taken
 
 #: A replay is due when the answers have grown by one in so many since the last one, so that the
@@ -168,7 +168,7 @@ class ReplayTrainer:
         """Learn the answers from number `begin` on."""
         if isinstance(self.model, Probabilistic):
             # A batch model learns other weights from rows together than one by one.
-            step = max(1, len(self)) if isinstance(self.model, OnlineEstimator) else 1
+            step = max(1, len(self)) if isinstance(self.model, Online) else 1
             for first in range(begin, len(self), step):
                 classes = None if is_fitted(self.model) else self._classes
                 self._teach(self.model, self._answers[first : first + step], classes)
@@ -209,14 +209,14 @@ class ReplayTrainer:
 
 def replays(model: Any, passes: int | None) -> bool:
     """Whether answers are learnt again and again; a batch model always learns all of them."""
-    if isinstance(model, OnlineEstimator):
+    if isinstance(model, Online):
         return isinstance(model, Probabilistic) and _passes(model, passes) != 1
     return isinstance(model, Probabilistic)
 
 
 def _passes(model: Any, passes: int | None) -> Any:
     """The passes of a replay, or a word that `fit` understands; a batch model makes one."""
-    if not isinstance(model, OnlineEstimator):
+    if not isinstance(model, Online):
         return 1
     return model.get_params(deep=False)["passes"] if passes is None else passes
 

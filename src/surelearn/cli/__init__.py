@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from surelearn import _lazy
 from surelearn.cli._streams import stand_in
 
 __all__ = ["main"]
@@ -16,6 +17,7 @@ _EXTRA = ("typer", "rich")
 def main() -> None:
     """Run the command. If the extra `cli` is missing, print how to install it and exit with 1."""
     stand_in()
+    _lazy.IS_COMMAND = True
     try:
         from surelearn.cli._app import app
     except ModuleNotFoundError as error:

@@ -308,7 +308,7 @@ def _tuned(
     from sklearn.base import clone
 
     from surelearn import read, tune
-    from surelearn.learners.row_input import classifier_settings
+    from surelearn.learners.base import settings_of
 
     source = read.batches(files, **reading)
     if not source.can_restart:
@@ -317,7 +317,7 @@ def _tuned(
     if records.labels is not None and records.labels.starts is not None:
         raise ValueError("--tune needs rows with one label each, got lists of labels.")
     if passes is None:
-        passes = classifier_settings(model).passes
+        passes = settings_of(model).passes
     asked = clone(model).set_params(passes=passes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the training after it says the same

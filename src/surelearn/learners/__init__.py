@@ -1,41 +1,50 @@
 """The estimators: they combine the parts and check that these fit together."""
 
-# ruff: noqa: F405  (a list of the names once more would be a copy of that in `surelearn`)
-
 from typing import TYPE_CHECKING
 
 from surelearn._lazy import lazily
 
 if TYPE_CHECKING:
     from surelearn.learners.answers.tagger import Tagger
+    from surelearn.learners.classifier import SureClassifier
+    from surelearn.learners.crf_tagger import CRFTagger
     from surelearn.learners.explain.explanation import Explanation
     from surelearn.learners.explain.highlight import TextExplanation
+    from surelearn.learners.file import load
+    from surelearn.learners.graph_classifier import SureGraphClassifier
+    from surelearn.learners.graph_crf import GraphCRF
+    from surelearn.learners.graph_svm import GraphSVM
+    from surelearn.learners.kernel_classifier import SureKernelClassifier
     from surelearn.learners.merge_models import merge
-    from surelearn.learners.scikit_learn import *  # noqa: F403
+    from surelearn.learners.multiclass_svm import MulticlassSVM
+    from surelearn.learners.ranker import SureRanker
+    from surelearn.learners.softmax import SoftmaxClassifier
+    from surelearn.learners.svm_tagger import SVMTagger
+    from surelearn.learners.tagger import SureTagger
+    from surelearn.learners.text_classifier import SureTextClassifier
     from surelearn.training.position import StreamPosition
     from surelearn.training.stream import StreamProgress
 
-#: The module of each name. Those of `scikit_learn` are classes of scikit-learn, which takes a
-#: second to import.
+#: The module of each name: a command must not wait for the code of all.
 _HOMES = {
-    "CRFTagger": "surelearn.learners.scikit_learn",
+    "CRFTagger": "surelearn.learners.crf_tagger",
     "Explanation": "surelearn.learners.explain.explanation",
-    "GraphCRF": "surelearn.learners.scikit_learn",
-    "GraphSVM": "surelearn.learners.scikit_learn",
-    "MulticlassSVM": "surelearn.learners.scikit_learn",
-    "SVMTagger": "surelearn.learners.scikit_learn",
-    "SoftmaxClassifier": "surelearn.learners.scikit_learn",
+    "GraphCRF": "surelearn.learners.graph_crf",
+    "GraphSVM": "surelearn.learners.graph_svm",
+    "MulticlassSVM": "surelearn.learners.multiclass_svm",
+    "SVMTagger": "surelearn.learners.svm_tagger",
+    "SoftmaxClassifier": "surelearn.learners.softmax",
     "StreamPosition": "surelearn.training.position",
     "StreamProgress": "surelearn.training.stream",
-    "SureClassifier": "surelearn.learners.scikit_learn",
-    "SureGraphClassifier": "surelearn.learners.scikit_learn",
-    "SureKernelClassifier": "surelearn.learners.scikit_learn",
-    "SureRanker": "surelearn.learners.scikit_learn",
-    "SureTagger": "surelearn.learners.scikit_learn",
-    "SureTextClassifier": "surelearn.learners.scikit_learn",
+    "SureClassifier": "surelearn.learners.classifier",
+    "SureGraphClassifier": "surelearn.learners.graph_classifier",
+    "SureKernelClassifier": "surelearn.learners.kernel_classifier",
+    "SureRanker": "surelearn.learners.ranker",
+    "SureTagger": "surelearn.learners.tagger",
+    "SureTextClassifier": "surelearn.learners.text_classifier",
     "Tagger": "surelearn.learners.answers.tagger",
     "TextExplanation": "surelearn.learners.explain.highlight",
-    "load": "surelearn.learners.scikit_learn",
+    "load": "surelearn.learners.file",
     "merge": "surelearn.learners.merge_models",
 }
 

@@ -1,10 +1,8 @@
-"""The base class of all estimators: fitted state, shells and saving; knows no algorithm.
-
-It needs no scikit-learn, whose import takes a second: `estimators.scikit_learn` adds its classes.
-"""
+"""The base class of all estimators: parameters, fitted state and saving; knows no algorithm."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
@@ -12,6 +10,7 @@ from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
 
 from numpy.typing import NDArray
 
+from surelearn._scikit_learn import BaseEstimator
 from surelearn.parameters import Parametrized
 from surelearn.weights import Layout
 
@@ -79,10 +78,23 @@ def is_fitted(estimator: Estimator[Any]) -> bool:
     return not estimator._fresh
 
 
-class Estimator(Parametrized, Generic[M]):
+class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     """An estimator whose `_model` holds what was learnt."""
 
     _model: M
+
+    # Those of scikit-learn read the signature of the constructor at each call.
+    get_params = Parametrized.get_params
+    set_params = Parametrized.set_params
+
+    @abstractmethod
+    def _settings_for(self, **instead: Any) -> Any:
+        """The checked parameters, some of them replaced."""
+
+    def _forget(self) -> None:
+        """Drop what belongs to another model."""
+        for name in ("temperature_", "stream_"):
+            self.__dict__.pop(name, None)
 
     @property
     def _fresh(self) -> bool:
@@ -113,12 +125,6 @@ class Estimator(Parametrized, Generic[M]):
     @property
     def classes_(self: Estimator[C]) -> NDArray[Any]:
         return self._attribute("classes_").classes
-
-    def __repr__(self) -> str:
-        from surelearn.learners.scikit_learn import public
-
-        same = public(self)
-        return object.__repr__(self) if same is self else repr(same)
 
     def _check_variances(self) -> None:
         """Raise AttributeError if the model keeps no variances."""
@@ -159,3 +165,8 @@ class Estimator(Parametrized, Generic[M]):
 def put_model(estimator: Estimator[M], model: M) -> None:
     """Give an estimator a model that was loaded or made elsewhere."""
     estimator._model = model
+
+
+def settings_of(estimator: Estimator[Any]) -> Any:
+    """The checked parameters of an estimator."""
+    return estimator._settings_for()

@@ -11,16 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.base import put_model
+from surelearn.learners.answers.linear import Linear, put_rows_model, whole_batch, words_of
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator, SolverSettings
-from surelearn.learners.row_input import (
-    RowInput,
-    classifier_settings,
-    known_classes,
-    put_rows_model,
-    whole_batch,
-    words_of,
-)
+from surelearn.learners.row_input import known_classes
 from surelearn.learners.tasks.row_settings import ClassifierSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
 from surelearn.solvers import Prior, Solution, laplace
@@ -125,7 +119,7 @@ def gaussian(like: Diagonal, mean: Array, variance: Array | None = None) -> Diag
     )
 
 
-class BatchClassifier(RowInput, BatchEstimator[RowModel]):
+class BatchClassifier(Linear, BatchEstimator[RowModel]):
     """A classifier that minimises a loss over all its rows at once."""
 
     fit_intercept: bool
@@ -276,7 +270,7 @@ class BatchClassifier(RowInput, BatchEstimator[RowModel]):
         weights["constraints"] = "single"
         given = {**{name: getattr(self, name) for name in own}, **weights, **params}
         clf = SureClassifier(NOISE if rule is None else rule, **given)
-        classifier_settings(clf).check_fits(model)
+        settings_of(clf).check_fits(model)
         put_rows_model(clf, model.copy(), words_of(self))
         if hasattr(self, "feature_names_in_"):
             clf.feature_names_in_ = self.feature_names_in_

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.answers.tagger import Tagger, tagger_settings
-from surelearn.learners.base import put_model
+from surelearn.learners.answers.tagger import Tagger
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator, SolverSettings, gaussian_weights
 from surelearn.learners.labels import as_labels
 from surelearn.learners.snapshot import recast
 from surelearn.learners.sources import opened_sentences, put_columns
 from surelearn.learners.tagger import SureTagger
 from surelearn.learners.tasks.sequence_cells import Cells
-from surelearn.learners.tasks.sequence_encoding import encode_block, labelled
 from surelearn.learners.tasks.sequence_settings import FEATURES, TaggerSettings
+from surelearn.learners.tasks.sequence_training import encode_block, labelled
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.solvers import Prior, Progress, Solution, laplace
 from surelearn.training.position import StreamPosition
@@ -282,7 +282,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
             NOISE if rule is None else rule,
             **{**own, "initial_variance": model.initial_variance, "average": False, **params},
         )
-        put_model(tagger, _moved(self._snapshot(), tagger_settings(tagger)))
+        put_model(tagger, _moved(self._snapshot(), settings_of(tagger)))
         put_columns(tagger, [self])
         return tagger
 

@@ -27,9 +27,7 @@ def validated(estimator: Any, X: Any, *, reset: bool, **how: Any) -> Any:
         return X
     from sklearn.utils.validation import validate_data
 
-    from surelearn.learners.scikit_learn import public
-
-    return validate_data(public(estimator), X, reset=reset, **how)
+    return validate_data(estimator, X, reset=reset, **how)
 
 
 def checked(X: Any, **how: Any) -> Any:

@@ -10,13 +10,13 @@ import numpy as np
 from surelearn import _check, rules
 from surelearn.constraints import Single
 from surelearn.learners import reductions
-from surelearn.learners.row_estimator import RowEstimator
 from surelearn.learners.row_input import known_classes
+from surelearn.learners.row_learner import RowLearner
 from surelearn.learners.tasks.rows import union_of_labels
 from surelearn.learners.units import warn_of_units
 
 
-class SureClassifier(RowEstimator):
+class SureClassifier(RowLearner):
     r"""Linear classifier that keeps a Gaussian over its weights and learns from a stream.
 
     .. math:: \mu \leftarrow \mu + \alpha \Sigma g, \qquad
@@ -265,7 +265,7 @@ class SureClassifier(RowEstimator):
         float
         """
         if not self._fitted().many_labels:
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+            return float(super().score(X, y, sample_weight))
         right = self._right(X, y)
         weight = _check.sample_weight(sample_weight, len(right))
         return float(np.average(right, weights=weight))

@@ -19,8 +19,15 @@ from surelearn._check import FormatError
 from surelearn.decode import LABELS, Code
 from surelearn.learners import reductions
 from surelearn.learners.answers.classifier import put_temperature, temperature_out
-from surelearn.learners.answers.linear import check_settings
-from surelearn.learners.answers.many_labels import ManyLabels, label_settings, put_label_settings
+from surelearn.learners.answers.linear import (
+    Linear,
+    check_settings,
+    documents_of,
+    put_rows_model,
+    words_of,
+)
+from surelearn.learners.answers.many_labels import label_settings, put_label_settings
+from surelearn.learners.base import settings_of
 from surelearn.learners.batch import BatchEstimator, put_solution, solution_out
 from surelearn.learners.feature_names import SIZE
 from surelearn.learners.file_parts import (
@@ -42,13 +49,6 @@ from surelearn.learners.file_parts import (
     weights_out,
     whole,
     within,
-)
-from surelearn.learners.row_input import (
-    RowInput,
-    classifier_settings,
-    documents_of,
-    put_rows_model,
-    words_of,
 )
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.learners.text_classifier import SureTextClassifier, vectorizer_params
@@ -91,7 +91,7 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return settings | more, tensors
 
 
-def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _classifier_out(estimator: Linear) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The settings and tensors of a classifier that a tagger does not have."""
     model = estimator.model_
     settings: dict[str, Any] = {
@@ -99,7 +99,7 @@ def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDAr
         "counts": model.counts.tolist(),
     }
     tensors: dict[str, NDArray[Any]] = {}
-    if isinstance(estimator, ManyLabels) and model.many_labels:
+    if model.many_labels:
         settings["labels"] = label_settings(estimator)
     if model.code is not None:
         settings["code"] = code_out(model.code)
@@ -112,10 +112,10 @@ def _classifier_out(estimator: RowInput) -> tuple[dict[str, Any], dict[str, NDAr
     return settings, tensors | names_out(estimator) | _words_out(estimator)
 
 
-def _classifier_params(estimator: RowInput) -> dict[str, Any]:
+def _classifier_params(estimator: Linear) -> dict[str, Any]:
     """Constructor parameters that a reader will accept, as they were when the model was trained."""
     params: dict[str, Any] = estimator.get_params(deep=False)
-    classifier_settings(estimator).check_fits(estimator.model_)
+    settings_of(estimator).check_fits(estimator.model_)
     check_settings(estimator)
     if not isinstance(params.get("multiclass", ""), str | Code):  # it can be changed in place
         params["multiclass"] = getattr(estimator.model_.multiclass, "matrix", None)
@@ -123,12 +123,41 @@ def _classifier_params(estimator: RowInput) -> dict[str, Any]:
 
 
 def load(path: files.File, *, max_bytes: int = 2**32) -> Any:
-    """The estimator of a file, without scikit-learn's methods; see `surelearn.load`."""
+    """Load a model written by `save`. Loading runs no code from the file.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+        An open file, such as ``open(name, "rb")`` or `io.BytesIO`, is read from its current
+        position to the end of the model, and stays open.
+    max_bytes : int, default 2**32
+        Limit of the memory for the model and the contents of the file; more raises FormatError.
+
+    Returns
+    -------
+    estimator
+        The same estimator, bit for bit.
+
+    Raises
+    ------
+    FormatError
+        If the file is damaged, of another format or of a newer version, or if its rule is a
+        function that is not registered here.
+
+    Examples
+    --------
+    >>> import io
+    >>> from surelearn import SureClassifier, load
+    >>> file = io.BytesIO()
+    >>> SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]).save(file)
+    >>> load(io.BytesIO(file.getvalue())).predict([[3.0, 1.0]])
+    array(['yes'], dtype='<U3')
+    """
     return files.load(path, max_bytes=max_bytes)
 
 
 def class_named(name: str) -> Any:
-    """The class of an estimator in a file, without scikit-learn's methods."""
+    """The class of an estimator in a file."""
     return getattr(import_module(f"surelearn.learners.{_ESTIMATORS[name][0]}"), name)
 
 
@@ -150,15 +179,15 @@ def _unpacked(name: str, fields: files.Fields, tensors: files.Tensors, budget: i
 
 
 def _take_classifier(
-    estimator: RowInput, fields: files.Fields, tensors: files.Tensors, budget: int
+    estimator: Linear, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new classifier."""
-    settings = classifier_settings(estimator)
-    many = isinstance(estimator, ManyLabels) and fields.has("labels")
+    settings = settings_of(estimator)
+    many = settings.takes_many_labels and fields.has("labels")
     how = LABELS if many else settings.multiclass
     model = _model(fields, tensors, budget, multiclass=how)
     settings.check_fits(model)
-    if isinstance(estimator, ManyLabels) and many:
+    if many:
         form, thresholds = label_settings_in(fields.inner("labels"), len(model.classes))
         put_label_settings(estimator, form, thresholds, model.classes)
     names = names_in(tensors, model.layout.n_features)
@@ -279,7 +308,7 @@ _NAMES = frozenset([*_ESTIMATORS, "SureKernelClassifier"])
 _WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 
-def _words_out(estimator: RowInput) -> dict[str, NDArray[Any]]:
+def _words_out(estimator: Linear) -> dict[str, NDArray[Any]]:
     """The words of the features: their numbers, the words, and which of them share a feature."""
     words = words_of(estimator)
     if words is None:
@@ -289,7 +318,7 @@ def _words_out(estimator: RowInput) -> dict[str, NDArray[Any]]:
     return dict(zip(_WORDS, (places, ends, letters, shared), strict=True))
 
 
-def _words_in(estimator: RowInput, model: RowModel, tensors: files.Tensors) -> Words | None:
+def _words_in(estimator: Linear, model: RowModel, tensors: files.Tensors) -> Words | None:
     """The words of a text classifier, or the names in dicts if rows were dicts."""
     if isinstance(estimator, SureTextClassifier):
         size = vectorizer_params(estimator)["n_features"]
@@ -303,7 +332,7 @@ def _words_in(estimator: RowInput, model: RowModel, tensors: files.Tensors) -> W
 
 
 def _documents_in(
-    estimator: RowInput, fields: files.Fields, tensors: files.Tensors
+    estimator: Linear, fields: files.Fields, tensors: files.Tensors
 ) -> Documents | None:
     """The documents that a text classifier has counted, if it weighs words by them."""
     if not isinstance(estimator, SureTextClassifier) or not estimator.idf:

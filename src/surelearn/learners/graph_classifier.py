@@ -8,14 +8,13 @@ from typing import Any, Self
 from surelearn import rules
 from surelearn.learners.answers.graphs import GraphAnswers
 from surelearn.learners.labels import as_labels
-from surelearn.learners.sharded import Sharded
+from surelearn.learners.online import Online
 from surelearn.learners.tasks.graph_settings import GraphSettings
-from surelearn.learners.tasks.graph_training import GraphLearner
+from surelearn.learners.tasks.graph_training import GraphTrainable
 from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs
-from surelearn.training.shards import Shard, spans, train_shards
 
 
-class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
+class SureGraphClassifier(GraphAnswers, Online[GraphModel]):
     r"""Classifier of the nodes of graphs that keeps a Gaussian over its weights.
 
     .. math:: \hat y = \arg\max_z \mu \cdot \Psi(x, z), \qquad
@@ -180,29 +179,12 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
         self
             On an error the model is as it was before the call.
         """
-        settings = self._settings_for()
         block = LabelledGraphs.of(X, y, sample_weight)
         block.check_fit()
-        learner = GraphLearner(settings)
-        if settings.n_shards == 1:
-            self._train_in_passes(learner, block, n=block.size, what="graphs")
-        else:
-            self._train_shards(learner, block)
-        assert learner.model is not None
-        self._warn_if_unmoved(learner.model)
-        self.__dict__.pop("temperature_", None)
-        self._model = learner.model
+        trainable = GraphTrainable(self._settings_for(), same_space=True)
+        self._train(trainable, block, what="graphs")
+        self._take_trained(trainable.model)
         return self
-
-    def _train_shards(self, learner: GraphLearner, block: LabelledGraphs) -> None:
-        """All rounds over all shards, which know all labels and features from the first."""
-        settings, encoded = learner.settings, learner.register(block)
-        assert learner.model is not None
-        shards = [
-            Shard(number, learner.fork(), encoded.part(*span))
-            for number, span in enumerate(spans(block.size, settings.n_shards))
-        ]
-        train_shards(learner, shards, learner.model, self._rounds(settings))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over these graphs, in their order.
@@ -223,19 +205,13 @@ class SureGraphClassifier(GraphAnswers, Sharded[GraphModel]):
             Where the input is refused, the model is as it was. Where one graph's update would leave
             no usable model, those before it are kept and the error names it.
         """
-        settings = self._settings_for()
-        model = None if self._fresh else self._model
-        if model is not None:
-            settings.check_fits(model)
+        settings, model = self._to_go_on_with()
         block = LabelledGraphs.of(X, y, sample_weight)
         declared = None if classes is None else as_labels(classes, "classes")
         if block.size or declared is not None:
             with self._keeping():
-                GraphLearner(settings, model, declared=declared, watch=self._publish).learn(block)
+                GraphTrainable(settings, model, declared=declared, watch=self._publish).learn(block)
         return self
-
-    def _publish(self, model: GraphModel) -> None:
-        self._model = model
 
     def _settings_for(self, **instead: Any) -> GraphSettings:
         return GraphSettings.of({**self.get_params(deep=False), **instead})

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
-from surelearn.learners.answers.graphs import GraphAnswers, graph_settings
-from surelearn.learners.base import put_model
+from surelearn.learners.answers.graphs import GraphAnswers
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.file_parts import (
     diagonal_in,
     labels_in,
@@ -25,7 +25,7 @@ from surelearn.weights import Layout
 
 def graph_params(estimator: GraphAnswers) -> dict[str, Any]:
     """Constructor parameters that a reader will accept; they must fit the model."""
-    graph_settings(estimator).check_fits(estimator.model_)
+    settings_of(estimator).check_fits(estimator.model_)
     params: dict[str, Any] = estimator.get_params(deep=False)
     return params
 
@@ -62,7 +62,7 @@ def take_graphs(
         updates=fields.integer("updates"),
     )
     _check_layout(layout, model, fields.where)
-    graph_settings(estimator).check_fits(model)
+    settings_of(estimator).check_fits(model)
     if len(model.classes):
         model.weights = diagonal_in(
             fields.inner("weights"), tensors, layout, n_columns=len(model.classes), budget=budget

@@ -12,11 +12,11 @@ from scipy import sparse
 from surelearn import _check, kernels, rules
 from surelearn.dual import Dual, KernelRows
 from surelearn.learners import reductions
-from surelearn.learners.answers.classifier import RuleScored
+from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import put_model
 from surelearn.learners.checks import checked, random_numbers, validated
 from surelearn.learners.labels import RowLabels, as_labels
-from surelearn.learners.online import OnlineEstimator
+from surelearn.learners.online import Online
 from surelearn.learners.row_input import (
     balanced_batch,
     check_class_weight,
@@ -31,7 +31,7 @@ from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports
 
 
-class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]):
+class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
     r"""Kernel classifier that keeps a Gaussian over its weights and learns from a stream.
 
     It is the dual form of `SureClassifier` with full covariance. Mean and covariance are sums over
@@ -183,7 +183,7 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
         self
             On an error the model is as it was before the call.
         """
-        settings, shell = self._settings(), self._shell()
+        settings, shell = self._settings_for(), self._shell()
         shell.__dict__.pop("temperature_", None)
         check_class_weight(self.class_weight, y)
         batch = shell._batch(settings, X, y, sample_weight, reset=True)
@@ -220,7 +220,7 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
         self
             On an error the model is as it was before the call.
         """
-        is_new, settings, shell = self._fresh, self._settings(), self._shell()
+        is_new, settings, shell = self._fresh, self._settings_for(), self._shell()
         _check.not_precomputed(settings.kernel)
         batch = shell._batch(settings, X, y, sample_weight, reset=is_new)
         if not batch.size and classes is None:
@@ -239,8 +239,8 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
         self._adopt(shell)
         return self
 
-    def _settings(self) -> KernelSettings:
-        return KernelSettings.of(self.get_params(deep=False))
+    def _settings_for(self, **instead: Any) -> KernelSettings:
+        return KernelSettings.of({**self.get_params(deep=False), **instead})
 
     # -------------------------------------------------------------------- input
 
@@ -284,7 +284,7 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
         return KernelRows(_canonical(rows))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse, tags.input_tags.pairwise = not self._is_gram, self._is_gram
         return tags
 
@@ -312,11 +312,6 @@ class SureKernelClassifier(RuleScored[KernelModel], OnlineEstimator[KernelModel]
 
     def _weights(self, name: str) -> Dual:
         return _check.trained(self._attribute(name).weights, name)
-
-
-def kernel_settings(estimator: SureKernelClassifier) -> KernelSettings:
-    """The checked parameters of an estimator."""
-    return estimator._settings()
 
 
 def _canonical(X: Any) -> Any:

@@ -13,7 +13,7 @@ from surelearn import _check, files, kernels
 from surelearn._check import FormatError
 from surelearn.dual import Dual, ProblemState
 from surelearn.learners import reductions
-from surelearn.learners.base import put_model
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.file_parts import (
     class_code_in,
     code_out,
@@ -28,7 +28,7 @@ from surelearn.learners.file_parts import (
     temperature_in,
     within,
 )
-from surelearn.learners.kernel_classifier import SureKernelClassifier, kernel_settings
+from surelearn.learners.kernel_classifier import SureKernelClassifier
 from surelearn.learners.tasks.kernel import KernelModel
 from surelearn.learners.tasks.kernel_settings import KernelSettings
 from surelearn.rows import rows_of
@@ -42,7 +42,7 @@ _CSR = ("point_starts", "point_features", "point_values")
 def kernel_packed(estimator: SureKernelClassifier) -> tuple[dict[str, Any], Tensors]:
     """Settings and tensors of a kernel classifier."""
     model = estimator.model_
-    kernel_settings(estimator).check_fits(model)
+    settings_of(estimator).check_fits(model)
     kernel, params = model.form.kernel, estimator.get_params(deep=False)
     if isinstance(kernel, kernels.Custom):
         params["kernel"] = _check.kernel_to_save(kernel.registered_name, kernel.function)
@@ -72,7 +72,7 @@ def kernel_unpacked(fields: files.Fields, tensors: files.Tensors, budget: int) -
     rule_must_be_known(fields.where, params.get("rule"))
     _kernel_must_be_known(fields.where, params.get("kernel"))
     estimator = SureKernelClassifier(**params_in(params))
-    settings = kernel_settings(estimator)
+    settings = settings_of(estimator)
     model = _model(fields, tensors, budget, settings)
     settings.check_fits(model)
     put_model(estimator, model)

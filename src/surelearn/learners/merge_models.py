@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.learners.answers.classifier import copy_temperature
-from surelearn.learners.answers.graphs import GraphAnswers, graph_settings
+from surelearn.learners.answers.graphs import GraphAnswers
+from surelearn.learners.answers.linear import Linear, merged_into
 from surelearn.learners.answers.many_labels import copy_label_form, copy_thresholds
-from surelearn.learners.answers.tagger import Tagger, tagger_settings
-from surelearn.learners.base import Estimator, is_fitted, not_fitted, put_model
+from surelearn.learners.answers.tagger import Tagger
+from surelearn.learners.base import Estimator, is_fitted, not_fitted, put_model, settings_of
 from surelearn.learners.kernel_classifier import SureKernelClassifier
-from surelearn.learners.ranker import SureRanker, ranker_settings
-from surelearn.learners.row_input import RowInput, classifier_settings, merged_into
+from surelearn.learners.ranker import SureRanker
 from surelearn.learners.sources import put_columns
 from surelearn.learners.tasks.row_settings import ClassifierSettings
 from surelearn.learners.tasks.structure_merging import StructureMergeState
@@ -25,7 +25,7 @@ from surelearn.learners.text_classifier import SureTextClassifier, vectorizer_pa
 from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
 from surelearn.parameters import untrained
 
-E = TypeVar("E", bound=RowInput | Tagger | GraphAnswers | SureRanker)
+E = TypeVar("E", bound=Linear | Tagger | GraphAnswers | SureRanker)
 T = TypeVar("T", bound=Tagger | GraphAnswers)
 
 
@@ -149,10 +149,10 @@ def _chosen(
     )
 
 
-def state_of(model: RowInput, how: Way, *, like: RowInput) -> MergeState:
+def state_of(model: Linear, how: Way, *, like: Linear) -> MergeState:
     """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
     if not is_fitted(model):
-        settings: ClassifierSettings = classifier_settings(model)
+        settings: ClassifierSettings = settings_of(model)
         return settings.untrained(like.n_features_in_, is_sparse=False).merge_state(how)
     state: MergeState = MergeState.of(model, how)
     return state
@@ -170,7 +170,7 @@ def _listed(models: Any) -> list[Any]:
                 "models must have weights of common features to be merged, got "
                 "SureKernelClassifier, whose support points differ. Train one on the rows of all."
             )
-        if not isinstance(model, RowInput | Tagger | GraphAnswers | SureRanker):
+        if not isinstance(model, Linear | Tagger | GraphAnswers | SureRanker):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
@@ -202,10 +202,10 @@ def _few(labels: set[Any]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def _check_settings(one: RowInput, other: RowInput) -> None:
+def _check_settings(one: Linear, other: Linear) -> None:
     """Refuse models that were taught differently."""
-    wanted = classifier_settings(one).merge_key()
-    for name, value in classifier_settings(other).merge_key().items():
+    wanted = settings_of(one).merge_key()
+    for name, value in settings_of(other).merge_key().items():
         _check.agree(name, wanted[name], value)
     if isinstance(one, SureTextClassifier) and isinstance(other, SureTextClassifier):
         read = vectorizer_params(other)
@@ -224,11 +224,11 @@ def _check_rule(model: Any, how: Way) -> None:
         )
 
 
-def _labels_of(model: RowInput) -> str:
+def _labels_of(model: Linear) -> str:
     return "many for each row" if model.model_.many_labels else "one for each row"
 
 
-def _put_names(result: RowInput | SureRanker, fitted: list[Any]) -> None:
+def _put_names(result: Linear | SureRanker, fitted: list[Any]) -> None:
     named = [model.feature_names_in_ for model in fitted if hasattr(model, "feature_names_in_")]
     for names in named[1:]:
         _check.agree("feature_names_in_", named[0].tolist(), names.tolist())
@@ -236,7 +236,7 @@ def _put_names(result: RowInput | SureRanker, fitted: list[Any]) -> None:
         result.feature_names_in_ = named[0]
 
 
-def _put_temperature(result: RowInput, listed: list[Any], states: list[MergeState]) -> None:
+def _put_temperature(result: Linear, listed: list[Any], states: list[MergeState]) -> None:
     """Keep a temperature where the variances it was fitted to are kept."""
     trained = [
         model
@@ -252,7 +252,7 @@ def _put_temperature(result: RowInput, listed: list[Any], states: list[MergeStat
 
 def _merge_structures(models: list[T], how: Way) -> T:
     """One tagger, or classifier of graphs, of many."""
-    every = [_settings_of(model) for model in models]
+    every = [settings_of(model) for model in models]
     for model, settings in zip(models, every, strict=True):
         _check_merge_key(model, settings, every[0].merge_key())
     fitted = [model for model in models if is_fitted(model)]
@@ -273,10 +273,6 @@ def _merge_structures(models: list[T], how: Way) -> T:
     return result
 
 
-def _settings_of(model: Tagger | GraphAnswers) -> Any:
-    return tagger_settings(model) if isinstance(model, Tagger) else graph_settings(model)
-
-
 def _check_merge_key(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
     """Refuse a model that was taught differently, or changed after it was."""
     for name, value in settings.merge_key().items():
@@ -290,7 +286,7 @@ def _check_merge_key(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
 
 def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
     """One ranker of many."""
-    settings = [ranker_settings(ranker) for ranker in rankers]
+    settings = [settings_of(ranker) for ranker in rankers]
     for ranker, own in zip(rankers, settings, strict=True):
         _check_merge_key(ranker, own, settings[0].merge_key())
     fitted = [ranker for ranker in rankers if is_fitted(ranker)]

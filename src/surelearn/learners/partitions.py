@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
+from surelearn.learners.answers.linear import merged_into, put_rows_model, words_of
+from surelearn.learners.base import settings_of
 from surelearn.learners.checks import random_numbers
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.labels import as_labels, one_label_each
-from surelearn.learners.row_estimator import ShardRows, shard_of
-from surelearn.learners.row_input import merged_into, put_rows_model, words_of
-from surelearn.learners.sharded import rounds_of, settings_of
+from surelearn.learners.online import rounds_of
+from surelearn.learners.row_learner import ShardRows, shard_of
 from surelearn.learners.tasks.row_settings import (
     RowSettings,
     check_declared,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
-from surelearn.learners.base import put_model
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.file_parts import (
     diagonal_in,
     layout_in,
@@ -17,13 +17,13 @@ from surelearn.learners.file_parts import (
     names_out,
     weights_out,
 )
-from surelearn.learners.ranker import SureRanker, ranker_settings
+from surelearn.learners.ranker import SureRanker
 from surelearn.learners.tasks.ranking import RankModel
 
 
 def ranker_params(ranker: SureRanker) -> dict[str, Any]:
     """Constructor parameters that a reader will accept; they must fit the model."""
-    ranker_settings(ranker).check_fits(ranker.model_)
+    settings_of(ranker).check_fits(ranker.model_)
     params: dict[str, Any] = ranker.get_params(deep=False)
     return params
 
@@ -38,7 +38,7 @@ def take_ranker(
     ranker: SureRanker, fields: files.Fields, tensors: files.Tensors, budget: int
 ) -> None:
     """Put the model of a file in a new ranker."""
-    settings, layout = ranker_settings(ranker), layout_in(fields.inner("layout"))
+    settings, layout = settings_of(ranker), layout_in(fields.inner("layout"))
     if layout.intercept or layout.covariance != "diagonal":
         raise FormatError(f"{fields.where}: layout must be diagonal, without intercept.")
     model = RankModel(

@@ -12,15 +12,14 @@ from surelearn import _check, rules
 from surelearn.constraints import Sequential
 from surelearn.learners.answers.ranker import GroupLabels, RankerAnswers, labelled_groups
 from surelearn.learners.base import put_model
+from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
 from surelearn.learners.sources import opened_groups
-from surelearn.learners.streamed import Streamed
 from surelearn.learners.tasks.rank_settings import RankSettings
 from surelearn.learners.tasks.rank_training import RankTrainable
-from surelearn.learners.tasks.ranking import GroupBlock, RankModel
+from surelearn.learners.tasks.ranking import RankModel
 from surelearn.merging import MergeState, Way
 from surelearn.read import Source
-from surelearn.training.shards import Shard, spans, train_shards
 
 #: The default rule and scheme.
 _AROW = rules.AROW(r=100.0)
@@ -197,32 +196,19 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         _check.some_right(block.size, len(block.to_learn(None)))
         start = settings.untrained(shell.n_features_in_, is_sparse=block.is_sparse)
         trainable = RankTrainable(settings, shell._own_reader(), start)
-        if settings.n_shards == 1:
-            self._train_in_passes(trainable, block, n=len(block.to_learn(None)), what="groups")
-        else:
-            self._train_shards(trainable, block)
+        n = len(block.to_learn(None))
+        self._train(trainable, block, n=n, what="groups")
         if settings.verbose and block.n_skipped:
             print(
                 f"skipped {block.n_skipped:,} of {block.size:,} groups without a right and a "
                 "wrong candidate",
                 flush=True,
             )
-        assert trainable.model is not None
         self._warn_if_unmoved(trainable.model)
         shell._forget()
         put_model(shell, trainable.model)
         self._adopt(shell)
         return self
-
-    def _train_shards(self, trainable: RankTrainable, block: GroupBlock) -> None:
-        """All rounds over all shards, which read the same rows."""
-        settings, start = trainable.settings, trainable.model
-        assert start is not None
-        shards = [
-            Shard(number, trainable.fork(), block.part(*span))
-            for number, span in enumerate(spans(block.size, settings.n_shards))
-        ]
-        train_shards(trainable, shards, start, self._rounds(settings))
 
     def partial_fit(
         self,
@@ -247,10 +233,7 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             Where the input is refused, the model is as it was. Where one group's update would leave
             no usable model, those before it are kept and the error names it.
         """
-        settings, shell = self._settings_for(), self._shell()
-        model = None if self._fresh else self._model
-        if model is not None:
-            settings.check_fits(model)
+        (settings, model), shell = self._to_go_on_with(), self._shell()
         labels = GroupLabels(y, cost, group, qid, sample_weight)
         block = labelled_groups(shell, X, labels, reset=model is None)
         if block.has_weight.any():
@@ -258,14 +241,6 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
                 self._adopt(shell)
                 RankTrainable(settings, self._own_reader(), model, watch=self._publish).learn(block)
         return self
-
-    def _publish(self, model: RankModel) -> None:
-        self._model = model
-
-    def _forget(self) -> None:
-        """Drop what belongs to another model."""
-        for name in ("temperature_", "stream_"):
-            self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------- merging
 
@@ -300,24 +275,17 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         self, settings: RankSettings, declared: NDArray[Any] | None, *, goes_on: bool
     ) -> RankTrainable:
         _check.no_classes(declared)
-        is_new = not goes_on
+        publish = self._publisher(is_new=not goes_on)
 
         def watch(model: RankModel) -> None:
-            nonlocal is_new
-            if is_new:
-                self._forget()
+            publish(model)
+            if not goes_on:
                 self.__dict__.pop("feature_names_in_", None)
-                is_new = False
             assert reader.n_features is not None
-            self.n_features_in_, self._model = reader.n_features, model
+            self.n_features_in_ = reader.n_features
 
         reader, model = NumberReader(), None
         if goes_on:
             reader, model = self._own_reader(), self._model
             settings.check_fits(model)
         return RankTrainable(settings, reader, model, watch=watch)
-
-
-def ranker_settings(ranker: SureRanker) -> RankSettings:
-    """The checked parameters of a ranker."""
-    return ranker._settings_for()

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from surelearn import rules
 from surelearn.learners.answers.tagger import Tagger
 from surelearn.learners.labels import as_labels
+from surelearn.learners.online import Streamed
 from surelearn.learners.sources import opened_sentences
-from surelearn.learners.streamed import Streamed
 from surelearn.learners.tasks.sequence_settings import SequenceSettings
-from surelearn.learners.tasks.sequence_shards import SequenceShard
 from surelearn.learners.tasks.sequence_training import SequenceTrainable
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel
 from surelearn.read import Source
-from surelearn.training.shards import Shard, spans, train_shards
 
 
 class SureTagger(Tagger, Streamed[SequenceModel]):
@@ -171,32 +169,12 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         self
             On an error the model is as it was before the call.
         """
-        settings = self._settings_for()
         block = LabelledSequences.of(X, y, sample_weight)
         block.check_fit()
-        trainable = SequenceTrainable(settings)
-        if settings.n_shards == 1:
-            self._train_in_passes(trainable, block, n=block.size, what="sequences")
-        else:
-            self._train_shards(trainable, block)
-        assert trainable.model is not None
-        self._warn_if_unmoved(trainable.model)
-        self._model = trainable.model
-        self._forget()
+        trainable = SequenceTrainable(self._settings_for(), same_space=True)
+        self._train(trainable, block, what="sequences")
+        self._take_trained(trainable.model)
         return self
-
-    def _train_shards(self, trainable: SequenceTrainable, block: LabelledSequences) -> None:
-        """All rounds over all shards, which know all labels and features from the first."""
-        settings, encoded = trainable.settings, trainable.register(block)
-        start = trainable.model
-        assert start is not None
-        whole = SequenceShard(settings, start)
-        shards = [
-            Shard(number, whole.fork(), encoded.part(*span))
-            for number, span in enumerate(spans(block.size, settings.n_shards))
-        ]
-        train_shards(whole, shards, start, self._rounds(settings))
-        trainable.model = whole.model
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: one pass over these sequences, in their order.
@@ -217,10 +195,7 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
             Where the input is refused, the model is as it was. Where one sequence's update would
             leave no usable model, those before it are kept and the error names it.
         """
-        settings = self._settings_for()
-        model = None if self._fresh else self._model
-        if model is not None:
-            settings.check_fits(model)
+        settings, model = self._to_go_on_with()
         block = LabelledSequences.of(X, y, sample_weight)
         declared = None if classes is None else as_labels(classes, "classes")
         if block.size or declared is not None:
@@ -229,9 +204,6 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
                     block
                 )
         return self
-
-    def _publish(self, model: SequenceModel) -> None:
-        self._model = model
 
     # ------------------------------------------------------------------- streams
 
@@ -248,17 +220,9 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
     def _trainable(
         self, settings: SequenceSettings, declared: NDArray[Any] | None, *, goes_on: bool
     ) -> SequenceTrainable:
-        is_new = not goes_on
-
-        def watch(model: SequenceModel) -> None:
-            nonlocal is_new
-            if is_new:
-                self._forget()
-                is_new = False
-            self._model = model
-
         model = None
         if goes_on:
             model = self._model
             settings.check_fits(model)
+        watch = self._publisher(is_new=not goes_on)
         return SequenceTrainable(settings, model, declared=declared, watch=watch)

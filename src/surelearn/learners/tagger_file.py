@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
-from surelearn.learners.answers.tagger import Tagger, tagger_settings
-from surelearn.learners.base import put_model
+from surelearn.learners.answers.tagger import Tagger
+from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.file_parts import (
     diagonal_in,
     labels_in,
@@ -31,7 +31,7 @@ _TENSORS = ("names", "name_offsets", "pair_names", "pair_name_offsets")
 
 def tagger_params(tagger: Tagger) -> dict[str, Any]:
     """Constructor parameters that a reader will accept; they must fit the model."""
-    tagger_settings(tagger).check_fits(tagger.model_)
+    settings_of(tagger).check_fits(tagger.model_)
     params: dict[str, Any] = tagger.get_params(deep=False)
     return params
 
@@ -55,7 +55,7 @@ def tagger_out(tagger: Tagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 def take_tagger(tagger: Tagger, fields: files.Fields, tensors: files.Tensors, budget: int) -> None:
     """Put the model of a file in a new tagger."""
-    settings = tagger_settings(tagger)
+    settings = settings_of(tagger)
     features = _features(tagger, fields.object("features"), tensors)
     layout = layout_in(fields.inner("layout"))
     model = SequenceModel(

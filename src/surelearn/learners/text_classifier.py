@@ -16,13 +16,13 @@ from surelearn.learners.explain.explanation import Explanation, Top, touched
 from surelearn.learners.explain.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.learners.labels import RowLabels
 from surelearn.learners.readers import TextReader
-from surelearn.learners.row_estimator import ShardRows, shard_of
 from surelearn.learners.row_input import check_class_weight
+from surelearn.learners.row_learner import ShardRows, shard_of
 from surelearn.learners.tasks.row_settings import RowSettings, given_weight
 from surelearn.learners.tasks.rows import RowBatch
 from surelearn.learners.text_shards import weighed_shard
 from surelearn.rows import rows_of
-from surelearn.text import NativeVectorizer
+from surelearn.text import NativeVectorizer, vectorizer_class
 from surelearn.training.shards import Shard, named, spans, spread
 from surelearn.weights import Method
 
@@ -108,7 +108,7 @@ temperature_
 
     vectorizer_: NativeVectorizer
     #: The class of `vectorizer_`.
-    _vectorizer: ClassVar[type[NativeVectorizer]] = NativeVectorizer
+    _vectorizer: ClassVar[type[NativeVectorizer]] = vectorizer_class()
 
     def __init__(
         self,

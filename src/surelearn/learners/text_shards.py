@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from surelearn.learners.answers.linear import Linear, batch_of
 from surelearn.learners.readers import TextReader
-from surelearn.learners.row_input import RowInput, batch_of
 from surelearn.merging import Documents
 from surelearn.parameters import untrained
 from surelearn.rows import rows_of
@@ -13,7 +13,7 @@ from surelearn.text import NativeVectorizer
 from surelearn.training.shards import Shard
 
 
-def counted_texts(estimator: RowInput, X: Any, y: Any, sample_weight: Any) -> Documents:
+def counted_texts(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> Documents:
     """The document counts of texts, without those of weight 0.
 
     Parameters

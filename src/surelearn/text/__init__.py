@@ -3,12 +3,22 @@
 from typing import TYPE_CHECKING
 
 from surelearn._lazy import lazily
+from surelearn._scikit_learn import IS_LIGHT
 from surelearn.text._native import NativeVectorizer
 
 if TYPE_CHECKING:
     from surelearn.text._vectorizer import HashingVectorizer
 
-__all__ = ["HashingVectorizer", "NativeVectorizer"]
+__all__ = ["HashingVectorizer", "NativeVectorizer", "vectorizer_class"]
 
 #: `HashingVectorizer` is a class of scikit-learn, which takes a second to import.
 __getattr__ = lazily(__name__, {"HashingVectorizer": "surelearn.text._vectorizer"})
+
+
+def vectorizer_class() -> type[NativeVectorizer]:
+    """The class of vectorizers in text classifiers: without scikit-learn in the command."""
+    if IS_LIGHT:
+        return NativeVectorizer
+    from surelearn.text._vectorizer import HashingVectorizer
+
+    return HashingVectorizer

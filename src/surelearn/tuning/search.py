@@ -11,10 +11,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
+from surelearn.learners.answers.linear import whole_batch
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.labels import has_label_sets
-from surelearn.learners.row_estimator import train_batch
-from surelearn.learners.row_input import whole_batch
+from surelearn.learners.row_learner import train_batch
 from surelearn.learners.tasks.row_training import RowBlock
 from surelearn.learners.tasks.rows import RowBatch
 from surelearn.training.passes import new_order

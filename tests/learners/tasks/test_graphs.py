@@ -8,7 +8,7 @@ import pytest
 from networks import threads, typed
 from surelearn import SureGraphClassifier
 from surelearn.graph import Graph
-from surelearn.learners.answers.graphs import graph_settings
+from surelearn.learners.base import settings_of
 from surelearn.learners.tasks.graph_features import GraphFeatures
 from surelearn.learners.tasks.graphs import EncodedGraphs, LabelledGraphs
 
@@ -97,7 +97,7 @@ def test_a_part_keeps_the_numbers_of_its_graphs():
 
 
 def test_an_untrained_model_says_so():
-    untrained = graph_settings(SureGraphClassifier()).untrained()
+    untrained = settings_of(SureGraphClassifier()).untrained()
     for weights in (untrained.nodes, untrained.pairs):
         with pytest.raises(ValueError, match="learning needs at least two known classes"):
             weights()

@@ -8,14 +8,13 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, probability, rules
-from surelearn.learners.answers.linear import Linear
+from surelearn import _check, rules
+from surelearn._scikit_learn import ClassifierMixin
 from surelearn.learners.base import Estimator, with_variances
-from surelearn.learners.checks import random_numbers
 from surelearn.learners.labels import as_labels
 from surelearn.learners.scoring import MeanScorer, ScoredModel, Scorer, one_or_many
 from surelearn.learners.tasks.row_settings import PROBABILITIES
-from surelearn.learners.tasks.rows import RowModel
+from surelearn.probability import Reliability
 
 Array = NDArray[np.float64]
 M = TypeVar("M", bound=ScoredModel)
@@ -25,9 +24,15 @@ M = TypeVar("M", bound=ScoredModel)
 TEMPERATURE = ("temperature_", "_temperature_form", "_temperature_precision")
 
 
-class Probabilistic(Estimator[M]):
-    """A classifier of rows that gives the probability of each label."""
+class Probabilistic(ClassifierMixin, Estimator[M]):  # type: ignore[misc]
+    """A classifier of rows that gives the probability of each label.
 
+    Learnt by a rule, its label noise and its decoding are those of the scores.
+    """
+
+    rule: Any
+    decoding: str
+    probability: str = "exact"
     n_jobs: int | None
     temperature_: float
 
@@ -152,7 +157,7 @@ n_problems)
         return self
 
     @with_variances
-    def reliability(self, X: Any, y: Any, *, bins: int = 10) -> probability.Reliability:
+    def reliability(self, X: Any, y: Any, *, bins: int = 10) -> Reliability:
         """Compare predicted probabilities with actual errors, in bins of probability.
 
         Parameters
@@ -193,20 +198,9 @@ n_problems)
     def _rows(self, X: Any) -> Any:
         """The checked rows of X, as the weights of the model read them."""
 
-    @abstractmethod
     def _scorer(self) -> Scorer:
         """The current model with the settings of prediction; one model for the whole call, even if
         another thread adds classes."""
-
-
-class RuleScored(Probabilistic[M]):
-    """A classifier learnt by a rule: its label noise and its decoding are those of the scores."""
-
-    rule: Any
-    decoding: str
-    probability: str = "exact"
-
-    def _scorer(self) -> Scorer:
         model, rule = self._fitted(), rules.get(self.rule)
         common: dict[str, Any] = {
             "decoding": self.decoding,
@@ -215,71 +209,6 @@ class RuleScored(Probabilistic[M]):
         if _check.choice("probability", self.probability, PROBABILITIES) == "softmax":
             return MeanScorer(model, rule, softness=self._temperature("softmax"), **common)
         return Scorer(model, rule, temperature=self._temperature("exact"), **common)
-
-
-class ProbabilisticLinear(Linear, Probabilistic[RowModel]):
-    """A linear classifier that gives the probability of each label."""
-
-    def predict_one(self, x: Any) -> Any:
-        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
-        model = self._fitted()
-        row, *_ = self._one(x)
-        if model.weights is None:
-            return model.classes[_check.only_class(model.classes)]
-        if model.code is None:
-            return model.classes[model.weights.winner(row)]
-        asked = self._scorer()  # its model may know more classes by now
-        return asked.model.classes[asked.winners(row)[0]]
-
-    @with_variances
-    def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """Probability of each label of one row: an array, a sparse row or a dict.
-
-        Returns
-        -------
-        dict of {label: float}
-            In the order of ``classes_``. If only one class is known, its probability is 1.
-        """
-        asked = self._scorer()
-        row, *_ = self._one(x)
-        labels = asked.model.classes.tolist()
-        if asked.model.weights is None and not asked.model.many_labels:
-            return {labels[_check.only_class(asked.model.classes)]: 1.0}
-        return dict(zip(labels, asked.probabilities(row)[0].tolist(), strict=True))
-
-    @with_variances
-    def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
-        """Estimate probabilities from draws of the weights: the share in which each label wins.
-
-        This is the method of the papers, kept for comparison. With ``probability="exact"`` it
-        estimates `predict_proba`, which needs no draws; with ``"softmax"`` the two differ, because
-        `predict_proba` is computed from mean scores. `SoftmaxClassifier` and `MulticlassSVM`
-        return the mean softmax of the draws.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-        n_samples : int, default 1000
-            Number of draws; a probability p has the standard error ``sqrt(p (1 - p) / n_samples)``.
-        random_state : int, RandomState or None
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        asked = self._scorer()
-        if asked.model.many_labels:
-            raise ValueError(
-                "sample_proba needs one label per row, got many. predict_proba needs no draws."
-            )
-        if asked.model.code is not None:
-            raise ValueError(
-                f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "
-                "predict_proba needs no draws."
-            )
-        rows = self._rows(X)
-        seed = random_numbers(random_state).randint(2**31)
-        return asked.sampled(rows, n_samples, np.random.default_rng(seed))
 
 
 def form_of(asked: Scorer) -> str:

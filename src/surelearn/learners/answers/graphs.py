@@ -292,8 +292,3 @@ class GraphAnswers(Estimator[GraphModel]):
         if not self._model.features.intercept:
             return np.zeros(len(nodes), nodes.dtype)
         return nodes[:, -1]
-
-
-def graph_settings(estimator: GraphAnswers) -> Any:
-    """The checked parameters of a classifier of graphs."""
-    return estimator._settings_for()

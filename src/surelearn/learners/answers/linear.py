@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from scipy import sparse
 from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
 from surelearn.learners import reductions
-from surelearn.learners.base import Estimator, require_variances
-from surelearn.learners.checks import ROWS, validated
+from surelearn.learners.answers.classifier import TEMPERATURE, Probabilistic
+from surelearn.learners.base import require_variances, with_variances
+from surelearn.learners.checks import ROWS, random_numbers, validated
 from surelearn.learners.explain.explanation import (
     Explanation,
     Subject,
@@ -26,8 +28,15 @@ from surelearn.learners.explain.explanation import (
     touched,
 )
 from surelearn.learners.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
-from surelearn.learners.tasks.rows import RowModel
+from surelearn.learners.labels import RowLabels, as_labels
+from surelearn.learners.readers import NumberReader
+from surelearn.learners.row_input import balanced_batch, check_class_weight, labelled_batch
+from surelearn.learners.tasks.rows import RowBatch, RowModel
+from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.rows import rows_of, rows_of_dict
+
+Array = NDArray[np.float64]
+E = TypeVar("E", bound="Linear")
 
 #: Types of a row of {feature: value}; isinstance is faster for dict, so it comes first.
 _DICTS = (dict, Mapping)
@@ -39,9 +48,10 @@ _TOP = 20
 OneRow = tuple[_core.Rows, int, bool, _core.Names | None]
 
 
-class Linear(Estimator[RowModel]):
-    """A linear classifier: its fitted attributes and the checks of its input."""
+class Linear(Probabilistic[RowModel]):
+    """A linear classifier: its fitted attributes, the checks of its input, its explanations."""
 
+    class_weight: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _names: FeatureNames  # if rows are dicts of names
@@ -186,10 +196,166 @@ class Linear(Estimator[RowModel]):
             row, _ = self._numbered(row, "row", learning=False)
         return _non_zeros(row)
 
-    # --------------------------------------------------------------- parameters
+    # ---------------------------------------------------------------- one row
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row: an array, a sparse row or a dict of {feature: value}."""
+        model = self._fitted()
+        row, *_ = self._one(x)
+        if model.weights is None:
+            return model.classes[_check.only_class(model.classes)]
+        if model.code is None:
+            return model.classes[model.weights.winner(row)]
+        asked = self._scorer()  # its model may know more classes by now
+        return asked.model.classes[asked.winners(row)[0]]
+
+    @with_variances
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Probability of each label of one row: an array, a sparse row or a dict.
+
+        Returns
+        -------
+        dict of {label: float}
+            In the order of ``classes_``. If only one class is known, its probability is 1.
+        """
+        asked = self._scorer()
+        row, *_ = self._one(x)
+        labels = asked.model.classes.tolist()
+        if asked.model.weights is None and not asked.model.many_labels:
+            return {labels[_check.only_class(asked.model.classes)]: 1.0}
+        return dict(zip(labels, asked.probabilities(row)[0].tolist(), strict=True))
+
+    @with_variances
+    def sample_proba(self, X: Any, n_samples: int = 1000, random_state: Any = None) -> Array:
+        """Estimate probabilities from draws of the weights: the share in which each label wins.
+
+        This is the method of the papers, kept for comparison. With ``probability="exact"`` it
+        estimates `predict_proba`, which needs no draws; with ``"softmax"`` the two differ, because
+        `predict_proba` is computed from mean scores. `SoftmaxClassifier` and `MulticlassSVM`
+        return the mean softmax of the draws.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        n_samples : int, default 1000
+            Number of draws; a probability p has the standard error ``sqrt(p (1 - p) / n_samples)``.
+        random_state : int, RandomState or None
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        asked = self._scorer()
+        if asked.model.many_labels:
+            raise ValueError(
+                "sample_proba needs one label per row, got many. predict_proba needs no draws."
+            )
+        if asked.model.code is not None:
+            raise ValueError(
+                f"sample_proba needs multiclass='joint', got {asked.model.multiclass!r}. "
+                "predict_proba needs no draws."
+            )
+        rows = self._rows(X)
+        seed = random_numbers(random_state).randint(2**31)
+        return asked.sampled(rows, n_samples, np.random.default_rng(seed))
+
+    # ------------------------------------------------------------ labelled rows
+
+    def _labels(self, y: Any, *, reset: bool) -> RowLabels:
+        """The checked labels of rows; those of a fitted model unless `reset`."""
+        return y if isinstance(y, RowLabels) else RowLabels(as_labels(y))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
+        """Rows to go on with, and a twin that has read them."""
+        shell = self._shell()
+        return shell, shell._batch(X, y, sample_weight, reset=self._fresh)
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
+        """Everything of the input checked, rows of weight 0 dropped."""
+        class_weight = _check.class_weight(self.class_weight)
+        rows, named = self._rows_to_learn(X, reset=reset)
+        labels = self._labels(y, reset=reset)
+        return labelled_batch(rows, labels, class_weight, sample_weight)._replace(named=named)
+
+    def _rows_to_learn(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
+        """The rows of X, and where the names in them are, for `_remember`."""
+        return self._validated(X, reset=reset, learning=True), dicts_in(X)
+
+    def _remember(self, batch: RowBatch, n: int | None = None) -> None:
+        """Remember the names in the first n rows of a batch, now that these are learnt."""
+        names, dicts = self.__dict__.get("_names"), batch.named
+        if names is not None and dicts is not None:
+            if batch.numbers is not None:
+                dicts = [dicts[i] for i in batch.numbers.tolist()]
+            names.register(dicts[:n])
+
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
+        """All rows that there are, and their classes."""
+        check_class_weight(self.class_weight, y)
+        batch = self._batch(X, y, sample_weight, reset=True)
+        self._remember(batch)
+        return balanced_batch(batch, self.class_weight, who)
+
+    def _forget(self) -> None:
+        """Drop what belongs to another model."""
+        for name in (*TEMPERATURE, "stream_", "_thresholds"):
+            self.__dict__.pop(name, None)
+
+    def _blank(self) -> Self:
+        """A twin that has learnt nothing."""
+        twin = self._shell()
+        twin._forget_model()
+        return twin
+
+    def _forget_model(self) -> None:
+        self._forget()
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_names", "_label_form"):
+            self.__dict__.pop(name, None)
+
+    # ------------------------------------------------------------------- merging
+
+    def __merge_state__(self, how: Way, start: Linear | None = None) -> MergeState:
+        """What merging has to know of this estimator; see `surelearn.merging.MergeState`."""
+        model, settings = self._fitted(), self._settings_for()
+        settings.check_fits(model)
+        self._check_settings()
+        before, reader = None if start is None else start.model_, self._own_reader()
+        words, documents = reader.words(), reader.documents()
+        state = model.merge_state(how, words=words, documents=documents, start=before)
+        return replace(state, make=self._blank()._merged)
+
+    def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
+        """A twin of this estimator, which has learnt nothing, with what was merged."""
+        twin, projection = self._blank(), self._settings_for().resolved(is_sparse=False)
+        model = RowModel.merged(total, prior, projection=projection)
+        twin._put(model, total.result_words(prior), total.result_documents(prior))
+        return twin
+
+    def _put(self, model: RowModel, words: Words | None, documents: Documents | None) -> None:
+        """Take a model, the words that its features stand for, and their document counts."""
+        self.n_features_in_ = model.layout.n_features
+        reader = self._own_reader()
+        reader.know(words, documents)
+        self._use(reader)
+        self._model = model
+
+    def _own_reader(self) -> Any:
+        """What makes rows for the model there is."""
+        names = self.__dict__.get("feature_names_in_")
+        columns = None if names is None else names.tolist()
+        return NumberReader(self.n_features_in_, columns, self.__dict__.get("_names"))
+
+    def _use(self, reader: Any) -> None:
+        self.n_features_in_ = reader.n_features
+        if reader.names is not None:
+            self.feature_names_in_ = np.array(reader.names, dtype=object)
+        if reader.hashed is not None:
+            self._names = reader.hashed
+
+    # ------------------------------------------------------------- explanations
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
@@ -286,6 +452,49 @@ def reads_by_names(estimator: Linear) -> bool:
 def check_settings(estimator: Linear) -> None:
     """Raise if the parameters of an estimator no longer fit the rows it has learnt."""
     estimator._check_settings()
+
+
+def words_of(estimator: Linear) -> Words | None:
+    """The words that the features of a fitted estimator stand for."""
+    words: Words | None = estimator._own_reader().words()
+    return words
+
+
+def reader_of(estimator: Linear) -> Any:
+    """What makes rows for the model of an estimator."""
+    return estimator._own_reader()
+
+
+def batch_of(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> RowBatch:
+    """Checked rows; `estimator` reads them as its first."""
+    batch = estimator._batch(X, y, sample_weight, reset=True)
+    estimator._remember(batch)
+    return batch
+
+
+def whole_batch(
+    estimator: Linear, X: Any, y: Any, sample_weight: Any, *, who: str
+) -> tuple[RowBatch, NDArray[Any]]:
+    """All rows that `who` was given, and their classes; `estimator` reads them as its first."""
+    return estimator._whole(X, y, sample_weight, who)
+
+
+def documents_of(estimator: Linear) -> Documents | None:
+    """The documents that a fitted estimator has counted."""
+    documents: Documents | None = estimator._own_reader().documents()
+    return documents
+
+
+def put_rows_model(
+    estimator: Linear, model: RowModel, words: Words | None, documents: Documents | None = None
+) -> None:
+    """Make a model, the words of its features and their document counts those of an estimator."""
+    estimator._put(model, words, documents)
+
+
+def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None) -> E:
+    """A twin of an estimator that has learnt what was merged, and nothing else."""
+    return estimator._merged(total, prior)
 
 
 def _sparse_row(x: Any) -> Any:

@@ -261,7 +261,7 @@ class RankerAnswers(Estimator[RankModel]):
         return _check.threads("n_jobs", self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 

@@ -40,14 +40,9 @@ class Tagger(Explained):
     def _settings_for(self, **instead: Any) -> TaggerSettings:
         """The checked parameters, some of them replaced."""
 
-    def _forget(self) -> None:
-        """What belonged to a model before."""
-        for name in ("temperature_", "stream_"):
-            self.__dict__.pop(name, None)
-
     def __getstate__(self) -> dict[str, Any]:
         """Features and weights of one moment, also while another thread is learning."""
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state: dict[str, Any] = dict(super().__getstate__())
         if not self._fresh:
             state["_model"] = self._snapshot()
         return state
@@ -310,11 +305,6 @@ class Tagger(Explained):
         model = self._attribute(name)
         require_variances(self)
         return model.part(part, variances=True)
-
-
-def tagger_settings(tagger: Tagger) -> TaggerSettings:
-    """The checked parameters of a tagger."""
-    return tagger._settings_for()
 
 
 def _chains(

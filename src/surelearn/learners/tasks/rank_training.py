@@ -13,15 +13,15 @@ from surelearn import _check
 from surelearn.learners.tasks.rank_settings import RankSettings
 from surelearn.learners.tasks.ranking import GroupBlock, RankModel
 from surelearn.learners.tasks.row_training import Features, RowReader
-from surelearn.learners.tasks.structured import reset_to
+from surelearn.learners.tasks.trainable import StructureTrainable
 from surelearn.merging import MergeState, Way
 from surelearn.read import Source
-from surelearn.training.held_out import HeldOut, warn_if_worse
+from surelearn.training.held_out import warn_if_worse
 from surelearn.training.protocol import Order, Packed, Report
 
 
-class RankTrainable:
-    """A ranker in training; see `protocol.Trainable`.
+class RankTrainable(StructureTrainable):
+    """A ranker in training: its features are columns, which all shards number alike.
 
     Parameters
     ----------
@@ -41,10 +41,8 @@ class RankTrainable:
         *,
         watch: Callable[[RankModel], None] | None = None,
     ) -> None:
-        self.settings = settings
+        super().__init__(settings, model, watch=watch, same_space=True)
         self.reader = reader
-        self.model = model
-        self._watch = watch
 
     # ------------------------------------------------------------------ blocks
 
@@ -53,9 +51,6 @@ class RankTrainable:
         n_rows = int(records.bounds[-1])
         cost = _check.candidate_costs(records.relevance, records.cost, n_rows)
         return _block(features, records.bounds, cost, records.weight)
-
-    def check_all_read(self, *, resumed: bool) -> None:
-        pass  # no setting names anything in the records
 
     def check_learnt(self) -> None:
         assert self.model is not None
@@ -77,6 +72,11 @@ class RankTrainable:
 
     # ---------------------------------------------------------------- learning
 
+    def register(self, block: GroupBlock) -> GroupBlock:
+        if self.model is None:
+            self.model = self._untrained(is_sparse=block.is_sparse)
+        return block
+
     def learn(
         self,
         block: GroupBlock,
@@ -86,33 +86,32 @@ class RankTrainable:
         starts_pass: bool = False,
         report: Report | None = None,
     ) -> GroupBlock:
+        self.register(block)
         model = self.model
-        if model is None:
-            model = self._untrained(is_sparse=block.is_sparse)
         if starts_pass:
             model.mistakes.append(0)
         if number == 1:
             model.skipped += block.n_skipped
         self._publish(model)
-        settings, learnt = self.settings, model.records_learnt
+        learnt = model.records_learnt
         try:
-            model.learn(
-                settings.method, block, all_right=settings.all_right, order=order, report=report
-            )
+            self._learn(block, order, report)
         except BaseException:
             if number == 1:
                 model.skipped -= _skipped_after(block, order, model.records_learnt - learnt)
             raise
         return block
 
-    def _publish(self, model: RankModel) -> None:
-        self.model = model
-        if self._watch is not None:
-            self._watch(model)
+    def _learn(self, encoded: GroupBlock, order: Order, report: Report | None) -> None:
+        settings = self.settings
+        self.model.learn(
+            settings.method, encoded, all_right=settings.all_right, order=order, report=report
+        )
 
     def _untrained(self, *, is_sparse: bool) -> RankModel:
         assert self.reader.n_features is not None
-        return self.settings.untrained(self.reader.n_features, is_sparse=is_sparse)
+        model: RankModel = self.settings.untrained(self.reader.n_features, is_sparse=is_sparse)
+        return model
 
     # ----------------------------------------------------------------- merging
 
@@ -120,7 +119,7 @@ class RankTrainable:
         return RankTrainable(self.settings, self.reader.fork(), model)
 
     def state(self, how: Way, start: RankModel | None = None) -> MergeState:
-        model = self._untrained(is_sparse=True) if self.model is None else self.model
+        model: RankModel = self._untrained(is_sparse=True) if self.model is None else self.model
         return model.merge_state(how, start)
 
     def take(self, total: MergeState, prior: MergeState | None = None, *, threads: int = 1) -> None:
@@ -129,21 +128,16 @@ class RankTrainable:
         warn_if_worse(total.held, self._right, total.how)
 
     def reset_to(self, start: RankModel, state: MergeState) -> RankModel | None:
-        found: RankModel | None = reset_to(self.model, start, state)
-        return None if found is None else replace(found, skipped=start.skipped)
+        before: RankModel | None = super().reset_to(start, state)
+        return None if before is None else replace(before, skipped=start.skipped)
 
-    def held_out(self, block: GroupBlock, n: int) -> HeldOut:
-        groups = block.part(block.size - n, block.size)
-        return HeldOut(groups, self._right(groups))
-
-    def _right(self, groups: GroupBlock) -> NDArray[np.bool_]:
+    def _right(self, encoded: GroupBlock) -> NDArray[np.bool_]:
         """Of the groups with a right and a wrong candidate, where the best one is right."""
-        assert self.model is not None
-        best = self.model.leads(groups.rows, groups.bounds, 1).best[groups.tells]
-        starts = groups.bounds[:-1][groups.tells]
-        ends = groups.bounds[1:][groups.tells]
-        least = [groups.cost[a:b].min() for a, b in zip(starts, ends, strict=True)]
-        return np.asarray(groups.cost[best] == least, dtype=bool)
+        best = self.model.leads(encoded.rows, encoded.bounds, 1).best[encoded.tells]
+        starts = encoded.bounds[:-1][encoded.tells]
+        ends = encoded.bounds[1:][encoded.tells]
+        least = [encoded.cost[a:b].min() for a, b in zip(starts, ends, strict=True)]
+        return np.asarray(encoded.cost[best] == least, dtype=bool)
 
 
 def _skipped_after(block: GroupBlock, order: Order, learnt: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ class ClassifierSettings:
     intercept: bool
     initial_variance: float
     class_weight: dict[Any, float] | str | None
+
+    #: Whether rows may have any number of labels.
+    takes_many_labels: ClassVar[bool] = False
 
     @abstractmethod
     def layout(self, n_features: int) -> Layout:
@@ -86,6 +89,8 @@ class RowSettings(ClassifierSettings):
     merge_every: int | None
     probability: str
     calibrates: bool  # whether rows are kept back to calibrate the probabilities
+
+    takes_many_labels: ClassVar[bool] = True
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> RowSettings:

@@ -1,68 +1,138 @@
-"""Training a tagger, block by block; knows no sources."""
+"""Sequences in training: labels and features met block by block, and learnt; knows no sources."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surelearn import _check
-from surelearn.learners.tasks.sequence_encoding import EncodedSequences, encode_block, labelled
-from surelearn.learners.tasks.sequence_settings import SequenceSettings
-from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel
-from surelearn.learners.tasks.structure_merging import StructureMergeState
-from surelearn.merging import Way
+from surelearn.learners.tasks.sequence_settings import TaggerSettings
+from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
+from surelearn.learners.tasks.structured import with_labels
+from surelearn.learners.tasks.trainable import StructureTrainable
 from surelearn.read import Source
 from surelearn.templates import Sequences
-from surelearn.training.held_out import HeldOut, warn_if_worse
 from surelearn.training.protocol import Order, Packed, Report
+
+
+class EncodedSequences(NamedTuple):
+    """Sequences as numbers: feature numbers, and labels as positions in `classes`."""
+
+    sequences: Sequences
+    y: NDArray[np.int32]
+    classes: NDArray[Any]
+    weight: NDArray[np.float64] | None = None
+    numbers: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.sequences.bounds) - 1
+
+    def part(self, begin: int, end: int) -> EncodedSequences:
+        """Some of the sequences, which keep their numbers."""
+        y = self.y[slice(*self.sequences.bounds[[begin, end]])]
+        numbers = np.arange(self.size) if self.numbers is None else self.numbers
+        weight = None if self.weight is None else self.weight[begin:end]
+        some = self.sequences.part(begin, end)
+        return EncodedSequences(some, y, self.classes, weight, numbers[begin:end])
+
+    def batch(self, model: SequenceModel) -> SequenceBatch:
+        """The sequences in the form of the core, for the current classes and features."""
+        y, sequences = self.y, self.sequences
+        if len(self.classes) < len(model.classes):
+            y = np.searchsorted(model.classes, self.classes)[y].astype(np.int32)
+        if sequences.pairs is not None:  # the core takes the number of pair features from the width
+            sequences.pairs.resize((len(y), model.n_pairs))
+        return model.batch(sequences, y, self.weight, self.numbers)
+
+    def compact(self, model: SequenceModel) -> tuple[SequenceBatch, NDArray[np.int64]]:
+        """The sequences with the features that occur only, and their rows in the model's table.
+
+        The classes must be those of the model.
+        """
+        X, tokens = _compact(self.sequences.X)
+        pairs, steps = self.sequences.pairs, np.zeros(1, dtype=np.int64)
+        if pairs is not None:
+            pairs, present = _compact(pairs)
+            steps = np.concatenate([steps, 1 + present])  # the constant one first
+        K = len(model.classes)
+        chain = 2 + K * steps[:, None] + np.arange(K)
+        rows = np.concatenate([[0, 1], chain.ravel(), model.first + tokens])
+        sequences = Sequences(X, pairs, self.sequences.bounds)
+        return model.batch(sequences, self.y, self.weight, self.numbers), rows
+
+
+def _compact(table: Any) -> tuple[Any, NDArray[np.int64]]:
+    """A CSR matrix without its empty columns, and the numbers of the others."""
+    occurs = np.bincount(table.indices, minlength=table.shape[1]) > 0
+    present = np.flatnonzero(occurs)
+    if len(present) == table.shape[1]:
+        return table, present
+    places = (np.cumsum(occurs) - 1).astype(table.indices.dtype)
+    parts = table.data, places[table.indices], table.indptr
+    return sparse.csr_array(parts, shape=(table.shape[0], len(present))), present
+
+
+def labelled(records: Any, source: Source) -> LabelledSequences:
+    """Records of a source, which knows the names of the token columns."""
+    columns = source.columns
+    names = [name for name in columns.get("columns", []) if name not in ("_", columns.get("label"))]
+    return LabelledSequences.of(records.X, records.y)._replace(columns=names or None)
+
 
 #: Features are numbered in the order they first appear, so a block is encoded when it is learnt.
 SequenceBlock = LabelledSequences | EncodedSequences
 
 
-class SequenceTrainable:
-    """A tagger in training; see `protocol.Trainable`.
+def encode_block(
+    settings: TaggerSettings,
+    model: SequenceModel | None,
+    block: LabelledSequences,
+    *,
+    declared: NDArray[Any] | None = None,
+    watch: Callable[[SequenceModel], None] | None = None,
+) -> tuple[SequenceModel, EncodedSequences]:
+    """Register the labels and features of a block with a model, and encode the block.
 
     Parameters
     ----------
-    settings : SequenceSettings
+    settings : TaggerSettings
     model : SequenceModel or None
-        The model to continue with; None: start untrained.
+        None: start untrained.
+    block : LabelledSequences
     declared : ndarray or None
-        Labels that the model knows from the first sequence on.
+        Labels to know besides those of the block.
     watch : function, optional
-        Called with each new model under the lock of the old one, so that readers see features and
-        weights that belong together.
-    """
+        Called with the new model under the lock of the old one.
 
-    def __init__(
-        self,
-        settings: SequenceSettings,
-        model: SequenceModel | None = None,
-        *,
-        declared: NDArray[Any] | None = None,
-        watch: Callable[[SequenceModel], None] | None = None,
-    ) -> None:
-        self.settings = settings
-        self.model = model
-        self._declared = declared
-        self._watch = watch
+    Returns
+    -------
+    SequenceModel, EncodedSequences
+    """
+    before = settings.untrained() if model is None else model
+    if model is None and not before.features.columns:
+        before.features = settings.features(block.columns)
+    classes = with_labels(before.classes, block.labels, declared)
+    with before.lock, before.features.forgetting():
+        sequences = before.features.learn(block.X)
+        model = before.fitting(classes)
+        if watch is not None:
+            watch(model)
+    y = model.places(block.y)
+    return model, EncodedSequences(sequences, y, classes, block.weight, block.numbers)
+
+
+class SequenceTrainable(StructureTrainable):
+    """A tagger in training; each new model is published under the lock of the old one, so that
+    readers see features and weights that belong together."""
 
     # ------------------------------------------------------------------ blocks
 
     def prepare(self, records: Any, source: Source) -> LabelledSequences:
         return labelled(records, source)
-
-    def check_all_read(self, *, resumed: bool) -> None:
-        pass  # no setting names labels or words
-
-    def check_learnt(self) -> None:
-        assert self.model is not None
-        _check.two_classes(self.model.classes, "fit_stream")
 
     def pack(self, block: SequenceBlock) -> Packed:
         assert isinstance(block, EncodedSequences)  # it has been learnt
@@ -84,87 +154,45 @@ class SequenceTrainable:
 
     # ---------------------------------------------------------------- learning
 
-    def learn(
-        self,
-        block: SequenceBlock,
-        order: Order = None,
-        *,
-        number: int = 1,
-        starts_pass: bool = False,
-        report: Report | None = None,
-    ) -> EncodedSequences:
-        before = self.model
-        known = (0, 0) if before is None else before.features.n_names
-        encoded = self.register(block) if isinstance(block, LabelledSequences) else block
-        model = self.model
-        assert model is not None
-        learnt = model.records_learnt
-        if starts_pass:
-            model.mistakes.append(0)
-        try:
-            model.learn(self.settings.method, encoded.batch(model), order=order, report=report)
-        except BaseException:
-            if isinstance(block, LabelledSequences):
-                learnt = model.records_learnt - learnt
-                self._forget(before, encoded.sequences.part(0, learnt), known)
-            raise
-        return encoded
-
-    def _forget(
-        self, before: SequenceModel | None, learnt: Sequences, known: tuple[int, int]
-    ) -> None:
-        """Drop the names of features that are only in sequences that were not learnt."""
-        model = self.model
-        assert model is not None
-        with model.lock:
-            tables = learnt.X, learnt.pairs
-            met = (0 if table is None else table.indices.max(initial=-1) + 1 for table in tables)
-            model.features.keep(*map(max, known, map(int, met)))
-            if len(learnt.bounds) > 1:
-                self.model = model.fitting(model.classes)
-            else:
-                self.model = before
-            if self.model is not None and self._watch is not None:
-                self._watch(self.model)
-
-    def register(self, block: LabelledSequences) -> EncodedSequences:
-        """Register the labels and features of a block, and encode it."""
+    def register(self, block: SequenceBlock) -> EncodedSequences:
+        if isinstance(block, EncodedSequences):
+            return block
         self.model, encoded = encode_block(
             self.settings, self.model, block, declared=self._declared, watch=self._watch
         )
         return encoded
 
-    # ----------------------------------------------------------------- merging
+    def learn(self, block: SequenceBlock, order: Order = None, **how: Any) -> EncodedSequences:
+        before = self.model
+        known = (0, 0) if before is None else before.features.n_names
+        encoded = self.register(block)
+        learnt = self.model.records_learnt
+        try:
+            super().learn(encoded, order, **how)
+        except BaseException:
+            if isinstance(block, LabelledSequences):
+                learnt = self.model.records_learnt - learnt
+                self._forget_names(before, encoded.sequences.part(0, learnt), known)
+            raise
+        return encoded
 
-    def fork(self, model: SequenceModel | None = None, *, threads: int = 1) -> SequenceTrainable:
-        return SequenceTrainable(self.settings, model, declared=self._declared)
+    def _learn(self, encoded: EncodedSequences, order: Order, report: Report | None) -> None:
+        batch = encoded.batch(self.model)
+        self.model.learn(self.settings.method, batch, order=order, report=report)
 
-    def state(self, how: Way, start: SequenceModel | None = None) -> StructureMergeState:
-        model = self.settings.untrained() if self.model is None else self.model
-        return StructureMergeState.of(model, how)
-
-    def take(
-        self,
-        total: StructureMergeState,
-        prior: StructureMergeState | None = None,
-        *,
-        threads: int = 1,
+    def _forget_names(
+        self, before: SequenceModel | None, learnt: Sequences, known: tuple[int, int]
     ) -> None:
-        self.model = total.merged(prior)
-        if self._watch is not None:
-            self._watch(self.model)
-        warn_if_worse(total.held, self._right, total.how)
+        """Drop the names of features that are only in sequences that were not learnt."""
+        model = self.model
+        with model.lock:
+            tables = learnt.X, learnt.pairs
+            seen = (0 if table is None else table.indices.max(initial=-1) + 1 for table in tables)
+            model.features.keep(*map(max, known, map(int, seen)))
+            self.model = model.fitting(model.classes) if len(learnt.bounds) > 1 else before
+            if self.model is not None and self._watch is not None:
+                self._watch(self.model)
 
-    def reset_to(self, start: SequenceModel, state: StructureMergeState) -> SequenceModel | None:
-        return None  # its features may have grown
-
-    def held_out(self, block: SequenceBlock, n: int) -> HeldOut:
-        assert isinstance(block, EncodedSequences)
-        records = block.part(block.size - n, block.size)
-        return HeldOut(records, self._right(records))
-
-    def _right(self, records: EncodedSequences) -> NDArray[np.bool_]:
-        """Of which tokens the model is right."""
-        assert self.model is not None
-        best = self.model.tags(records.sequences, threads=1)
-        return np.asarray(self.model.classes[best] == records.classes[records.y])
+    def _right(self, encoded: EncodedSequences) -> NDArray[np.bool_]:
+        best = self.model.tags(encoded.sequences, threads=1)
+        return np.asarray(self.model.classes[best] == encoded.classes[encoded.y])
