@@ -24,11 +24,12 @@ ESTIMATORS = [
 #: What a process does that is the command; it prints what differs with scikit-learn's classes.
 LIGHT = """
 import io, sys
+import numpy as np
 from surelearn import _lazy
 _lazy.IS_COMMAND = True
 from surelearn import SureClassifier, SureTextClassifier
 from surelearn.text import NativeVectorizer
-texts, labels = {texts}, {labels}
+texts, labels = {texts}, np.array({labels})
 clf = SureTextClassifier(random_state=0).fit(texts, labels)
 assert type(clf.vectorizer_) is NativeVectorizer
 saved = io.BytesIO()

@@ -9,13 +9,13 @@ from networks import threads, typed
 from surelearn import SureGraphClassifier
 from surelearn.graph import Graph
 from surelearn.learners.tasks.graph_settings import GraphSettings
-from surelearn.learners.tasks.graph_training import GraphLearner
+from surelearn.learners.tasks.graph_training import GraphTrainable
 from surelearn.learners.tasks.graphs import LabelledGraphs
 
 
 def learner(**params):
     options = {**SureGraphClassifier().get_params(deep=False), **params}
-    return GraphLearner(GraphSettings.of(options))
+    return GraphTrainable(GraphSettings.of(options))
 
 
 def test_a_block_is_encoded_once():
@@ -42,7 +42,7 @@ def test_labels_known_later_do_not_spoil_an_encoded_block():
 
 def test_the_new_model_is_shown_before_it_learns():
     seen = []
-    own = GraphLearner(learner().settings, watch=seen.append)
+    own = GraphTrainable(learner().settings, watch=seen.append)
     own.learn(LabelledGraphs.of(*typed(4)))
     assert seen == [own.model]
     assert seen[0].features.edge_types.tolist() == ["other", "same"]
