@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.learners import SureClassifier, partitions
-from surelearn.learners.answers.judgement import check_fitted
 from surelearn.learners.partitions import E, Job, LabelCounts
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.merging import Documents, MergeState
 from surelearn.training.shards import named
 
@@ -116,7 +116,7 @@ def predict(model: SureClassifier, X: Any) -> Any:
     >>> predict(model, X).compute(scheduler="threads")
     array(['yes', 'no'], dtype='<U3')
     """
-    check_fitted("model", model)
+    ROWS.check_fitted("model", model)
     return _by_block(model, X, _Say("predict", None))
 
 
@@ -143,7 +143,7 @@ def predict_proba(model: SureClassifier, X: Any) -> Any:
     >>> predict_proba(model, X).compute(scheduler="threads").shape
     (2, 2)
     """
-    check_fitted("model", model)
+    ROWS.check_fitted("model", model)
     return _by_block(model, X, _Say("predict_proba", len(model.classes_)))
 
 

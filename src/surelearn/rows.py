@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,10 @@ from scipy.sparse import csr_array, issparse
 
 from surelearn import _check, _core
 
-__all__ = ["checked_matrix", "crossed", "in_order", "rows_of", "rows_of_dict"]
+__all__ = [
+    "checked_matrix", "crossed", "dense_row", "in_order", "non_zeros", "rows_of", "rows_of_dict",
+    "sparse_row",
+]  # fmt: skip
 
 
 def rows_of(X: Any) -> _core.Rows:
@@ -88,3 +92,34 @@ def crossed(
 def rows_of_dict(x: Mapping[int, float], n_features: int) -> _core.Rows:
     """One row from ``{feature: value}``; raises TypeError or OverflowError for other types."""
     return _core.Rows.from_dict(x if type(x) is dict else dict(x), n_features)
+
+
+def sparse_row(x: Any) -> Any:
+    """One row as a CSR matrix."""
+    if x.format == "csr" and x.ndim == 2:
+        return x
+    return (x if x.ndim == 2 else x.reshape(1, -1)).tocsr()
+
+
+def dense_row(x: Any) -> NDArray[Any]:
+    """One row as a table."""
+    row = np.ascontiguousarray(x)
+    return row[np.newaxis] if np.ndim(x) == 1 else row
+
+
+def non_zeros(row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The non-zero features, ascending, and values of a checked row, as the core sees them."""
+    if isinstance(row, Mapping):
+        features = np.array([operator.index(feature) for feature in row], dtype=np.int64)
+        values = np.array([float(value) for value in row.values()])
+    elif issparse(row):
+        matrix = sparse_row(row)
+        features, values = (part[: matrix.indptr[1]] for part in (matrix.indices, matrix.data))
+    else:
+        values = dense_row(row)[0]
+        features = np.arange(len(values))
+    storage = values.dtype if values.dtype.char in "fd" else np.float64
+    # As the core does: sum duplicates in double, and round the sum to the type of the input.
+    distinct, group = np.unique(features, return_inverse=True)
+    summed = np.bincount(group, values.astype(np.float64)).astype(storage)
+    return distinct[summed != 0].astype(np.int64), summed[summed != 0].astype(np.float64)

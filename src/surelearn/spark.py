@@ -23,8 +23,8 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.learners import SureClassifier, SureTextClassifier, partitions
-from surelearn.learners.answers.judgement import check_fitted
 from surelearn.learners.partitions import E, Job, LabelCounts
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.merging import Documents, MergeState
 from surelearn.training.shards import named
 
@@ -128,7 +128,7 @@ def predict(
     --------
     >>> surelearn.spark.predict(model, df, text="review").show()    # doctest: +SKIP
     """
-    check_fitted("model", model)
+    ROWS.check_fitted("model", model)
     kind, own = _TYPES[_check.kind_of(model.classes_[0])]
     said = _said(model, _given(model, text, features), "predict", own)
     return _with_column(df, output, kind, said)
@@ -158,7 +158,7 @@ def predict_proba(
     --------
     >>> surelearn.spark.predict_proba(model, df, text="review").show()    # doctest: +SKIP
     """
-    check_fitted("model", model)
+    ROWS.check_fitted("model", model)
     own = pa.list_(pa.float64())
     said = _said(model, _given(model, text, features), "predict_proba", own)
     return _with_column(df, output, "array<double>", said)

@@ -37,12 +37,15 @@ def test_what_is_no_classifier_is_refused_plainly(wrong, message, files):
             lambda: query(wrong, X4),
             lambda: query(wrong, X4, strategy="random"),
             lambda: scores(wrong, X4),
-            lambda: evaluate(wrong, X4, Y4),
-            lambda: evaluate(wrong, files["jsonl"]),
-            lambda: predict(wrong, files["jsonl"]),
         ],
         r"learners\['m'\]": [lambda: simulate(X4, Y4, learners={"m": wrong})],
     }
+    if not isinstance(wrong, SureTagger):  # which has tags to judge and to predict
+        calls["model"] += [
+            lambda: evaluate(wrong, X4, Y4),
+            lambda: evaluate(wrong, files["jsonl"]),
+            lambda: predict(wrong, files["jsonl"]),
+        ]
     if wrong is not None:  # a rival need not be there
         calls["rival"] = [lambda: evaluate(clf, X4, Y4, rival=wrong)]
     for name, some in calls.items():
@@ -67,11 +70,24 @@ def test_what_is_no_tagger_is_refused_plainly(wrong, files):
         predict_tags(wrong, files["conll"])
 
 
-def test_a_ranker_is_no_classifier(files):
+def test_a_ranker_is_no_classifier():
     ranker = SureRanker().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
-    for call in (predict, query):
-        with pytest.raises(TypeError, match=r"model must be a classifier, got the ranker SureRan"):
-            call(ranker, files["conll"])
+    with pytest.raises(TypeError, match=r"model must be a classifier, got the ranker SureRan"):
+        query(ranker, X4)
+
+
+def test_taggers_and_rankers_are_predicted_and_judged_by_the_common_functions(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("the\ndog\n")
+    tagger = SureTagger(random_state=0).fit(SEQUENCES, TAGS)
+    assert evaluate(tagger, SEQUENCES, TAGS).f1 == evaluate_tagger(tagger, SEQUENCES, TAGS).f1
+    (batch,), (same,) = (call(tagger, path) for call in (predict, predict_tags))
+    assert batch.text == same.text
+    with pytest.raises(TypeError, match=r"rival must be None for a tagger, got SureTagger"):
+        evaluate(tagger, SEQUENCES, TAGS, rival=tagger)
+    X, y, group = [[0.0, 1.0], [1.0, 0.0]], [0, 1], [2]
+    ranker = SureRanker(random_state=0).fit(X, y, group=group)
+    assert evaluate(ranker, X, y, group=group, k=1).k == 1
 
 
 def test_a_tagger_must_be_fitted_to_be_judged(files):

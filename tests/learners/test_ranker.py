@@ -18,6 +18,7 @@ from reference.ranker import ReferenceRanker
 from strategies import rankings, rows, rules
 from surelearn import SureClassifier, SureRanker, active, constraints, merge, predict
 from surelearn.candidates import cross
+from surelearn.read import BadInput
 from surelearn.rules import RULES
 
 EXACT = {"dtype": "float64", "shuffle": False, "passes": 1}
@@ -361,7 +362,7 @@ def test_rankers_that_do_not_go_together():
 def test_what_is_for_classifiers_says_so(tmp_path):
     X, y, group = candidates()
     ranker = SureRanker().fit(X, y, group=group)
-    with pytest.raises(TypeError, match="must be a classifier, got the ranker"):
+    with pytest.raises(BadInput, match="Name the format: svmlight, vw"):
         predict(ranker, tmp_path / "a.jsonl")
     with pytest.raises(TypeError, match="must be a classifier, got the ranker"):
         active.query(ranker, X)

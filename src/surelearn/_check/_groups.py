@@ -186,7 +186,7 @@ def one_score_a_row(shape: tuple[int, ...]) -> None:
         raise ValueError(f"scores must have one dimension, got shape {shape}.")
 
 
-def no_rival(rival: object) -> None:
-    """Refuse a second model where rankers are evaluated."""
+def no_rival(rival: object, model: str) -> None:
+    """Refuse a second model where only one can be evaluated."""
     if rival is not None:
-        raise TypeError(f"rival must be None for a ranker, got {rival!r}.")
+        raise TypeError(f"rival must be None for {model}, got {rival!r}.")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check
 from surelearn.active import _format, _worth
 from surelearn.active._worth import Worth
-from surelearn.learners.explain.table import Table
+from surelearn.table import Table
 
 Array = NDArray[np.float64]
 Pair = tuple[str, str]

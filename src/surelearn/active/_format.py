@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surelearn.learners.explain.table import word
+from surelearn.table import word
 
 if TYPE_CHECKING:
     from surelearn.active._curves import Simulation

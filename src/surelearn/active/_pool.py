@@ -19,6 +19,7 @@ from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import LabelledRow, ReplayTrainer
 from surelearn.active._view import n_rows
 from surelearn.learners.labels import as_labels
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.text_classifier import taken
 
 Rows = NDArray[np.int64]
@@ -122,7 +123,7 @@ class Pool:
         random_state: Any = None,
         history: Mapping[str, Any] | None = None,
     ) -> None:
-        _check.classifier("model", model)
+        ROWS.check_model("model", model)
         _check.one_label_pool(getattr(model, "label_format_", None))
         self._strategy = _check.choice("strategy", strategy, STRATEGIES)
         self._batch = batch_of(strategy, batch)

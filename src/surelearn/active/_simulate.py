@@ -23,6 +23,7 @@ from surelearn.active._rows import ReadRows
 from surelearn.active._teach import LabelledRow, ReplayTrainer, replays
 from surelearn.learners import SureClassifier, SureTextClassifier
 from surelearn.learners.labels import as_labels
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.text_classifier import new_vectorizer, taken
 from surelearn.training.shards import spread
 
@@ -236,7 +237,7 @@ def _learners(
     for name, learner in given.items():
         if not isinstance(name, str):
             raise TypeError(f"learners must have names that are str, got {name!r}.")
-        _check.classifier(f"learners[{name!r}]", learner)
+        ROWS.check_model(f"learners[{name!r}]", learner)
         if not hasattr(learner, "partial_fit"):
             raise TypeError(f"learners[{name!r}] must have partial_fit, got {learner!r}.")
     return {name: _Learner(learner, passes) for name, learner in given.items()}

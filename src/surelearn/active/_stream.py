@@ -13,6 +13,7 @@ from surelearn import _check
 from surelearn.active._query import rate
 from surelearn.active._teach import decides
 from surelearn.active._view import view
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.read import Batch
 
 #: At this many labels behind the budget the target rate doubles; at as many ahead it is 0.
@@ -89,7 +90,7 @@ class Sampler:
         strategy: str = "acl",
         random_state: Any = None,
     ) -> None:
-        _check.classifier("model", model)
+        ROWS.check_model("model", model)
         self.model = model
         self._budget = _check.number("budget", budget, "(0, 1)", low=0.0, high=1.0)
         self._strategy = _check.choice("strategy", strategy, ["acl", "margin"])

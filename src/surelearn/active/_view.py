@@ -15,6 +15,7 @@ from surelearn.dual import KernelRows
 from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
 from surelearn.learners.answers.judgement import why_unsure
 from surelearn.learners.scoring import Scorer, TopTwoMargin
+from surelearn.learners.tasks.row_task import ROWS
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ def n_rows(X: Any) -> int:
 
 def view(model: Any, X: Any) -> NativeView | SklearnView:
     """The rows as `model` sees them."""
-    _check.classifier("model", model)
+    ROWS.check_model("model", model)
     return NativeView(model, X) if isinstance(model, Probabilistic) else SklearnView(model, X)
 
 

@@ -19,11 +19,12 @@ _LOOKED_AT = 10_000
 def in_words(model: Any, *, resumed: bool = False) -> str:
     """The labels of a model, and the rows of each where they are counted."""
     classes = [_word(label) for label in model.classes_.tolist()]
-    if not hasattr(model.model_, "counts"):
+    counted = model.task.class_rows(model)
+    if counted is None:
         return f"Labels: {_named(classes)}."
-    what = "Rows with each label" if model.model_.many_labels else "Rows of each class"
+    what, counts = counted
     when = " in all runs" if resumed else ""
-    lines = zip(model.model_.counts.tolist(), classes, strict=True)
+    lines = zip(counts.tolist(), classes, strict=True)
     ordered = sorted(lines, key=lambda line: -line[0])
     return f"{what}{when}: {_named([f'{label} ({n:,})' for n, label in ordered])}."
 
@@ -66,7 +67,7 @@ def _say(warning: str) -> None:
 
 
 def _word(label: Any) -> str:
-    from surelearn.learners.explain.table import word
+    from surelearn.table import word
 
     return word(str(label))
 

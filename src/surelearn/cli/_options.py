@@ -10,12 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
-
-if TYPE_CHECKING:
-    from surelearn import SureClassifier
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _ENDINGS = (".png", ".svg", ".pdf")
@@ -86,6 +83,19 @@ ROWS: dict[str, Any] = {
         typer.Option("--skip-bad", help="Skip and count lines that cannot be parsed."),
     ],
 }
+
+#: The option that only groups have.
+GROUPS: dict[str, Any] = {
+    "cross": Annotated[
+        bool,
+        typer.Option(
+            "--cross", help="Rankers: cross shared features of vw with those of each candidate."
+        ),
+    ],
+}
+
+#: Options that apply to rankers only; the others that a model refuses are for classifiers.
+_OF_RANKERS = ("all", "cross", "rank")
 
 
 def reads(
@@ -164,32 +174,26 @@ def reading(**asked: Any) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value not in (None, False)}
 
 
-def classifier_in(path: Path) -> SureClassifier:
-    """Load a classifier; refuse a tagger, which needs `surelearn tag`, and a ranker."""
-    model = row_model_in(path)
-    if is_ranker(model):
-        raise ValueError(f"{path} must be a classifier, got a {type(model).__name__}.")
-    classifier: SureClassifier = model
-    return classifier
-
-
-def is_ranker(model: object) -> bool:
-    """Whether a loaded model ranks candidates."""
-    return hasattr(model, "rank")
-
-
-def row_model_in(path: Path) -> Any:
-    """Load a classifier or a ranker; refuse a tagger, which needs `surelearn tag`."""
+def model_in(path: Path, wanted: str = "classifier") -> Any:
+    """Load a model that a command can handle; taggers have commands of their own."""
     from surelearn.learners.file import load
 
     model = load(path)
-    if hasattr(model, "predict_marginals"):
-        raise ValueError(
-            f"{path} must be a classifier, got a {type(model).__name__}. Use the commands of "
-            "surelearn tag."
-        )
+    model.task.check_command(path, model, wanted)
     model.n_jobs = -1  # a command may use all cores
     return model
+
+
+def check_takes(model: Any, reading: dict[str, Any], **options: object) -> None:
+    """Refuse options that do not apply to models of this kind."""
+    for name, value in {**dict.fromkeys(reading, True), **options}.items():
+        if value and not model.task.takes(name):
+            option = f"--{name.replace('_', '-')}"
+            who = "rankers" if name in _OF_RANKERS else "classifiers"
+            raise typer.BadParameter(
+                f"{option.removeprefix('--')} is for {who}, got a {model.task.noun}.",
+                param_hint=option,
+            )
 
 
 def rule(text: str, option: str = "--rule") -> Any:
@@ -287,10 +291,13 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
 
 
-def json_number(x: float) -> str:
-    """A number as JSON, which has no infinity."""
-    return f"{x:.6g}" if -1e300 < x < 1e300 else "null"
-
-
 def print_json(found: dict[str, Any]) -> None:
     typer.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
+
+
+def say(report: dict[str, Any], said: str, *, as_json: bool) -> None:
+    """Print a report as JSON or in words."""
+    if as_json:
+        print_json(report)
+    else:
+        typer.echo(said)

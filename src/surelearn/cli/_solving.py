@@ -15,6 +15,7 @@ from surelearn.cli._progress import solver_line, warnings_shown
 from surelearn.cli._training import written
 
 if TYPE_CHECKING:
+    from surelearn.learners.task import Task
     from surelearn.training.claim import Claim
 
 
@@ -39,10 +40,10 @@ def solve(model: Any, files: list[str], output: Claim, *, quiet: bool, **reading
     model.save(output)
 
 
-def report(model: Any, output: Path, begin: float, *, what: str) -> dict[str, Any]:
+def report(model: Any, output: Path, begin: float) -> dict[str, Any]:
     """The report of a run that began at `begin` of `time.monotonic`, as JSON has it."""
     return {
-        **written(model, output, what=what),
+        **written(model, output),
         "iterations": model.n_iter_,
         "objective": model.objective_,
         "gap": model.gap_,
@@ -50,13 +51,12 @@ def report(model: Any, output: Path, begin: float, *, what: str) -> dict[str, An
     }
 
 
-def in_words(
-    report: dict[str, Any], files: list[str], what: str = "rows", classes: str = "classes"
-) -> str:
+def in_words(report: dict[str, Any], files: list[str], task: Task) -> str:
     """The report as a few lines of text."""
+    what = f"{task.unit}s"
     source = "standard input" if files == ["-"] else ", ".join(files)
     taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
-    rows = f"{report[what]:,} {what} of {len(report['classes'])} {classes}"
+    rows = f"{report[what]:,} {what} of {len(report['classes'])} {task.labels}"
     lines = [f"Learnt {rows} from {source} in {_iterations(report['iterations'])}{taken}."]
     gap = report["gap"]
     near = "" if gap is None else f", at most {gap:.2g} above the least"

@@ -18,16 +18,11 @@ from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
     from surelearn.learners import StreamProgress
+    from surelearn.learners.task import Task
     from surelearn.training.claim import Claim
 
 #: The report names at most this many columns.
 _MOST = 10
-
-#: What an error is a share of, and what makes a record wrong; of rows that goes without saying.
-_COUNTED = {
-    "sentences": " of sentences, which are wrong if one tag is",
-    "groups": " of groups, which are wrong if the best candidate is not first",
-}
 
 #: The report lists at most this many passes from the start, and as many from the end.
 _ENDS = 5
@@ -143,14 +138,12 @@ def _say_interrupted(model: Any, output: Claim) -> None:
     )
 
 
-def report(
-    model: Any, output: Path, learnt: int, begin: float, *, what: str = "rows"
-) -> dict[str, Any]:
+def report(model: Any, output: Path, learnt: int, begin: float) -> dict[str, Any]:
     """The report of a run that began at `begin` of `time.monotonic`, as JSON has it."""
     position = model.stream_
     mistakes = model.mistakes_[-position.number :].tolist()
     return {
-        **written(model, output, what=what),
+        **written(model, output),
         "passes": position.number,
         "mistakes": mistakes if learnt else [],  # a run that learnt nothing shows no older counts
         "learnt": learnt,
@@ -159,41 +152,45 @@ def report(
     }
 
 
-def written(model: Any, output: Path, *, what: str) -> dict[str, Any]:
+def written(model: Any, output: Path) -> dict[str, Any]:
     """The model's file, and what it was trained on."""
     return {
         "model": str(output),
         "bytes": os.path.getsize(output),
-        what: model.stream_.rows,
+        f"{model.task.unit}s": model.stream_.rows,
         "skipped": model.stream_.n_bad,
         **({"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}),
     }
 
 
 def in_words(
-    report: dict[str, Any], files: list[str], what: str = "rows", classes: str = "classes"
+    report: dict[str, Any], files: list[str], task: Task, labels: str | None = None
 ) -> str:
     """The report as a few lines of text."""
-    source = "standard input" if files == ["-"] else ", ".join(files)
-    lines = _learnt(report, source, what, classes) if report["learnt"] else []
+    source, what = "standard input" if files == ["-"] else ", ".join(files), f"{task.unit}s"
+    lines = _learnt(report, source, task, labels or task.labels) if report["learnt"] else []
     lines = lines or [f"No new {what} in {source}: the model is unchanged."]
     if report.get("features"):
         lines.append(_columns(report["features"], report.get("ignored", [])))
     if report["skipped"]:
         lines.append(f"Skipped because they could not be parsed: {report['skipped']:,} {what}.")
+    if report.get("equal"):
+        equal = f"{report['equal']:,} {what}"
+        lines.append(f"Not learnt because all candidates are equally good: {equal}.")
     lines.append(f"The model is in {report['model']} ({_options.size(report['bytes'])}).")
     return "\n".join(lines)
 
 
-def _learnt(report: dict[str, Any], source: str, what: str, classes: str) -> list[str]:
+def _learnt(report: dict[str, Any], source: str, task: Task, labels: str) -> list[str]:
     passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
     taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
-    rows = f"{report[what]:,} {what}"
+    n = report[f"{task.unit}s"]
+    rows = f"{n:,} {task.unit}s"
     if "classes" in report:
-        rows += f" of {len(report['classes'])} {classes}"
+        rows += f" of {len(report['classes'])} {labels}"
     return [
         f"Learnt {rows} from {source} in {passes}{taken}.",
-        *_errors(report["mistakes"], report[what] - report.get("equal", 0), _COUNTED.get(what, "")),
+        *_errors(report["mistakes"], n - report.get("equal", 0), task.wrong),
     ]
 
 

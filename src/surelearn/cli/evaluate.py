@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options, _ranking
-from surelearn.cli._options import ROWS, Files, Json, Model, Quiet, reads
+from surelearn.cli import _options
+from surelearn.cli._options import GROUPS, ROWS, Files, Json, Model, Quiet, reads
 from surelearn.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from surelearn.evaluation import Evaluation
 
 
-@reads(ROWS | _ranking.GROUPS, without=("weight",))
+@reads(ROWS | GROUPS, without=("weight",))
 def evaluate(
     model: Model,
     files: Files,
@@ -55,24 +55,17 @@ def evaluate(
         _options.check_drawable(picture, "--picture")
     import surelearn
 
-    judged = _options.row_model_in(model)
-    rival = None
-    if _options.is_ranker(judged):
-        _ranking.check_ranker(reading, against=against, picture=picture)
-    else:
-        _ranking.check_classifier(reading)
-        if picture is not None:
-            _check_classes(judged)
-        rival = None if against is None else _options.classifier_in(against)
+    judged = _options.model_in(model)
+    _options.check_takes(judged, reading, against=against, picture=picture)
+    if picture is not None:
+        _check_classes(judged)
+    rival = None if against is None else _options.model_in(against)
     with progress_bar("Evaluating", quiet=quiet) as progress:
         found: Any = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
     if against is not None and found.comparison is not None:
         names = str(model), str(against)
         found = replace(found, comparison=replace(found.comparison, names=names))
-    if as_json:
-        _options.print_json(found.to_dict())
-    else:
-        typer.echo(str(found))
+    _options.say(found.to_dict(), str(found), as_json=as_json)
     if picture is not None:
         _draw(found, picture, quiet=as_json)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _options, _ranking
+from surelearn.cli import _options
 from surelearn.cli._options import Json, Model
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def explain(
             f"{model} must be a model with a weight for each feature, got a "
             f"{type(loaded).__name__}."
         )
-    if _options.is_ranker(loaded):
-        _ranking.check_ranker({}, label=label, text=text)
+    _options.check_takes(loaded, {}, label=label, text=text)
     if intercept:
         _check_has_intercept(loaded)
         how["intercept"] = True
@@ -65,7 +64,7 @@ def explain(
         _options.print_json(_plain(loaded, explained, text))
         return
     if text is not None:
-        from surelearn.learners.explain.table import word
+        from surelearn.table import word
 
         verdict = word(_verdict(loaded, explained, text), widest=10_000)
         note = explained[0].note

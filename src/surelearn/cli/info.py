@@ -62,8 +62,8 @@ def info(model: Model, as_json: Json = False) -> None:
       surelearn info reviews.sure
       surelearn info reviews.sure --json
     """
-    from surelearn.learners.explain.table import word
     from surelearn.learners.file import load
+    from surelearn.table import word
 
     found = _facts(model, load(model))
     if as_json:
@@ -87,7 +87,7 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
         "bytes": path.stat().st_size,
         "version": _version(path),
         "kind": type(model).__name__,
-        **_of_kind(model),
+        **model.task.facts(model),
         **(_of_rule(model) if hasattr(model, "rule") else _of_solver(model)),
     }
     if hasattr(model, "temperature_"):
@@ -96,14 +96,6 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
         facts["stream"] = model.stream_.plain()
     # In the order of printing, with the classes last.
     return {name: facts[name] for name in (*_NAMES, "classes") if name in facts}
-
-
-def _of_kind(model: Any) -> dict[str, Any]:
-    if _options.is_ranker(model):
-        return {"right": model.right, "equal": model.n_skipped_, "features": model.n_features_in_}
-    if hasattr(model, "factor_graph"):
-        return _of_graphs(model)
-    return _of_classifier(model) if hasattr(model, "n_features_in_") else _of_tagger(model)
 
 
 def _of_rule(model: Any) -> dict[str, Any]:
@@ -121,67 +113,6 @@ def _of_solver(model: Any) -> dict[str, Any]:
     facts = {name: getattr(model, name, None) for name in ("l2", "l1", "C")}
     for name, attribute in _SOLVED.items():  # a merged model has none of these
         facts[name] = getattr(model, attribute, None)
-    return {name: value for name, value in facts.items() if value is not None}
-
-
-def _of_classifier(model: Any) -> dict[str, Any]:
-    state = model.model_
-    counts = zip(model.classes_.tolist(), state.counts.tolist(), strict=True)
-    facts: dict[str, Any] = {
-        "labels_learnt" if state.many_labels else "rows": int(state.counts.sum()),
-        "features": int(model.n_features_in_),
-        "classes": [{"label": label, "rows": count} for label, count in counts],
-    }
-    if hasattr(model, "multiclass"):
-        facts |= {**_of_problems(model), **_of_weights(model)}
-    vectorizer = getattr(model, "vectorizer_", None)
-    if vectorizer is not None and vectorizer.keep_names:
-        facts |= {"words": int(vectorizer.n_names_), "clashes": int(vectorizer.n_clashes_)}
-    if vectorizer is not None and vectorizer.idf:
-        facts["documents"] = vectorizer.n_documents_
-    return facts
-
-
-def _of_problems(model: Any) -> dict[str, Any]:
-    """How classes or labels are learnt."""
-    if not model.model_.many_labels:
-        named = model.multiclass if isinstance(model.multiclass, str) else "a matrix"
-        return {"multiclass": named}
-    from surelearn.learners.answers.many_labels import label_settings
-
-    chosen = label_settings(model).get("thresholds")
-    return {"labels": "any number", **({"thresholds": chosen} if chosen else {})}
-
-
-def _of_weights(model: Any) -> dict[str, Any]:
-    if not hasattr(model, "kernel_"):
-        return {"covariance": model.covariance}
-    known = model.model_.weights
-    points = {} if known is None else {"points": known.n_points}
-    return {"kernel": repr(model.kernel_), "budget": model.budget, **points}
-
-
-def _of_graphs(model: Any) -> dict[str, Any]:
-    features = model.model_.features
-    facts = {
-        "features": features.n_features,
-        "edge_features": features.n_edge_features,
-        "edge_types": None if features.edge_types is None else features.edge_types.tolist(),
-        "edges": "directed" if model.directed else "without direction",
-        "classes": [{"label": label} for label in model.classes_.tolist()],
-    }
-    return {name: value for name, value in facts.items() if value is not None}
-
-
-def _of_tagger(model: Any) -> dict[str, Any]:
-    features = model.features_
-    facts = {
-        "features": features.n_features,
-        "pair_features": features.n_pair_features,
-        "columns": features.columns and list(features.columns),
-        "templates": features.templates,
-        "classes": [{"label": label} for label in model.classes_.tolist()],
-    }
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -224,7 +155,7 @@ def _classes(counted: list[dict[str, Any]], head: str) -> str:
     """A table of the classes and their row counts; a tagger stores no counts."""
     import numpy as np
 
-    from surelearn.learners.explain.table import Table
+    from surelearn.table import Table
 
     class Counts(Table):
         _right = "fi"

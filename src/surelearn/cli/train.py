@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli import _labels, _options, _ranking, _training
-from surelearn.cli._options import ROWS, Files, reads, takes
+from surelearn.cli import _labels, _options, _training
+from surelearn.cli._options import GROUPS, ROWS, Files, reads, takes
 from surelearn.cli._training import Output, Rule, Run
 
 if TYPE_CHECKING:
     from surelearn.learners.classifier import SureClassifier
     from surelearn.read import Batch, Source
-    from surelearn.training.claim import Claim
 
 Passes = Annotated[
     int | None,
@@ -58,7 +57,7 @@ _TRIED = 20_000
 
 
 @takes("run", Run)
-@reads(ROWS | _ranking.GROUPS)
+@reads(ROWS | GROUPS)
 def train(
     files: Files,
     *,
@@ -102,89 +101,60 @@ def train(
       surelearn train news.jsonl --label topics -o news.sure --thresholds kept.jsonl
     """
     begin = time.monotonic()
-    if n_features is not None:
-        reading["n_features"] = n_features
+    reading |= {} if n_features is None else {"n_features": n_features}
     asked = _settings(
         rule=rule, bigrams=bigrams, idf=idf, average=average, balanced=balanced,
         n_features=n_features, jobs=run.jobs,
     )  # fmt: skip
     how: dict[str, Any] = {"quiet": run.quiet, "every": run.checkpoint_every, "passes": passes}
-    how |= {"resume": run.resume, "seed": run.seed}
+    how |= {} if calibrate is None else {"calibrate": calibrate}
     with _training.writing(output, files) as checkpoint:
-        if rank:
-            given = {"bigrams": bigrams, "idf": idf is not None, "calibrate": calibrate is not None}
-            _ranking.check_ranker(
-                reading, **given, balanced=balanced, thresholds=thresholds, tune=tune
-            )
-            report, said = _ranking.trained(files, checkpoint, reading, asked, begin=begin, **how)
-        else:
-            _ranking.check_classifier(reading)
-            _check_tuned(tune=tune, rule=rule)
-            tuned = None if not tune else {"quiet": run.quiet or run.as_json}
-            how |= {"thresholds": thresholds, "calibrate": calibrate is not False}
-            report, said = _trained(
-                files, checkpoint, reading, asked, begin=begin, tuned=tuned, **how
-            )
-    if run.as_json:
-        _options.print_json(report)
-    else:
-        typer.echo(said)
+        going_on = run.resume and output.exists()
+        _check_tuned(tune=tune, rule=rule, resumed=output if going_on else None)
+        model, ignored = (
+            (_options.model_in(output), list[str]())
+            if going_on
+            else _new(files, reading, seed=run.seed, rank=rank)
+        )
+        _options.check_takes(
+            model, reading, rank=rank, bigrams=bigrams, idf=idf is not None, balanced=balanced,
+            calibrate=calibrate is not None, thresholds=thresholds, tune=tune,
+        )  # fmt: skip
+        _set(model, asked, output if going_on else None)
+        if tune:
+            model = _tuned(model, files, reading, passes=passes, quiet=run.quiet or run.as_json)
+        before = model.task.facts(model) if going_on else {}
+        kept = None if thresholds is None else _kept_back(model, thresholds, reading)
+        learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
+        chosen = {} if kept is None else _thresholds(model, output, kept)
+        report = _training.report(model, output, learnt, begin)
+        report |= _columns(model, ignored) | chosen | model.task.learnt(model, before)
+    said = _in_words(report, files, model, resumed=going_on)
+    if chosen:
+        said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
+    _options.say(report, said, as_json=run.as_json)
 
 
-def _check_tuned(*, tune: bool, rule: str | None) -> None:
-    """Refuse a rule where --tune chooses one."""
+def _check_tuned(*, tune: bool, rule: str | None, resumed: Path | None) -> None:
+    """Refuse --tune for what is chosen already."""
     if tune and rule is not None:
         raise typer.BadParameter(
             f"rule is chosen by --tune, got {rule!r}. Leave out one of them.", param_hint="--rule"
         )
-
-
-def _trained(
-    files: list[str],
-    checkpoint: Claim,
-    reading: dict[str, Any],
-    asked: dict[str, Any],
-    *,
-    begin: float,
-    tuned: dict[str, Any] | None,
-    thresholds: Path | None,
-    resume: bool,
-    seed: int,
-    **how: Any,
-) -> tuple[dict[str, Any], str]:
-    """Train a classifier; the report as JSON has it, and in words."""
-    output = Path(checkpoint)
-    going_on = resume and output.exists()
-    if going_on and tuned is not None:
+    if tune and resumed is not None:
         raise typer.BadParameter(
-            f"--tune chooses settings of a new model, got --resume with {output}.",
+            f"--tune chooses settings of a new model, got --resume with {resumed}.",
             param_hint="--tune",
         )
-    ignored: list[str] = []
-    if going_on:
-        model = _resumed(output, asked)
-    else:
-        _labels.warn_own(files, reading)
-        model, ignored = _new(files, reading, asked)
-        model.set_params(random_state=seed)
-        if tuned is not None:
-            model = _tuned(model, files, reading, passes=how["passes"], **tuned)
-    kept = None if thresholds is None else _kept_back(model, thresholds, reading)
-    learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
-    chosen = {} if kept is None else _thresholds(model, output, kept)
-    report = _training.report(model, output, learnt, begin) | _columns(model, ignored) | chosen
-    report["class_rows"] = model.model_.counts.tolist()
-    _labels.warn_alike(model)
-    said = _in_words(report, files, model, resumed=going_on)
-    if chosen:
-        said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
-    return report, said
 
 
 def _in_words(report: dict[str, Any], files: list[str], model: Any, *, resumed: bool) -> str:
-    """The report as a few lines of text."""
-    what = "labels" if model.model_.many_labels else "classes"
-    said = _training.in_words(report, files, classes=what)
+    """The report as a few lines of text, after a warning of labels that look alike."""
+    if "class_rows" not in report:
+        return _training.in_words(report, files, model.task)
+    _labels.warn_alike(model)
+    labels = "labels" if model.model_.many_labels else None
+    said = _training.in_words(report, files, model.task, labels)
     if not report["learnt"]:
         return said
     first, *others = said.split("\n")
@@ -243,46 +213,43 @@ def _settings(**asked: Any) -> dict[str, Any]:
     return settings | {"n_jobs": asked["jobs"] or -1}
 
 
-def _resumed(output: Path, asked: dict[str, Any]) -> SureClassifier:
-    """The model of an earlier run."""
-    model = _options.row_model_in(output)
-    if _options.is_ranker(model):
-        raise ValueError(f"{output} must be a classifier, got a ranker. Add --rank.")
-    if not hasattr(model, "fit_stream"):
-        raise ValueError(
-            f"{output} must be a model that learns from files to go on with, got a "
-            f"{type(model).__name__}. Use partial_fit in Python."
-        )
-    classifier: SureClassifier = model
-    settings = _that_fit(classifier, asked)
-    _training.check_resumed(classifier, settings, output)
-    classifier.set_params(**settings)
-    return classifier
-
-
 def _new(
-    files: list[str], reading: dict[str, Any], asked: dict[str, Any]
-) -> tuple[SureClassifier, list[str]]:
+    files: list[str], reading: dict[str, Any], *, seed: int, rank: bool
+) -> tuple[Any, list[str]]:
     """A new model, and the columns that it ignores."""
+    if rank:
+        from surelearn.learners.ranker import SureRanker
+
+        return SureRanker(random_state=seed), []
     from surelearn.learners.classifier import SureClassifier
     from surelearn.learners.text_classifier import SureTextClassifier
     from surelearn.read import batches
 
+    if "cross" in reading:
+        return SureClassifier(random_state=seed), []  # which refuses it, before a source does
+    _labels.warn_own(files, reading)
     source = batches(files, **reading)
     texts = _has_texts(source, reading)
-    model = SureTextClassifier() if texts else SureClassifier()
-    model.set_params(**_that_fit(model, asked))
-    return model, source.ignored
+    kind = SureTextClassifier if texts else SureClassifier
+    return kind(random_state=seed), source.ignored
 
 
-def _that_fit(model: SureClassifier, asked: dict[str, Any]) -> dict[str, Any]:
-    """The settings that this model has; a model of numbers has none for texts."""
+def _set(model: Any, asked: dict[str, Any], resumed: Path | None) -> None:
+    """Set the parameters that were asked for; a model of numbers has none for texts."""
+    if resumed is not None and not hasattr(model, "fit_stream"):
+        raise ValueError(
+            f"{resumed} must be a model that learns from files to go on with, got a "
+            f"{type(model).__name__}. Use partial_fit in Python."
+        )
     known = model.get_params(deep=False)
     idf = "--idf" if asked.get("idf") else "--no-idf"
     for name, option in (("ngram_range", "--bigrams"), ("idf", idf)):
         if name in asked and name not in known:
             raise ValueError(f"{option} needs texts, got rows of numbers.")
-    return {name: value for name, value in asked.items() if name in known}
+    settings = {name: value for name, value in asked.items() if name in known}
+    if resumed is not None:
+        _training.check_resumed(model, settings, resumed)
+    model.set_params(**settings)
 
 
 def _has_texts(source: Source, reading: dict[str, Any]) -> bool:

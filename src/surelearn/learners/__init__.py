@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from surelearn.training.stream import StreamProgress
 
 #: The module of each name: a command must not wait for the code of all.
-_HOMES = {
+HOMES = {
     "CRFTagger": "surelearn.learners.crf_tagger",
     "Explanation": "surelearn.learners.explain.explanation",
     "GraphCRF": "surelearn.learners.graph_crf",
@@ -48,6 +48,13 @@ _HOMES = {
     "merge": "surelearn.learners.merge_models",
 }
 
+#: The estimators, each of which a file can hold.
+ESTIMATORS = (
+    "CRFTagger", "GraphCRF", "GraphSVM", "MulticlassSVM", "SVMTagger", "SoftmaxClassifier",
+    "SureClassifier", "SureGraphClassifier", "SureKernelClassifier", "SureRanker", "SureTagger",
+    "SureTextClassifier",
+)  # fmt: skip
+
 __all__ = [
     "CRFTagger", "Explanation", "GraphCRF", "GraphSVM", "MulticlassSVM", "SVMTagger",
     "SoftmaxClassifier", "StreamPosition", "StreamProgress", "SureClassifier",
@@ -55,4 +62,4 @@ __all__ = [
     "Tagger", "TextExplanation", "load", "merge",
 ]  # fmt: skip
 
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__ = lazily(__name__, HOMES)

@@ -6,13 +6,16 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 from numpy.typing import NDArray
 
 from surelearn._scikit_learn import BaseEstimator
 from surelearn.parameters import Parametrized
 from surelearn.weights import Layout
+
+if TYPE_CHECKING:
+    from surelearn.learners.task import Task
 
 
 class Fitted(Protocol):
@@ -80,6 +83,9 @@ def is_fitted(estimator: Estimator[Any]) -> bool:
 
 class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     """An estimator whose `_model` holds what was learnt."""
+
+    #: What this kind of learner says of itself.
+    task: ClassVar[Task]
 
     _model: M
 

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.answers.linear import Linear, put_rows_model, whole_batch, words_of
+from surelearn.learners.answers.linear import Linear, put_rows_model, whole_batch
 from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator, SolverSettings
 from surelearn.learners.row_input import known_classes
 from surelearn.learners.tasks.row_settings import ClassifierSettings, balanced_weights, given_weight
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
 from surelearn.solvers import Prior, Solution, laplace
 from surelearn.weights import Diagonal, Layout
@@ -121,6 +122,8 @@ def gaussian(like: Diagonal, mean: Array, variance: Array | None = None) -> Diag
 
 class BatchClassifier(Linear, BatchEstimator[RowModel]):
     """A classifier that minimises a loss over all its rows at once."""
+
+    task = ROWS
 
     fit_intercept: bool
 
@@ -271,7 +274,7 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         given = {**{name: getattr(self, name) for name in own}, **weights, **params}
         clf = SureClassifier(NOISE if rule is None else rule, **given)
         settings_of(clf).check_fits(model)
-        put_rows_model(clf, model.copy(), words_of(self))
+        put_rows_model(clf, model.copy(), self._own_reader().words())
         if hasattr(self, "feature_names_in_"):
             clf.feature_names_in_ = self.feature_names_in_
         return clf

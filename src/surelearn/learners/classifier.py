@@ -308,7 +308,9 @@ class SureClassifier(RowLearner):
         if self._fresh:
             warn_of_units(batch.X)
         many, is_sparse = batch.starts is not None, batch.is_sparse
-        model = self._present(settings, shell.n_features_in_, is_sparse=is_sparse, many=many)
+        started = None if self._fresh else self._model
+        n_features = shell.n_features_in_
+        model = settings.present(started, n_features, is_sparse=is_sparse, many=many)
         before = model.classes
         if batch.columns is not None:
             before = union_of_labels(before, batch.columns)

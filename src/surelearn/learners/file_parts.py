@@ -35,6 +35,17 @@ def weights_out(weights: Diagonal | Full) -> tuple[dict[str, Any], dict[str, NDA
     return settings, {name: state[name] for name in weights.arrays}
 
 
+def prior_out(model: Any) -> dict[str, Any]:
+    """The settings of a model that all of its weights started from."""
+    return {"initial_variance": model.initial_variance, "projection": model.projection}
+
+
+def prior_in(fields: files.Fields, layout: Layout) -> tuple[float, str]:
+    """The checked settings that all weights started from."""
+    variance = _check.prior(fields.number("initial_variance"), np.dtype(layout.dtype))
+    return variance, fields.text("projection", ["precision", "covariance"])
+
+
 def temperature_in(fields: files.Fields) -> float | None:
     if not fields.has("temperature"):
         return None
@@ -345,3 +356,9 @@ def names_in(tensors: files.Tensors, n_features: int) -> NDArray[Any] | None:
         whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=False)
     ]
     return np.asarray(names, dtype=object)
+
+
+def put_names(estimator: Any, names: NDArray[Any] | None) -> None:
+    """Give an estimator the names of its columns, if there are any."""
+    if names is not None:
+        estimator.feature_names_in_ = names

@@ -25,6 +25,7 @@ from surelearn.learners.row_input import (
 )
 from surelearn.learners.tasks.kernel import KernelModel
 from surelearn.learners.tasks.kernel_settings import KernelSettings
+from surelearn.learners.tasks.kernel_task import KERNEL
 from surelearn.learners.tasks.kernel_training import KernelTraining, absorbed
 from surelearn.learners.tasks.rows import RowBatch, union_of_labels
 from surelearn.rows import rows_of
@@ -127,6 +128,8 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
     >>> clf.predict([[0.9, 0.1], [0.9, 0.9]])
     array(['not', 'same'], dtype='<U4')
     """
+
+    task = KERNEL
 
     def __init__(
         self,

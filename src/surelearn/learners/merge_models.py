@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.classifier import copy_temperature
-from surelearn.learners.answers.graphs import GraphAnswers
-from surelearn.learners.answers.linear import Linear, merged_into
-from surelearn.learners.answers.many_labels import copy_label_form, copy_thresholds
-from surelearn.learners.answers.tagger import Tagger
-from surelearn.learners.base import Estimator, is_fitted, not_fitted, put_model, settings_of
-from surelearn.learners.kernel_classifier import SureKernelClassifier
-from surelearn.learners.ranker import SureRanker
-from surelearn.learners.sources import put_columns
-from surelearn.learners.tasks.row_settings import ClassifierSettings
-from surelearn.learners.tasks.structure_merging import StructureMergeState
-from surelearn.learners.text_classifier import SureTextClassifier, vectorizer_params
-from surelearn.merging import Evidence, MergeState, Way, counts_start_once, way_of
-from surelearn.parameters import untrained
+from surelearn.learners.base import Estimator, is_fitted, not_fitted
+from surelearn.merging import Evidence, Way, way_of
 
-E = TypeVar("E", bound=Linear | Tagger | GraphAnswers | SureRanker)
-T = TypeVar("T", bound=Tagger | GraphAnswers)
-
+E = TypeVar("E", bound=Estimator[Any])
 
 #: What `merge` tries where there are rows to choose by; of equals the first.
 _TAUS = (16.0, 4.0, 64.0, 1.0, 256.0, math.inf)
@@ -114,23 +99,10 @@ def _merged(listed: list[Any], way: Way, *, any_labels: bool) -> Any:
     _check_rule(fitted[0], way)
     for other in listed[1:]:
         _check.agree("kind", type(listed[0]).__name__, type(other).__name__)
-    if not any_labels and not isinstance(listed[0], SureRanker):
-        _check_labels([model.classes_ for model in fitted])
-    if isinstance(listed[0], Tagger | GraphAnswers | SureRanker):
-        join = _merge_rankers if isinstance(listed[0], SureRanker) else _merge_structures
-        return join(listed, way)
-    for other in listed[1:]:
-        _check_settings(listed[0], other)
-    for other in fitted[1:]:
-        _check.agree("kind of labels", *map(_labels_of, (fitted[0], other)))
-        _check.agree("projection_", fitted[0].model_.projection, other.model_.projection)
-    states = [state_of(model, way, like=fitted[0]) for model in listed]
-    result = merged_into(untrained(listed[0]), MergeState.combined(states))
-    _put_names(result, fitted)
-    put_columns(result, fitted)
-    _put_temperature(result, listed, states)
-    copy_label_form(fitted[0], result)
-    return result
+    classes = [model.classes_ for model in fitted if hasattr(model, "classes_")]
+    if not any_labels and classes:
+        _check_labels(classes)
+    return listed[0].task.merged(listed, way)
 
 
 def _chosen(
@@ -139,23 +111,12 @@ def _chosen(
     """The best of several merged models on rows that were kept back."""
     if how != "evidence":
         raise ValueError(f"how must be 'evidence' for X_val and y_val to choose tau, got {how!r}.")
-    if isinstance(models[0], SureRanker):
-        raise TypeError("X_val and y_val must be None for rankers, whose rows come in groups.")
     if X_val is None or y_val is None:
         raise ValueError("X_val and y_val must be given together, got one of them.")
     return max(
         (_merged(models, Evidence(tau), any_labels=any_labels) for tau in _TAUS),
-        key=lambda model: model.score(X_val, y_val),
+        key=lambda model: model.task.score(model, X_val, y_val),
     )
-
-
-def state_of(model: Linear, how: Way, *, like: Linear) -> MergeState:
-    """What merging has to know of a model; an unfitted one has seen no rows of the other's."""
-    if not is_fitted(model):
-        settings: ClassifierSettings = settings_of(model)
-        return settings.untrained(like.n_features_in_, is_sparse=False).merge_state(how)
-    state: MergeState = MergeState.of(model, how)
-    return state
 
 
 def _listed(models: Any) -> list[Any]:
@@ -165,12 +126,7 @@ def _listed(models: Any) -> list[Any]:
     if not listed:
         raise ValueError("models must have at least one model, got an empty list.")
     for model in listed:
-        if isinstance(model, SureKernelClassifier):
-            raise TypeError(
-                "models must have weights of common features to be merged, got "
-                "SureKernelClassifier, whose support points differ. Train one on the rows of all."
-            )
-        if not isinstance(model, Linear | Tagger | GraphAnswers | SureRanker):
+        if not isinstance(model, Estimator):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
     return listed
 
@@ -202,19 +158,6 @@ def _few(labels: set[Any]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def _check_settings(one: Linear, other: Linear) -> None:
-    """Refuse models that were taught differently."""
-    wanted = settings_of(one).merge_key()
-    for name, value in settings_of(other).merge_key().items():
-        _check.agree(name, wanted[name], value)
-    if isinstance(one, SureTextClassifier) and isinstance(other, SureTextClassifier):
-        read = vectorizer_params(other)
-        for name, value in vectorizer_params(one).items():
-            _check.agree(name, value, read[name])
-    if is_fitted(one) and is_fitted(other):
-        _check.agree("n_features_in_", one.n_features_in_, other.n_features_in_)
-
-
 def _check_rule(model: Any, how: Way) -> None:
     serves = how == "uniform" or isinstance(how, Evidence)
     if not model.model_.layout.second_order and not serves:
@@ -222,92 +165,3 @@ def _check_rule(model: Any, how: Way) -> None:
             f"how must be 'evidence' or 'uniform' for rule {model.rule!r}, which keeps no "
             f"variances, got {how!r}."
         )
-
-
-def _labels_of(model: Linear) -> str:
-    return "many for each row" if model.model_.many_labels else "one for each row"
-
-
-def _put_names(result: Linear | SureRanker, fitted: list[Any]) -> None:
-    named = [model.feature_names_in_ for model in fitted if hasattr(model, "feature_names_in_")]
-    for names in named[1:]:
-        _check.agree("feature_names_in_", named[0].tolist(), names.tolist())
-    if named:
-        result.feature_names_in_ = named[0]
-
-
-def _put_temperature(result: Linear, listed: list[Any], states: list[MergeState]) -> None:
-    """Keep a temperature where the variances it was fitted to are kept."""
-    trained = [
-        model
-        for model, state in zip(listed, states, strict=True)
-        if state.trained is not None and (counts_start_once(state.how) or len(listed) == 1)
-    ]
-    if len(trained) == 1:
-        _copy_temperature(trained[0], result)
-
-
-# ------------------------------------------------------------ taggers and graphs
-
-
-def _merge_structures(models: list[T], how: Way) -> T:
-    """One tagger, or classifier of graphs, of many."""
-    every = [settings_of(model) for model in models]
-    for model, settings in zip(models, every, strict=True):
-        _check_merge_key(model, settings, every[0].merge_key())
-    fitted = [model for model in models if is_fitted(model)]
-    projection = fitted[0].model_.projection
-    for other in fitted[1:]:
-        _check.agree("projection_", projection, other.model_.projection)
-    states = [
-        model.__merge_state__(how)
-        if is_fitted(model)
-        else StructureMergeState.of(replace(settings.untrained(), projection=projection), how)
-        for model, settings in zip(models, every, strict=True)
-    ]
-    result: T = untrained(models[0])
-    put_model(result, StructureMergeState.combined(states).merged())
-    if len(fitted) == 1 and (counts_start_once(how) or len(models) == 1):
-        _copy_temperature(fitted[0], result)
-    put_columns(result, fitted)
-    return result
-
-
-def _check_merge_key(model: Any, settings: Any, wanted: dict[str, Any]) -> None:
-    """Refuse a model that was taught differently, or changed after it was."""
-    for name, value in settings.merge_key().items():
-        _check.agree(name, wanted[name], value)
-    if is_fitted(model):
-        settings.check_fits(model.model_)
-
-
-# ---------------------------------------------------------------------- rankers
-
-
-def _merge_rankers(rankers: list[SureRanker], how: Way) -> SureRanker:
-    """One ranker of many."""
-    settings = [settings_of(ranker) for ranker in rankers]
-    for ranker, own in zip(rankers, settings, strict=True):
-        _check_merge_key(ranker, own, settings[0].merge_key())
-    fitted = [ranker for ranker in rankers if is_fitted(ranker)]
-    like = fitted[0].model_
-    for other in fitted[1:]:
-        _check.agree("n_features_in_", fitted[0].n_features_in_, other.n_features_in_)
-        _check.agree("projection_", like.projection, other.model_.projection)
-    blank = settings[0].untrained(fitted[0].n_features_in_, is_sparse=True)
-    models = [ranker.model_ if is_fitted(ranker) else blank for ranker in rankers]
-    states = [model.merge_state(how) for model in models]
-    result: SureRanker = untrained(rankers[0])
-    put_model(result, like.merged(MergeState.combined(states)))
-    result.n_features_in_ = fitted[0].n_features_in_
-    if len(fitted) == 1 and (counts_start_once(how) or len(rankers) == 1):
-        _copy_temperature(fitted[0], result)
-    _put_names(result, fitted)
-    put_columns(result, fitted)
-    return result
-
-
-def _copy_temperature(source: Any, result: Any) -> None:
-    """A temperature belongs to the weights it was fitted to: kept where these are kept."""
-    copy_temperature(source, result)
-    copy_thresholds(source, result)

@@ -115,16 +115,22 @@ class Online(Estimator[M]):
             raise
 
     def _train_in_passes(
-        self, trainable: Learner[Any, Any], block: TrainingBlock, *, n: int, what: str
+        self,
+        trainable: Learner[Any, Any],
+        block: TrainingBlock,
+        *,
+        n: int,
+        what: str = "rows",
+        without: NDArray[np.int64] | None = None,
     ) -> None:
-        """All passes over all records, n of which are learnt."""
+        """All passes over all records, n of which are learnt, or over those not in `without`."""
         settings: Any = trainable.settings  # type: ignore[attr-defined]
         random, passes = random_numbers(self.random_state), settings.passes
         run(
             trainable,
             block,
             range(1, passes + 1),
-            order=random_orders(random, block.size, shuffle=settings.shuffle),
+            order=random_orders(random, block.size, shuffle=settings.shuffle, without=without),
             report=reports(n, passes, verbose=settings.verbose, what=what),
         )
 

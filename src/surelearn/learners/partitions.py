@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.linear import merged_into, put_rows_model, words_of
+from surelearn.learners.answers.linear import merged_into, put_rows_model, reader_of
 from surelearn.learners.base import settings_of
 from surelearn.learners.checks import random_numbers
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.labels import as_labels, one_label_each
 from surelearn.learners.online import rounds_of
-from surelearn.learners.row_learner import ShardRows, shard_of
+from surelearn.learners.row_input import ShardRows
+from surelearn.learners.row_learner import shard_of
 from surelearn.learners.tasks.row_settings import (
     RowSettings,
     check_declared,
@@ -180,7 +181,7 @@ def fitted(
     result: E = merged_into(untrained(estimator), total, start)
     if counts_documents(estimator):
         own = _check.documents_given(documents)
-        put_rows_model(result, result.model_, words_of(result), own)
+        put_rows_model(result, result.model_, reader_of(result).words(), own)
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
     return result

@@ -12,13 +12,17 @@ from surelearn import _check, rules
 from surelearn.constraints import Sequential
 from surelearn.learners.answers.ranker import GroupLabels, RankerAnswers, labelled_groups
 from surelearn.learners.base import put_model
+from surelearn.learners.file_parts import put_names
 from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
 from surelearn.learners.sources import opened_groups
+from surelearn.learners.task import merged_names
 from surelearn.learners.tasks.rank_settings import RankSettings
+from surelearn.learners.tasks.rank_task import GROUPS
 from surelearn.learners.tasks.rank_training import RankTrainable
 from surelearn.learners.tasks.ranking import RankModel
 from surelearn.merging import MergeState, Way
+from surelearn.parameters import untrained
 from surelearn.read import Source
 
 #: The default rule and scheme.
@@ -116,6 +120,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
     array([1])
     """
 
+    task = GROUPS
+
     def __init__(
         self,
         rule: str | rules.Rule | Callable[[float, float], Any] = _AROW,
@@ -205,9 +211,9 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
                 flush=True,
             )
         self._warn_if_unmoved(trainable.model)
-        shell._forget()
-        put_model(shell, trainable.model)
         self._adopt(shell)
+        self._forget()
+        self._model = trainable.model
         return self
 
     def partial_fit(
@@ -253,9 +259,10 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
 
     def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
         """A twin of this ranker with what was merged."""
-        twin = self._shell()
-        twin._forget()
-        twin._model = self._model.merged(total, prior)
+        twin: Self = untrained(self)
+        put_model(twin, self._model.merged(total, prior))
+        twin.n_features_in_ = self.n_features_in_
+        put_names(twin, merged_names([self]))
         return twin
 
     # ------------------------------------------------------------------- streams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,15 @@ from surelearn.learners.tasks.row_settings import (
 )
 from surelearn.learners.tasks.rows import RowBatch, union_of_labels
 from surelearn.rows import rows_of
+
+
+class ShardRows(NamedTuple):
+    """The rows of one shard, as they are given to `fit`."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    number: int
 
 
 def labelled_batch(

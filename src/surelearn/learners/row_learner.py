@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,16 @@ from surelearn.learners.answers.linear import Linear, OneRow, batch_of, reader_o
 from surelearn.learners.answers.many_labels import label_lists
 from surelearn.learners.base import settings_of
 from surelearn.learners.calibration import Follower, class_positions, kept_back
-from surelearn.learners.checks import random_numbers
 from surelearn.learners.feature_names import FeatureNames
 from surelearn.learners.label_scoring import LabelScorer, indicator, scorer_of
 from surelearn.learners.labels import RowLabels, has_many, row_labels
 from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
+from surelearn.learners.row_input import ShardRows
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.row_training import RowBlock, RowTrainable
 from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
 from surelearn.learners.thresholds import best_thresholds
@@ -32,7 +33,6 @@ from surelearn.learners.units import warn_of_units
 from surelearn.merging import MergeState
 from surelearn.read import Labels, Source
 from surelearn.rows import rows_of
-from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.position import StreamPosition
 from surelearn.training.shards import Shard, spans, train_shards
 from surelearn.weights import Method
@@ -42,6 +42,8 @@ Array = NDArray[np.float64]
 
 class RowLearner(Linear, Streamed[RowModel]):
     """An online classifier of rows, which may have one label each or any number."""
+
+    task = ROWS
 
     _label_form: str  # in what the labels came; absent for one label per row and for streams
     _thresholds: dict[Any, float]  # by label, so that new labels do not move them
@@ -205,7 +207,8 @@ class RowLearner(Linear, Streamed[RowModel]):
         if weight == 0.0:
             return False
         method = self._kept_method()
-        place = None if method is None else _place_of(self._model, y)
+        place = None if method is None else self._model.place_of(y)
+        # What is new, or no label, takes the slow path, which learns it or raises the error.
         if method is not None and place is not None:
             self._learn_row(method, rows, place, weight)
         elif not self._learn_unprepared(rows, n_features, is_sparse, y=y, weight=weight):
@@ -237,14 +240,6 @@ class RowLearner(Linear, Streamed[RowModel]):
         if labels.form is not None:
             self._label_form = labels.form
 
-    def _present(
-        self, settings: RowSettings, n_features: int, *, is_sparse: bool, many: bool
-    ) -> RowModel:
-        """The model to continue with."""
-        if self._fresh:
-            return settings.untrained(n_features, is_sparse=is_sparse, many=many)
-        return settings.going_on(self._model)
-
     def _learn_unprepared(
         self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: float
     ) -> bool:
@@ -257,7 +252,8 @@ class RowLearner(Linear, Streamed[RowModel]):
         labels = self._one_label(y)
         if not self._fresh:
             self._check_settings()
-        model = self._present(settings, n_features, is_sparse=is_sparse, many=labels.is_many)
+        started, many = None if self._fresh else self._model, labels.is_many
+        model = settings.present(started, n_features, is_sparse=is_sparse, many=many)
         _check.one_kind(model.classes, labels.y)
         known = model.classes
         if labels.columns is not None:
@@ -336,16 +332,10 @@ class RowLearner(Linear, Streamed[RowModel]):
         many = batch.starts is not None
         start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse, many=many)
         trainable = RowTrainable(settings, self._own_reader(), start)
-        random, block = random_numbers(self.random_state), RowBlock.of(batch, classes)
+        block = RowBlock.of(batch, classes)
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
-        run(
-            trainable,
-            block,
-            range(1, settings.passes + 1),
-            order=random_orders(random, block.size, shuffle=settings.shuffle, without=kept),
-            report=reports(block.size, settings.passes, verbose=settings.verbose),
-        )
+        self._train_in_passes(trainable, block, n=block.size, without=kept)
         self._take(trainable)
         self._forget()
         if len(kept):
@@ -488,15 +478,6 @@ class RowLearner(Linear, Streamed[RowModel]):
 # What files, shards, engines and `tune` ask of an estimator, and users do not.
 
 
-class ShardRows(NamedTuple):
-    """The rows of one shard, as they are given to `fit`."""
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    number: int
-
-
 def shard_of(
     estimator: RowLearner, part: ShardRows, *, classes: NDArray[Any], counts: Any
 ) -> Shard:
@@ -517,16 +498,3 @@ def shard_of(
 def train_batch(estimator: RowLearner, batch: RowBatch, classes: NDArray[Any]) -> None:
     """Fit an estimator to all rows that it has read; see `row_input.whole_batch`."""
     estimator._train_batch(estimator._settings_for(), batch, classes)
-
-
-def _place_of(model: RowModel, y: Any) -> Any:
-    """The position of a known label, or an array of those of many; None for any other."""
-    try:
-        if not model.many_labels:
-            return model.places.get(y)
-        if not isinstance(y, list | tuple | set | frozenset):
-            return None
-        places = sorted({model.places[label] for label in y})
-        return np.array(places, np.int32) if len(places) == len(y) else None
-    except (KeyError, TypeError):  # new, or no label: the slow path learns it or raises the error
-        return None

@@ -16,9 +16,10 @@ from surelearn.learners.explain.explanation import Explanation, Top, touched
 from surelearn.learners.explain.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.learners.labels import RowLabels
 from surelearn.learners.readers import TextReader
-from surelearn.learners.row_input import check_class_weight
-from surelearn.learners.row_learner import ShardRows, shard_of
+from surelearn.learners.row_input import ShardRows, check_class_weight
+from surelearn.learners.row_learner import shard_of
 from surelearn.learners.tasks.row_settings import RowSettings, given_weight
+from surelearn.learners.tasks.row_task import TEXTS
 from surelearn.learners.tasks.rows import RowBatch
 from surelearn.learners.text_shards import weighed_shard
 from surelearn.rows import rows_of
@@ -105,6 +106,8 @@ temperature_
     >>> clf.explain(top=2).feature.tolist()
     ['great', 'dull']
     """
+
+    task = TEXTS
 
     vectorizer_: NativeVectorizer
     #: The class of `vectorizer_`.
@@ -463,11 +466,6 @@ temperature_
         tags.input_tags.two_d_array = False
         tags.input_tags.sparse = False
         return tags
-
-
-def vectorizer_params(estimator: SureTextClassifier) -> dict[str, Any]:
-    """The parameters of the vectorizer, with a number in place of ``n_features="auto"``."""
-    return estimator._vectorizer_params()
 
 
 def new_vectorizer(estimator: SureTextClassifier) -> NativeVectorizer:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.judgement import check_fitted
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.plot._display import Display
 from surelearn.plot.style import FONT, GREY, colour_of, head, look, plain
 
@@ -166,7 +166,7 @@ class BoundaryDisplay(Display):
         BoundaryDisplay
             Regions are those of `predict`.
         """
-        check_fitted("estimator", estimator)
+        ROWS.check_fitted("estimator", estimator)
         _check.choice("response", response, _LEVELS)
         points = _points(X)
         n = _check.count("grid_resolution", grid_resolution, least=2)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.judgement import check_fitted
-from surelearn.learners.explain.table import word
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, head, plain
+from surelearn.table import word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,7 +122,7 @@ class ConfusionDisplay(Display):
         array([[1, 1],
                [0, 0]])
         """
-        check_fitted("estimator", estimator)
+        ROWS.check_fitted("estimator", estimator)
         classes = np.asarray(estimator.classes_)
         return cls._counted(np.asarray(y), np.asarray(estimator.predict(X)), classes, top)
 

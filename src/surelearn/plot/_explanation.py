@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
 from surelearn.learners.explain.explanation import Explanation
-from surelearn.learners.explain.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, GREY, colour_of, head, plain, quiet
+from surelearn.table import word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.judgement import check_fitted
+from surelearn.learners.tasks.row_task import ROWS
 from surelearn.plot.style import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
 from surelearn.probability import Reliability, reliability
 
@@ -238,7 +238,7 @@ class ReliabilityDisplay:
 
 def _measured(estimator: Any, X: Any, y: ArrayLike, n_bins: int) -> Reliability:
     """The reliability of a classifier; our models compute it without a table of probabilities."""
-    check_fitted("estimator", estimator)
+    ROWS.check_fitted("estimator", estimator)
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(f"estimator must have predict_proba, got {estimator!r}.")
     bins = _check.count("n_bins", n_bins)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surelearn import _check
-from surelearn.learners.explain.table import word
 from surelearn.plot._display import Display
 from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
+from surelearn.table import word
 from surelearn.tuning import Standings
 from surelearn.tuning.candidates import described
 

@@ -9,7 +9,7 @@ from surelearn.text._native import NativeVectorizer
 if TYPE_CHECKING:
     from surelearn.text._vectorizer import HashingVectorizer
 
-__all__ = ["HashingVectorizer", "NativeVectorizer", "vectorizer_class"]
+__all__ = ["HashingVectorizer", "NativeVectorizer"]
 
 #: `HashingVectorizer` is a class of scikit-learn, which takes a second to import.
 __getattr__ = lazily(__name__, {"HashingVectorizer": "surelearn.text._vectorizer"})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surelearn.learners.explain.table import Table, word
+from surelearn.table import Table, word
 from surelearn.tuning.candidates import Entrant, described
 from surelearn.tuning.final import Verdict, compared
 from surelearn.tuning.sweep import Candidate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli._options import Encoding
+from surelearn.cli._options import Encoding, model_in
 
 if TYPE_CHECKING:
     from surelearn.learners import Tagger
@@ -47,11 +47,5 @@ SENTENCES: dict[str, Any] = {
 
 def tagger_in(path: Path) -> Tagger:
     """Load a tagger; refuse other kinds of models."""
-    from surelearn.learners.answers.tagger import Tagger
-    from surelearn.learners.file import load
-
-    model = load(path)
-    if not isinstance(model, Tagger):
-        raise ValueError(f"{path} must be a tagger, got a {type(model).__name__}.")
-    model.n_jobs = -1  # a command may use all cores
-    return model
+    tagger: Tagger = model_in(path, "tagger")
+    return tagger

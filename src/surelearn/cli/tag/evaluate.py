@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
 from surelearn.cli import _options
 from surelearn.cli._options import Json, Model, Quiet, reads
 from surelearn.cli._progress import progress_bar
@@ -37,7 +35,4 @@ def evaluate(
     tagger = tagger_in(model)
     with progress_bar("Evaluating", quiet=quiet) as progress:
         found = evaluate_tagger(tagger, files, progress=progress, **reading)
-    if as_json:
-        _options.print_json(found.to_dict())
-    else:
-        typer.echo(str(found))
+    _options.say(found.to_dict(), str(found), as_json=as_json)

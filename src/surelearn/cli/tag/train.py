@@ -93,10 +93,7 @@ def train(
         else:
             _check_option("passes", passes, _kind(tagger))
             report, said = _solved(tagger, files, checkpoint, begin, **how)
-    if run.as_json:
-        _options.print_json(report)
-    else:
-        typer.echo(said)
+    _options.say(report, said, as_json=run.as_json)
 
 
 def _learnt(
@@ -104,8 +101,8 @@ def _learnt(
 ) -> tuple[dict[str, Any], str]:
     """Learn online; the report as JSON has it, and in words."""
     learnt = _training.learn(tagger, files, output, **how)
-    report = _training.report(tagger, Path(output), learnt, begin, what="sentences")
-    return report, _training.in_words(report, files, "sentences", "tags")
+    report = _training.report(tagger, Path(output), learnt, begin)
+    return report, _training.in_words(report, files, tagger.task)
 
 
 def _solved(
@@ -113,8 +110,8 @@ def _solved(
 ) -> tuple[dict[str, Any], str]:
     """The same by a solver."""
     _solving.solve(tagger, files, output, **how)
-    report = _solving.report(tagger, Path(output), begin, what="sentences")
-    return report, _solving.in_words(report, files, "sentences", "tags")
+    report = _solving.report(tagger, Path(output), begin)
+    return report, _solving.in_words(report, files, tagger.task)
 
 
 def _prepared(

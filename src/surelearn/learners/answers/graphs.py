@@ -13,6 +13,7 @@ from surelearn import _check
 from surelearn.graph import FactorGraph, Graph, GraphReport
 from surelearn.learners.base import Estimator, put_model, require_variances, with_variances
 from surelearn.learners.tasks.graph_features import GraphTable
+from surelearn.learners.tasks.graph_task import GRAPHS
 from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs, Messages
 from surelearn.learners.tasks.sequences import cut
 from surelearn.learners.tasks.structure_merging import StructureMergeState
@@ -25,6 +26,8 @@ Array = NDArray[np.float64]
 
 class GraphAnswers(Estimator[GraphModel]):
     """A classifier of graphs: its fitted attributes and all that it answers."""
+
+    task = GRAPHS
 
     n_jobs: int | None
     temperature_: float

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from surelearn import _check
 from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
 from surelearn.learners.answers.many_labels import label_lists
-from surelearn.learners.base import not_fitted
 
 Array = NDArray[np.float64]
 
@@ -23,27 +21,6 @@ class Judgement(NamedTuple):
     probabilities: Array | None  # of every class
     sureness: Array | None  # of many labels per row, that of the least sure one
     has: NDArray[np.bool_] | None = None  # whether each row has each of many labels
-
-
-def check_fitted(name: str, model: Any) -> None:
-    """Raise unless `model` is a fitted classifier."""
-    _check.classifier(name, model)
-    if not hasattr(model, "classes_"):
-        not_fitted(f"{name} must be a fitted classifier, got {model!r}.")
-
-
-def check_fitted_tagger(name: str, model: Any) -> None:
-    """Raise unless `model` is a fitted tagger."""
-    _check.tagger(name, model)
-    if not hasattr(model, "classes_"):
-        not_fitted(f"{name} must be a fitted tagger, got {model!r}.")
-
-
-def check_fitted_ranker(name: str, model: Any) -> None:
-    """Raise unless `model` is a fitted ranker."""
-    _check.ranker(name, model)
-    if not hasattr(model, "coef_"):
-        not_fitted(f"{name} must be a fitted ranker, got {model!r}.")
 
 
 def judge(estimator: Any, X: Any) -> Judgement:

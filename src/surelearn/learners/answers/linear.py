@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
@@ -33,7 +32,7 @@ from surelearn.learners.readers import NumberReader
 from surelearn.learners.row_input import balanced_batch, check_class_weight, labelled_batch
 from surelearn.learners.tasks.rows import RowBatch, RowModel
 from surelearn.merging import Documents, MergeState, Way, Words
-from surelearn.rows import rows_of, rows_of_dict
+from surelearn.rows import dense_row, non_zeros, rows_of, rows_of_dict, sparse_row
 
 Array = NDArray[np.float64]
 E = TypeVar("E", bound="Linear")
@@ -180,7 +179,7 @@ class Linear(Probabilistic[RowModel]):
                     f"{error}."
                 ) from None
         else:
-            row = _sparse_row(x) if is_sparse else _dense_row(x)
+            row = sparse_row(x) if is_sparse else dense_row(x)
             n_features = _check.row_of_numbers(row.shape, row.dtype, name)
             _check.n_features(n_features if known is None else known, n_features, name)
             rows = rows_of(row if row.dtype.char in "fd" else row.astype(np.float64))
@@ -194,7 +193,7 @@ class Linear(Probabilistic[RowModel]):
         self._one(row, "row")
         if isinstance(row, _DICTS):
             row, _ = self._numbered(row, "row", learning=False)
-        return _non_zeros(row)
+        return non_zeros(row)
 
     # ---------------------------------------------------------------- one row
 
@@ -454,12 +453,6 @@ def check_settings(estimator: Linear) -> None:
     estimator._check_settings()
 
 
-def words_of(estimator: Linear) -> Words | None:
-    """The words that the features of a fitted estimator stand for."""
-    words: Words | None = estimator._own_reader().words()
-    return words
-
-
 def reader_of(estimator: Linear) -> Any:
     """What makes rows for the model of an estimator."""
     return estimator._own_reader()
@@ -479,12 +472,6 @@ def whole_batch(
     return estimator._whole(X, y, sample_weight, who)
 
 
-def documents_of(estimator: Linear) -> Documents | None:
-    """The documents that a fitted estimator has counted."""
-    documents: Documents | None = estimator._own_reader().documents()
-    return documents
-
-
 def put_rows_model(
     estimator: Linear, model: RowModel, words: Words | None, documents: Documents | None = None
 ) -> None:
@@ -495,35 +482,6 @@ def put_rows_model(
 def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None) -> E:
     """A twin of an estimator that has learnt what was merged, and nothing else."""
     return estimator._merged(total, prior)
-
-
-def _sparse_row(x: Any) -> Any:
-    if x.format == "csr" and x.ndim == 2:
-        return x
-    return (x if x.ndim == 2 else x.reshape(1, -1)).tocsr()
-
-
-def _dense_row(x: Any) -> NDArray[Any]:
-    row = np.ascontiguousarray(x)
-    return row[np.newaxis] if np.ndim(x) == 1 else row
-
-
-def _non_zeros(row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The non-zero features, ascending, and values of a checked row, as the core sees them."""
-    if isinstance(row, _DICTS):
-        features = np.array([operator.index(feature) for feature in row], dtype=np.int64)
-        values = np.array([float(value) for value in row.values()])
-    elif sparse.issparse(row):
-        matrix = _sparse_row(row)
-        features, values = (part[: matrix.indptr[1]] for part in (matrix.indices, matrix.data))
-    else:
-        values = _dense_row(row)[0]
-        features = np.arange(len(values))
-    storage = values.dtype if values.dtype.char in "fd" else np.float64
-    # As the core does: sum duplicates in double, and round the sum to the type of the input.
-    found, group = np.unique(features, return_inverse=True)
-    summed = np.bincount(group, values.astype(np.float64)).astype(storage)
-    return found[summed != 0].astype(np.int64), summed[summed != 0].astype(np.float64)
 
 
 def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:

@@ -17,10 +17,14 @@ def label_lists(has: NDArray[np.bool_], classes: NDArray[Any]) -> list[tuple[Any
     return Labels(codes.astype(np.int32), classes, starts).lists()
 
 
+#: Attributes of an estimator: the form in which labels came, and thresholds by label.
+_FORM, _THRESHOLDS = "_label_form", "_thresholds"
+
+
 def label_settings(estimator: Any) -> dict[str, Any]:
     """What a file has of many labels besides the model: their form, and thresholds if chosen."""
     settings: dict[str, Any] = {"form": estimator.label_format_}
-    if "_thresholds" in vars(estimator):
+    if _THRESHOLDS in vars(estimator):
         settings["thresholds"] = estimator.thresholds_.tolist()
     return settings
 
@@ -30,18 +34,18 @@ def put_label_settings(
 ) -> None:
     """The settings of a file into a new estimator."""
     if form != "lists":
-        estimator._label_form = form
+        vars(estimator)[_FORM] = form
     if thresholds is not None:
-        estimator._thresholds = dict(zip(classes.tolist(), thresholds, strict=True))
+        vars(estimator)[_THRESHOLDS] = dict(zip(classes.tolist(), thresholds, strict=True))
 
 
 def copy_label_form(source: Any, result: Any) -> None:
     """The form of the labels of a merged model is that of the first."""
-    if "_label_form" in vars(source):
-        result._label_form = source._label_form
+    if _FORM in vars(source):
+        vars(result)[_FORM] = vars(source)[_FORM]
 
 
 def copy_thresholds(source: Any, result: Any) -> None:
     """Thresholds belong to the weights they were chosen for: kept where these are kept."""
-    if "_thresholds" in vars(source):
-        result._thresholds = dict(source._thresholds)
+    if _THRESHOLDS in vars(source):
+        vars(result)[_THRESHOLDS] = dict(vars(source)[_THRESHOLDS])

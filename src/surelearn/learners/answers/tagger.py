@@ -14,6 +14,7 @@ from surelearn.decode import Chain
 from surelearn.learners.base import put_model, require_variances, with_variances
 from surelearn.learners.explain.tagger import Explained
 from surelearn.learners.tasks.sequence_settings import TaggerSettings
+from surelearn.learners.tasks.sequence_task import SEQUENCES
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.learners.tasks.structure_merging import StructureMergeState
 from surelearn.learners.tasks.structured import fitted_temperature, share_right
@@ -32,6 +33,8 @@ class Tagger(Explained):
     >>> isinstance(CRFTagger(), Tagger)
     True
     """
+
+    task = SEQUENCES
 
     n_jobs: int | None
     temperature_: float

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.learners.explain import contributions
-from surelearn.learners.explain.table import Table, word
+from surelearn.table import Table, word
 
 #: How many lines of a table to list; None: all.
 Top = int | Literal["auto"] | None

@@ -192,6 +192,14 @@ class RowSettings(ClassifierSettings):
         follows = self.n_shards == 1 and not reductions.is_fixed(self.multiclass)
         return self.calibrates and follows and self.probability == "softmax"
 
+    def present(
+        self, model: RowModel | None, n_features: int, *, is_sparse: bool, many: bool
+    ) -> RowModel:
+        """The model to continue with; None: an untrained one for such rows."""
+        if model is None:
+            return self.untrained(n_features, is_sparse=is_sparse, many=many)
+        return self.going_on(model)
+
     def going_on(self, model: RowModel) -> RowModel:
         """A fitted model to continue with under these settings, which must match it."""
         self.check_fits(model)

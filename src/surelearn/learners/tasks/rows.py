@@ -79,6 +79,18 @@ class ClassModel:
         """The position of each label among the classes."""
         return {label: k for k, label in enumerate(self.classes.tolist())}
 
+    def place_of(self, y: Any) -> Any:
+        """The position of a known label, or an array of those of many; None for any other."""
+        try:
+            if not self.many_labels:
+                return self.places.get(y)
+            if not isinstance(y, list | tuple | set | frozenset):
+                return None
+            places = sorted({self.places[label] for label in y})
+            return np.array(places, np.int32) if len(places) == len(y) else None
+        except (KeyError, TypeError):  # new, or no label
+            return None
+
     def with_classes(self, classes: NDArray[Any]) -> Self:
         """The same model with these known classes (sorted); new classes start at the prior.
 

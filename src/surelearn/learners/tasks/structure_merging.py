@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Protocol, Self
@@ -12,6 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
+from surelearn._check import FormatError
+from surelearn.files import Fields, Tensors
+from surelearn.learners.base import is_fitted, put_model, settings_of
+from surelearn.learners.file_parts import diagonal_in
+from surelearn.learners.task import Task
 from surelearn.learners.tasks.structured import known_places
 from surelearn.merging import Evidence, MergeState, Way, way_of
 from surelearn.weights import Diagonal, Layout
@@ -124,3 +129,32 @@ def _state(
         updates=model.updates,
         start=start,
     )
+
+
+class StructureTask(Task):
+    """What taggers and classifiers of graphs share: labels and features matched by name."""
+
+    def put_weights(
+        self, model: Any, fields: Fields, tensors: Tensors, budget: int, *, n_rows: int
+    ) -> None:
+        """Put the weights of a file into a model, whose features have so many rows."""
+        layout = model.layout
+        if layout.intercept or layout.covariance != "diagonal" or layout.n_features != n_rows:
+            raise FormatError(
+                f"{fields.where}: layout must be diagonal, without intercept, with {n_rows} "
+                "features."
+            )
+        if len(model.classes):
+            own, K = fields.inner("weights"), len(model.classes)
+            model.weights = diagonal_in(own, tensors, layout, n_columns=K, budget=budget)
+
+    def state(self, estimator: Any, how: Way, *, like: Any) -> StructureMergeState:
+        if is_fitted(estimator):
+            state: StructureMergeState = estimator.__merge_state__(how)
+            return state
+        blank = settings_of(estimator).untrained()
+        return StructureMergeState.of(replace(blank, projection=like.model_.projection), how)
+
+    def put_merged(self, estimator: Any, total: StructureMergeState, fitted: Sequence[Any]) -> Any:
+        put_model(estimator, total.merged())
+        return estimator

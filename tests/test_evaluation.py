@@ -14,8 +14,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from judged import Oracle, rows
 from surelearn import SureClassifier, SureTextClassifier, evaluate
-from surelearn.evaluation import Evaluation, LabelScores, _evaluate
+from surelearn.evaluation import Evaluation, LabelScores
 from surelearn.learners import StreamProgress
+from surelearn.learners.tasks import row_task
 
 # ------------------------------------------------------------------ whole models
 
@@ -59,7 +60,7 @@ def test_a_model_is_judged_by_its_own_methods(settings, digits):
 
 def test_every_kind_of_rows(clf, digits, monkeypatch):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr(_evaluate, "_BLOCK", 100)
+    monkeypatch.setattr(row_task, "_BLOCK", 100)
     X, y = digits[0][900:1200], digits[1][900:1200]
     expected = evaluate(clf, X, y).to_dict()
     assert evaluate(clf, X.tolist(), y.tolist()).to_dict() == expected
@@ -86,7 +87,7 @@ def test_rows_in_memory_are_judged_as_those_of_a_source(clf, digits):
 def test_texts(monkeypatch):
     pandas = pytest.importorskip("pandas")
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr(_evaluate, "_BLOCK", 3)
+    monkeypatch.setattr(row_task, "_BLOCK", 3)
     texts, y = ["fine film", "dull film", "fine", "so dull"] * 2, ["good", "bad"] * 4
     model = SureTextClassifier(random_state=0).fit(texts, y)
     test, truth = ["fine plot", "dull plot", "plot", "fine"], ["good", "bad", "bad", "good"]
@@ -96,7 +97,7 @@ def test_texts(monkeypatch):
 
 
 def test_progress_counts_rows(clf, digits, monkeypatch):
-    monkeypatch.setattr(_evaluate, "_BLOCK", 100)
+    monkeypatch.setattr(row_task, "_BLOCK", 100)
     calls = []
     found = evaluate(clf, digits[0][:250], digits[1][:250], progress=calls.append)
     assert [told.rows for told in calls] == [100, 200, 250]
@@ -183,7 +184,7 @@ def test_lists_of_labels_are_judged_by_their_own_scores(topics):
 
 def test_lists_in_memory_and_in_a_source_are_judged_alike(topics, monkeypatch):
     X, _, lists = topics
-    monkeypatch.setattr(_evaluate, "_BLOCK", 7)
+    monkeypatch.setattr(row_task, "_BLOCK", 7)
     clf = SureClassifier(random_state=0).fit(X, lists)
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(label=lists)
     plain, of_frame = evaluate(clf, X, lists).to_dict(), evaluate(clf, frame).to_dict()

@@ -12,18 +12,18 @@ from sklearn import metrics
 
 from judged import Oracle, answered, rows
 from surelearn import evaluate
-from surelearn.evaluation import _evaluate
+from surelearn.learners.tasks import row_task
 from surelearn.probability import reliability
 
 
 @given(answered(), st.integers(1, 50))
 def test_scores_are_those_of_scikit_learn(case, block):
     names, y, answers, p = case
-    before, _evaluate._BLOCK = _evaluate._BLOCK, block
+    before, row_task._BLOCK = row_task._BLOCK, block
     try:
         found = evaluate(Oracle(names, p, answers), rows(len(y)), y)
     finally:
-        _evaluate._BLOCK = before
+        row_task._BLOCK = before
     predicted = np.array(names)[answers]
     labels = [*names, *sorted(set(y.tolist()) - set(names))]
     assert found.labels.tolist() == labels
@@ -54,11 +54,11 @@ def test_losses_are_those_of_scikit_learn(case):
 @given(answered(unknown=False), st.integers(1, 50))
 def test_calibration_is_that_of_the_same_bins(case, block):
     names, y, answers, p = case
-    before, _evaluate._BLOCK = _evaluate._BLOCK, block
+    before, row_task._BLOCK = row_task._BLOCK, block
     try:
         found = evaluate(Oracle(names, p, answers), rows(len(y)), y)
     finally:
-        _evaluate._BLOCK = before
+        row_task._BLOCK = before
     whole = reliability(y, p, names, y_pred=np.array(names)[answers])
     for part in ("count", "mean_probability", "error_share", "conditional_error"):
         np.testing.assert_allclose(getattr(found.reliability, part), getattr(whole, part))
@@ -87,7 +87,7 @@ def test_sums_by_hand():
 
 
 def test_many_unknown_labels(monkeypatch):
-    monkeypatch.setattr(_evaluate, "_BLOCK", 7)
+    monkeypatch.setattr(row_task, "_BLOCK", 7)
     y = np.random.default_rng(0).permutation(300)
     found = evaluate(Oracle([5, 7], answers=np.zeros(300, dtype=int)), rows(300), y)
     assert found.labels.tolist() == [5, 7, *(k for k in range(300) if k not in (5, 7))]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.evaluation import _format
-from surelearn.evaluation._comparison import Comparison
-from surelearn.evaluation._interval import share_interval
-from surelearn.learners.explain.table import Table, word
 from surelearn.probability import Reliability
+from surelearn.scores import _format
+from surelearn.scores._comparison import Comparison
+from surelearn.scores._interval import share_interval
+from surelearn.table import Table, word
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]

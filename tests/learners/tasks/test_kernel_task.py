@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelled
 from surelearn import FormatError, SureKernelClassifier, decode, files, kernels, load, rules
-from surelearn.learners import kernel_file
 
 X, Y = kernelled.rows(n=60, n_classes=3)
 NEW = np.random.default_rng(5).normal(size=(20, 5))
@@ -140,10 +139,11 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_refused(damage, monkeypatch):
     clf = FITTED["three classes"]()
-    settings, tensors = kernel_file.kernel_packed(clf)
+    sound = files._codecs._CODECS["SureKernelClassifier"]
+    settings, tensors = sound.pack(clf)
     tensors = {name: tensor.copy() for name, tensor in tensors.items()}
     DAMAGE[damage](settings, tensors)
-    codec = files.Codec(lambda _: (settings, tensors), kernel_file.kernel_unpacked)
+    codec = files.Codec(lambda _: (settings, tensors), sound.unpack)
     file = io.BytesIO()
     monkeypatch.setitem(files._codecs._CODECS, "SureKernelClassifier", codec)
     files.save("SureKernelClassifier", clf, file)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from surelearn.evaluation._label_tally import LabelLines, LabelTally
 from surelearn.learners.answers.judgement import Judgement
 from surelearn.read import Labels
+from surelearn.scores._tally import LabelLines, LabelTally
 
 
 def labels_of(lists):

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.evaluation._comparison import Comparison
-from surelearn.evaluation._format import Looks, many, rows_of, unknown
-from surelearn.evaluation._interval import in_words, share_interval
-from surelearn.evaluation._result import Counts, OfLabels, Scores
-from surelearn.learners.explain.table import Table
+from surelearn.scores._comparison import Comparison
+from surelearn.scores._format import Looks, many, rows_of, unknown
+from surelearn.scores._interval import in_words, share_interval
+from surelearn.scores._result import Counts, OfLabels, Scores
+from surelearn.table import Table
 
 #: Text shows this many labels; `scores` and `to_dict` have all.
 _MOST = 20

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from surelearn.evaluation._interval import in_words
-from surelearn.learners.explain.table import word
+from surelearn.scores._interval import in_words
+from surelearn.table import word
 
 if TYPE_CHECKING:
-    from surelearn.evaluation._comparison import Comparison
-    from surelearn.evaluation._label_scores import LabelScores
-    from surelearn.evaluation._result import Evaluation
+    from surelearn.scores._comparison import Comparison
+    from surelearn.scores._label_scores import LabelScores
+    from surelearn.scores._result import Evaluation
 
 _WIDTH = 79
 _WIDEST = 16

@@ -1,8 +1,8 @@
-"""The parts of a model file of a kernel classifier; all of a file is checked before it is used."""
+"""The task of kernel classifiers: rows learnt by support points, in files, judged."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,15 +22,14 @@ from surelearn.learners.file_parts import (
     layout_in,
     names_in,
     names_out,
-    params_in,
-    params_out,
-    rule_must_be_known,
-    temperature_in,
+    put_names,
     within,
 )
-from surelearn.learners.kernel_classifier import SureKernelClassifier
+from surelearn.learners.task import Task
 from surelearn.learners.tasks.kernel import KernelModel
 from surelearn.learners.tasks.kernel_settings import KernelSettings
+from surelearn.learners.tasks.row_task import RowTask, class_facts, multiclass_name
+from surelearn.merging import Way
 from surelearn.rows import rows_of
 
 Tensors = dict[str, NDArray[Any]]
@@ -39,62 +38,78 @@ Tensors = dict[str, NDArray[Any]]
 _CSR = ("point_starts", "point_features", "point_values")
 
 
-def kernel_packed(estimator: SureKernelClassifier) -> tuple[dict[str, Any], Tensors]:
-    """Settings and tensors of a kernel classifier."""
-    model = estimator.model_
-    settings_of(estimator).check_fits(model)
-    kernel, params = model.form.kernel, estimator.get_params(deep=False)
-    if isinstance(kernel, kernels.Custom):
-        params["kernel"] = _check.kernel_to_save(kernel.registered_name, kernel.function)
-    settings: dict[str, Any] = {
-        "params": params_out(params),
-        "layout": asdict(model.layout),
-        "kernel": {"name": kernel.name, "params": _kernel_params(kernel)},
-        "classes": labels_out(model.classes),
-        "counts": model.counts.tolist(),
-        "mistakes": model.mistakes,
-        "updates": model.updates,
-    }
-    if model.code is not None:
-        settings["code"] = code_out(model.code)
-    if hasattr(estimator, "temperature_"):
-        settings["temperature"] = estimator.temperature_
-    tensors: Tensors = {} if model.support is None else {"support": model.support}
-    if model.weights is not None:
-        settings["problems"], more = _weights_out(model.weights)
-        tensors |= more
-    return settings, tensors | names_out(estimator)
+class KernelTask(RowTask):
+    """Kernel classifiers of rows, which have support points in place of weights."""
+
+    # ------------------------------------------------------------------- files
+
+    def check_params(self, where: str, params: dict[str, Any]) -> None:
+        super().check_params(where, params)
+        try:
+            kernels.check(params.get("kernel"))
+        except (TypeError, ValueError):  # the name of a function that is not registered here
+            raise FormatError(_check.unknown_kernel(where, params.get("kernel"))) from None
+
+    def params(self, estimator: Any) -> dict[str, Any]:
+        params = Task.params(self, estimator)
+        kernel = estimator.model_.form.kernel
+        if isinstance(kernel, kernels.Custom):
+            params["kernel"] = _check.kernel_to_save(kernel.registered_name, kernel.function)
+        return params
+
+    def packed(self, estimator: Any) -> tuple[dict[str, Any], Tensors]:
+        model = estimator.model_
+        kernel = model.form.kernel
+        settings: dict[str, Any] = {
+            "kernel": {"name": kernel.name, "params": _kernel_params(kernel)},
+            "classes": labels_out(model.classes),
+            "counts": model.counts.tolist(),
+        }
+        if model.code is not None:
+            settings["code"] = code_out(model.code)
+        tensors: Tensors = {} if model.support is None else {"support": model.support}
+        if model.weights is not None:
+            settings["problems"], more = _weights_out(model.weights)
+            tensors |= more
+        return settings, tensors | names_out(estimator)
+
+    def put(
+        self, estimator: Any, fields: files.Fields, tensors: files.Tensors, budget: int
+    ) -> None:
+        settings = settings_of(estimator)
+        model = _model(fields, tensors, budget, settings)
+        settings.check_fits(model)
+        put_model(estimator, model)
+        estimator.n_features_in_ = model.layout.n_features
+        put_names(estimator, names_in(tensors, model.layout.n_features))
+
+    # ----------------------------------------------------------------- merging
+
+    def merged(self, models: Sequence[Any], how: Way) -> Any:
+        raise TypeError(
+            "models must have weights of common features to be merged, got SureKernelClassifier, "
+            "whose support points differ. Train one on the rows of all."
+        )
+
+    # ---------------------------------------------------------------- commands
+
+    def facts(self, model: Any) -> dict[str, Any]:
+        known = model.model_.weights
+        return {
+            **class_facts(model),
+            "multiclass": multiclass_name(model),
+            "kernel": repr(model.kernel_),
+            "budget": model.budget,
+            **({} if known is None else {"points": known.n_points}),
+        }
 
 
-def kernel_unpacked(fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
-    """The kernel classifier of a file."""
-    params = fields.object("params")
-    rule_must_be_known(fields.where, params.get("rule"))
-    _kernel_must_be_known(fields.where, params.get("kernel"))
-    estimator = SureKernelClassifier(**params_in(params))
-    settings = settings_of(estimator)
-    model = _model(fields, tensors, budget, settings)
-    settings.check_fits(model)
-    put_model(estimator, model)
-    estimator.n_features_in_ = model.layout.n_features
-    names, temperature = names_in(tensors, model.layout.n_features), temperature_in(fields)
-    if names is not None:
-        estimator.feature_names_in_ = names
-    if temperature is not None:
-        estimator.temperature_ = temperature
-    return estimator
+#: The task of kernel classifiers.
+KERNEL = KernelTask()
 
 
 def _kernel_params(kernel: kernels.Kernel) -> dict[str, Any]:
     return {} if isinstance(kernel, kernels.Custom) else kernel.params()
-
-
-def _kernel_must_be_known(where: str, name: Any) -> None:
-    """Raise for the name of a function that is not registered in this process."""
-    try:
-        kernels.check(name)
-    except (TypeError, ValueError):
-        raise FormatError(_check.unknown_kernel(where, name)) from None
 
 
 # ---------------------------------------------------------------------------------- the model

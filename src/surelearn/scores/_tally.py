@@ -1,20 +1,41 @@
-"""Counts over rows with any number of labels; must not know where rows come from."""
+"""Counts over rows with one label or any number; must not know where rows come from."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.evaluation._comparison import Comparison
-from surelearn.evaluation._label_scores import LabelScores
-from surelearn.learners.answers.judgement import Judgement
+from surelearn.probability import Bins, entropy
 from surelearn.read import Labels
+from surelearn.scores._comparison import Comparison
+from surelearn.scores._label_scores import LabelScores
+from surelearn.scores._result import Evaluation
 
 #: The log loss clips probabilities here, as in scikit-learn.
 LEAST = float(np.finfo(np.float64).eps)
+
+
+#: Bins of the reliability diagram.
+_BINS = 10
+
+
+class Judgement(Protocol):
+    """What a model says of a batch of rows."""
+
+    @property
+    def labels(self) -> Any:
+        """The predicted label of each row."""
+
+    @property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Of every class, or None."""
+
+    @property
+    def has(self) -> NDArray[np.bool_] | None:
+        """Of many labels per row, whether each row has each."""
 
 
 class LabelLines:
@@ -107,6 +128,7 @@ class LabelTally:
         self._log_loss -= float(np.log(np.maximum(of_truth, LEAST)).sum())
 
     def result(self, comparison: Comparison | None, n_bad: int) -> LabelScores:
+        """The scores of all rows."""
         _check.some_judged(self.n, "row")
         labels, order = self._lines.in_order()
         right, found, support = self._counts[:, order]
@@ -122,6 +144,74 @@ class LabelTally:
             self.n - self.mistakes,
             (tt, ts, ss),
             log_loss=None if self._why_not or not pairs else self._log_loss / pairs,
+            no_probabilities=self._why_not,
+            comparison=comparison,
+            n_bad=n_bad,
+        )
+
+
+class RowTally:
+    """Counts and sums over rows with one label each; the parameters are those of `LabelTally`."""
+
+    def __init__(self, classes: NDArray[Any], why_not: str) -> None:
+        self.n = 0
+        self._classes = classes
+        self._lines = LabelLines(classes)
+        self._confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
+        self._bins = Bins(_BINS)
+        self._why_not = why_not
+        self._log_loss = self._brier = 0.0
+
+    @property
+    def mistakes(self) -> int:
+        return self.n - int(np.trace(self._confusion))
+
+    def add(self, labels: Labels, judged: Judgement) -> NDArray[np.bool_]:
+        """Add a batch; return which of its rows were predicted right."""
+        self.n += labels.n_rows
+        lines = self._lines.of(labels.values)[labels.codes]
+        self._make_room()
+        columns = np.searchsorted(self._classes, judged.labels)
+        np.add.at(self._confusion, (lines, columns), 1)
+        right: NDArray[np.bool_] = lines == columns
+        p = judged.probabilities
+        if p is not None:
+            self._bins.add(p[np.arange(len(p)), columns], ~right, entropy(p))
+            self._lose(p, lines)
+        return right
+
+    def _make_room(self) -> None:
+        """Add lines for new labels to the confusion matrix."""
+        missing = len(self._lines) - len(self._confusion)
+        if missing > 0:
+            # At least double the size, so that many new labels do not copy the matrix each time.
+            more = max(missing, len(self._confusion))
+            self._confusion = np.pad(self._confusion, ((0, more), (0, 0)))
+
+    def _lose(self, p: NDArray[np.float64], lines: NDArray[np.int64]) -> None:
+        """Add to the losses; an unknown label has probability 0."""
+        known = np.flatnonzero(lines < p.shape[1])
+        of_truth = np.zeros(len(p))
+        of_truth[known] = p[known, lines[known]]
+        self._log_loss -= float(np.log(np.maximum(of_truth, LEAST)).sum())
+        # sum_z (p_z - [z = y])^2 = sum_z p_z^2 + 1 - 2 p_y, which holds for unknown labels as well.
+        self._brier += float(np.square(p).sum() + (1.0 - 2.0 * of_truth).sum())
+
+    def result(self, comparison: Comparison | None, n_bad: int) -> Evaluation:
+        """The scores of all rows."""
+        _check.some_judged(self.n, "row")
+        labels, order = self._lines.in_order()
+        found: dict[str, Any] = {}
+        if not self._why_not:
+            half = 0.5 if len(self._classes) == 2 else 1.0
+            found["log_loss"] = self._log_loss / self.n
+            found["brier"] = half * self._brier / self.n
+            found["reliability"] = self._bins.reliability()
+        return Evaluation(
+            self._classes,
+            labels,
+            self._confusion[order],
+            **found,
             no_probabilities=self._why_not,
             comparison=comparison,
             n_bad=n_bad,

@@ -13,7 +13,7 @@ import surelearn
 from command import run
 from grouped import candidates, queries
 from surelearn.learners.base import settings_of
-from surelearn.prediction import LARGEST
+from surelearn.learners.tasks.rank_task import LARGEST
 
 
 def ok(*words: object, **more: Any) -> str:
@@ -75,9 +75,10 @@ def test_the_report_as_json(folder: Path) -> None:
     assert "classes" not in found
 
 
-def test_training_goes_on(folder: Path) -> None:
+@pytest.mark.parametrize("words", [("--rank",), ()])  # the file knows that it ranks
+def test_training_goes_on(folder: Path, words: tuple[str, ...]) -> None:
     ok("train", "--rank", "a.svm", "-o", "m.sure", "--passes", 1)
-    said = ok("train", "--rank", "b.svm", "-o", "m.sure", "--passes", 1, "--resume")
+    said = ok("train", *words, "b.svm", "-o", "m.sure", "--passes", 1, "--resume")
     assert said.startswith("Learnt 50 groups from b.svm in one pass.")
     twin = surelearn.SureRanker(random_state=0).fit_stream("a.svm", passes=1)
     before = twin.n_skipped_
@@ -238,6 +239,10 @@ def test_rankers_are_merged(ranker: Any) -> None:
         (("evaluate", "m.sure", "b.svm", "--label-type", "int"), "label-type is for classifiers"),
         (("explain", "m.sure", "--label", "x"), "label is for classifiers, got a ranker"),
         (("predict", "c.sure", "b.svm", "--all"), "all is for rankers, got a classifier"),
+        (
+            ("train", "--rank", "a.svm", "-o", "c.sure", "--resume"),
+            "rank is for rankers, got a classifier",
+        ),
     ],
 )
 def test_options_of_other_models_are_refused(
@@ -252,16 +257,11 @@ def test_options_of_other_models_are_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("train", "a.svm", "-o", "m.sure", "--resume"), "classifier, got a ranker. Add --rank."),
-        (
-            ("train", "--rank", "a.svm", "-o", "c.sure", "--resume"),
-            "c.sure must be a ranker for --rank, got a SureClassifier.",
-        ),
         (
             ("train", "--rank", "a.svm", "-o", "x.sure", "--cross"),
             "--cross is for vw, got svmlight",
         ),
-        (("evaluate", "c.sure", "b.svm", "--against", "m.sure"), "classifier, got a SureRanker."),
+        (("evaluate", "c.sure", "b.svm", "--against", "m.sure"), "classifier, got the ranker"),
         (
             ("train", "--rank", "bare.vw", "-o", "x.sure"),
             "bare.vw must have a relevance or a cost for each candidate, got none. A line of vw "

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.evaluation._interval import in_words, share_interval
-from surelearn.learners.answers.judgement import check_fitted_ranker
-from surelearn.learners.sources import opened_groups
-from surelearn.training.stream import StreamProgress
+from surelearn.scores._interval import in_words, share_interval
 
 Array = NDArray[np.float64]
 
@@ -179,83 +175,13 @@ def ranking_scores(
     bounds = _check.grouped(_check.group_bounds(group, qid, len(given)))
     costs = _check.candidate_costs(y, cost, len(given))
     k = _check.count("k", k)
-    return _scored(given, costs, bounds, graded=cost is None, k=k)
-
-
-def evaluate_ranker(
-    ranker: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    cost: Any = None,
-    group: Any = None,
-    qid: Any = None,
-    k: int = 10,
-    progress: Callable[[StreamProgress], object] | None = None,
-    **reading: Any,
-) -> RankingScores:
-    """Evaluate a ranker on groups of candidates.
-
-    Parameters
-    ----------
-    ranker : fitted SureRanker
-    X : array or CSR matrix of shape (n_samples, n_features), or a source of groups
-        Without `y` and `cost`, a source as in `read.groups`, such as a path; it is read batch by
-        batch.
-    y, cost, group, qid
-        Relevance or cost of each candidate, and the groups, as in `SureRanker.fit`.
-    k : int, default 10
-        The rank at which NDCG ends.
-    progress, **reading
-        As in `evaluate`, with the keywords of `read.groups`.
-
-    Returns
-    -------
-    RankingScores
-
-    Examples
-    --------
-    >>> from surelearn import SureRanker
-    >>> X, y, group = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0], [2.0, 0.1]], [0, 1, 0, 1], [2, 2]
-    >>> ranker = SureRanker(random_state=0).fit(X, y, group=group)
-    >>> evaluate_ranker(ranker, X, y, group=group).accuracy
-    1.0
-    """
-    check_fitted_ranker("ranker", ranker)
-    _check.callback("progress", progress)
-    k = _check.count("k", k)
-    _check.rows_or_source(X, y if cost is None else cost, sorted(reading))
-    if y is not None or cost is not None:
-        groups = {"group": group, "qid": qid}
-        found = ranking_scores(ranker.decision_function(X), y, cost=cost, **groups, k=k)
-        _check.some_judged(found.n, "group with a right and a wrong candidate")
-        return found
-    _check.no_groups(group, qid)
-    return _of_source(ranker, opened_groups(X, reading, model=ranker), k, progress)
-
-
-def _of_source(ranker: Any, source: Any, k: int, progress: Any) -> RankingScores:
-    found, n_bytes = RankingScores(k), 0
-    for block in source.some_blocks():
-        batch = block.parse()
-        if not batch.is_labelled:
-            raise batch.no_labels(source.name)
-        costs = _check.candidate_costs(batch.relevance, batch.cost, int(batch.bounds[-1]))
-        scores = ranker.decision_function(batch.X) if len(costs) else costs
-        part = _scored(scores, costs, batch.bounds, graded=batch.cost is None, k=k)
-        found += replace(part, n_bad=batch.n_bad)
-        n_bytes += block.n_bytes
-        if progress is not None:
-            wrong = found.n - round(found.sums[2])
-            progress(StreamProgress(1, 1, found.n, wrong, n_bytes, source.n_bytes, found.n_bad))
-    _check.some_judged(found.n, "group with a right and a wrong candidate")
-    return found
+    return scored_groups(given, costs, bounds, graded=cost is None, k=k)
 
 
 # ------------------------------------------------------------------------- sums
 
 
-def _scored(
+def scored_groups(
     scores: Array, cost: Array, bounds: NDArray[np.int64], *, graded: bool, k: int
 ) -> RankingScores:
     """The scores of all groups; `graded` tells that costs are negative relevances."""

@@ -13,7 +13,7 @@ from seqeval.metrics.sequence_labeling import get_entities, precision_recall_fsc
 
 from reference import chunks as slow
 from surelearn.evaluation import ChunkCounts, ChunkScores, chunk_scores
-from surelearn.evaluation._chunks import are_chunk_tags, chunks_of
+from surelearn.scores._chunks import are_chunk_tags, chunks_of
 
 
 def tags_of(places, types=("X", "Y", "X-Y")):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surelearn import _check
-from surelearn.evaluation._result import Scores
-from surelearn.learners.explain.table import Table
+from surelearn.scores._result import Scores
+from surelearn.table import Table
 
 _OUTSIDE = "O"
 #: The first letter of a tag is the position of a token in its chunk. A chunk continues from one of
