@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/table.py,$(sort $(wildcard benchmarks/*.py)))
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
-.PHONY: demo test test-all docs lint budgets properties fuzz sanitize elsewhere bench stub format clean
+.PHONY: demo test test-all docs lint budgets properties fuzz sanitize elsewhere bench papers stub format clean
 
 demo: .venv/demo.stamp          ## train on text that is on every machine, print a table, draw a picture
 	.venv/bin/surelearn demo
@@ -62,6 +62,9 @@ bench: .venv/bench.stamp        ## every claim, measured; rewrites the tables of
 	for script in $(BENCHMARKS); do $(PY) $$script || exit 1; done
 	$(PY) benchmarks/table.py
 
+papers: .venv/papers.stamp      ## tables and figures of the papers from open data, which takes hours; NAME=stdev for those of one
+	$(PY) -m experiments.papers $(NAME) -o experiments/reproduced
+
 stub: .venv/test.stamp          ## write the stub of the extension
 	$(PY) -m nanobind.stubgen -q -m surelearn._core -o src/surelearn/_core.pyi
 
@@ -106,4 +109,8 @@ clean:
 
 .venv/bench.stamp: .venv/test.stamp
 	$(PY) -m pip install -q 'surelearn[bench]'
+	touch $@
+
+.venv/papers.stamp: .venv/core.stamp
+	$(PY) -m pip install -q --group papers
 	touch $@

@@ -31,8 +31,8 @@ from _measure import Claim, Timing, interleaved, show, stop, write
 
 sys.path.append(str(Path(__file__).parents[1]))
 try:
+    from experiments import sets
     from experiments.as_it_comes.contestants import Contestant, Estimator, contestants
-    from surelearn.reproduce import sets
 except ModuleNotFoundError as missing:
     stop(f"{missing.name} must be installed to be measured: pip install '.[bench]'.")
 

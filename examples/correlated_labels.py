@@ -26,10 +26,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
+from experiments import sets
 from surelearn import SureGraphClassifier, SureTextClassifier, rules
 from surelearn.graph import Graph
 from surelearn.plot.style import COLOURS, GREY, head, quiet
-from surelearn.reproduce import sets
 
 PICTURE = Path(__file__).parents[1] / "docs" / "howto" / "pictures" / "correlated_labels.png"
 #: Stories in which two topics must come together to be joined.

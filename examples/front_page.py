@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import train_test_split
 
+from experiments import sets
 from surelearn import SureClassifier, SureTextClassifier
 from surelearn.plot import ExplanationDisplay, LearningCurveDisplay
-from surelearn.reproduce import sets
 from surelearn.text import HashingVectorizer
 
 PICTURE = Path(__file__).parents[1] / "docs" / "front_page.png"

@@ -25,9 +25,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from experiments import sets
 from surelearn.label import Session, Store, read_sentences, read_texts
 from surelearn.label.spans import span_tags
-from surelearn.reproduce import sets
 
 DOCS = Path(__file__).parents[1] / "docs"
 TOKEN = "examples"

@@ -23,9 +23,9 @@ from sklearn.model_selection import train_test_split
 
 from examples import baselines
 from examples.baselines import Labels, Learners
+from experiments import sets
 from surelearn.graph import Graph, tree
 from surelearn.plot.style import COLOURS, FONT, GREY
-from surelearn.reproduce import sets
 from surelearn.text import HashingVectorizer
 
 PICTURE = Path(__file__).parents[1] / "docs" / "howto" / "pictures" / "thread_tree.png"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from surelearn.reproduce.entry import Row, Rows
-from surelearn.reproduce.multiclass.confidence import CW, MAXENT, PASSES
+from experiments.papers.entry import Row, Rows
+from experiments.papers.multiclass.confidence import CW, MAXENT, PASSES
 
 
 def confident(task: str, *, cw: float = 0.75, maxent: float = 0.83) -> Rows:

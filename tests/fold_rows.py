@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from surelearn.reproduce.entry import Row, Rows
-from surelearn.reproduce.multiclass.results import packed
+from experiments.papers.entry import Row, Rows
+from experiments.papers.multiclass.results import packed
 
 N = 1000
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from surelearn.reproduce.active.figure1 import unpacked
-from surelearn.reproduce.active.tasks import CRITERIA, TASKS
+from experiments.papers.active.figure1 import unpacked
+from experiments.papers.active.tasks import CRITERIA, TASKS
 
 HELD, LABELS, RUNS = 100, list(range(2, 202)), 4
 #: Labels until the mark is reached, by learner and strategy.

@@ -225,7 +225,7 @@ def test_a_target_that_is_not_reached_counts_as_the_last_label(module):
 
 
 def test_runs_go_on_where_they_stopped(module, monkeypatch, tmp_path):
-    run, sets = module("active.against_refit"), import_module("surelearn.reproduce.sets")
+    run, sets = module("active.against_refit"), import_module("experiments.sets")
     random = np.random.default_rng(0)
     words = random.integers(20, size=(120, 6)) + 12 * (np.arange(120) % 2)[:, None]
     texts = [" ".join(f"w{word}" for word in row) for row in words]

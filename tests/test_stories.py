@@ -10,8 +10,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from experiments.papers.stdev.clouds import LONG, model, points
 from surelearn import SureClassifier, datasets, load, rules
-from surelearn.reproduce.stdev.clouds import LONG, model, points
 
 
 def test_docstrings_in_one_pass_and_back_from_a_file(tmp_path):
@@ -65,8 +65,9 @@ def test_twenty_newsgroups_reach_the_paper(data_folder):
 def test_full_covariance_makes_the_mistakes_it_should(how, expected, within):
     """Crammer, Dredze & Pereira 2008, figure 2(a), without their data.
 
-    Expected: the mean of 300 runs of an independent implementation. `surelearn reproduce
-    stdev-figure2` has the other rules. The standard error of 60 runs is at most 1.7.
+    Expected: the mean of 300 runs of an independent implementation. The entry
+    stdev-figure2 of experiments/papers has the other rules. The standard error of 60 runs is at
+    most 1.7.
     """
     mistakes = []
     for seed in range(60):

@@ -21,10 +21,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from experiments import tables
+from experiments import sets, tables
 from surelearn import SureTextClassifier
 from surelearn.active import Pool, query
-from surelearn.reproduce import sets
 
 RESULT = Path(__file__).parent / "refit.csv"
 #: Every set of texts but those that are parts of another.

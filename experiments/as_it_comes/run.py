@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments import sets
 from experiments.as_it_comes.contestants import Answers, contestants
 from experiments.as_it_comes.judge import calibration_error
 from experiments.defaults.parts import REPORTED
-from surelearn.reproduce import sets
 
 HERE = Path(__file__).parent
 

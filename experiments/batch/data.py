@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from surelearn.reproduce import sets
+from experiments import sets
 
 #: One of so many parts is judged; of the rest, this share chooses parameters.
 FOLDS, CHECKED = 3, 0.25

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import log_loss
 
+from experiments import sets
 from experiments.batch.data import Part, splits
 from surelearn import SoftmaxClassifier
-from surelearn.reproduce import sets
 
 #: The default, and a prior that lets the weights fit more.
 L2 = (1.0, 0.1)

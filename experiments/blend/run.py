@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments import sets
 from surelearn import SureClassifier, rules
 from surelearn.probability import fit_temperature, label_probabilities
-from surelearn.reproduce import sets
 
 HERE = Path(__file__).parent
 SETS = (

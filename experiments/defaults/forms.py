@@ -15,12 +15,11 @@ from pathlib import Path
 import numpy as np
 from scipy.special import log_softmax
 
-from experiments import tables
+from experiments import sets, tables
 from experiments.as_it_comes.judge import calibration_error
 from experiments.defaults.texts import Rows, Setting, counted
 from surelearn import SureClassifier, rules
 from surelearn.probability import best_temperature, label_probabilities
-from surelearn.reproduce import sets
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "theory" / "probability.md"

@@ -19,11 +19,11 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from experiments import sets
 from experiments.defaults.parts import REPORTED
 from surelearn import SureClassifier, rules
 from surelearn.constraints import Constraints, Sequential, Single
 from surelearn.probability import best_temperature
-from surelearn.reproduce import sets
 from surelearn.text import HashingVectorizer
 
 HERE = Path(__file__).parent

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments import tables
+from experiments import sets, tables
 from surelearn import SureClassifier, SureTextClassifier, tune
-from surelearn.reproduce import sets
 
 SETS = (*(name for name in sets.TEXTS if name not in sets.TOKENISED), *sets.DENSE)
 RESULT = Path(__file__).with_suffix(".csv")

@@ -22,8 +22,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from experiments import sets
 from surelearn.label import Items, Session, Store
-from surelearn.reproduce import sets
 
 RESULT = Path(__file__).parent / "result.csv"
 POOL, TEST, ANSWERS, RUNS = 3000, 3000, 200, 3

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from surelearn.reproduce.sets import records
+from experiments.sets import records
 from surelearn.text import HashingVectorizer
 
 #: Words are hashed to so many places.

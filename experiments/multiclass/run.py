@@ -19,9 +19,9 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
+from experiments import sets
 from experiments.multiclass.picture import draw
 from surelearn import SureClassifier, decode, rules
-from surelearn.reproduce import sets
 
 FOLDS, PASSES = 3, 5
 #: Sets, and how many of their classes: the most frequent ones; None for all.

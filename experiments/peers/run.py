@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
+from experiments import sets
 from experiments.peers.learners import Contestant, Setting, Task, contestants
 from experiments.peers.paired import lead
-from surelearn.reproduce import sets
 
 #: Every row is judged once.
 FOLDS = 3

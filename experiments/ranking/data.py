@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
+from experiments import sets
 from experiments.many_labels.data import Articles, Sentences, profiles
 from experiments.many_labels.data import articles as headlines_and_sentences
 from experiments.many_labels.features import groups
 from surelearn.candidates import by_shared_features, cross
-from surelearn.reproduce import sets
 
 #: Words of an article that are crossed with its headline, and candidates of a group.
 WORDS, CANDIDATES = 40, 20

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from experiments import sets
 from surelearn import SureClassifier, merge
-from surelearn.reproduce import sets
 from surelearn.text import HashingVectorizer
 
 #: Rules with their defaults; Probit is that of the classifier.

@@ -17,10 +17,10 @@ from scipy.sparse import vstack
 from sklearn.model_selection import GroupShuffleSplit
 from threadpoolctl import threadpool_limits
 
+from experiments import sets
 from experiments.shards.picture import draw
 from surelearn import SureClassifier, rules
 from surelearn.merging import MergeState, way_of
-from surelearn.reproduce import sets
 from surelearn.rows import rows_of
 from surelearn.text import HashingVectorizer
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments import sets
 from surelearn.evaluation import chunk_scores
-from surelearn.reproduce import sets
 
 LEARNT, SMALL, JUDGED, HELD = 2000, 500, 1000, 500
 #: Four fifths of the file, but for the sentences to calibrate on.

@@ -126,7 +126,6 @@ COMMANDS = {
         "surelearn train rows.jsonl -o model.sure",
         "surelearn predict model.sure rows.jsonl",
     ],
-    "reproduce": ["surelearn reproduce lecture-ecoc --quick"],
 }
 
 #: Where an extra is tried alone by something else.
@@ -221,6 +220,16 @@ def test_an_extra_of_commands_alone(extra, environment, folder):
     for command in COMMANDS[extra]:
         program, *words = command.split()
         assert run(bin / program, *words, cwd=folder)
+
+
+def test_the_group_papers_is_enough_to_rebuild_them(core, tmp_path):
+    """A group is no extra of the wheel, so it is installed beside the package."""
+    folder = tmp_path / "venv"
+    shutil.copytree(core, folder, symlinks=True)
+    install(folder, f"{ROOT / 'pyproject.toml'}:papers", "--group")
+    words = ("lecture-ecoc", "--quick", "-o", tmp_path / "out")
+    assert run(folder / "bin" / "python", "-m", "experiments.papers", *words, cwd=ROOT)
+    assert not list(packages(folder).glob("typer"))
 
 
 #: What the manual is made of.

@@ -22,7 +22,6 @@ from surelearn.cli.info import info
 from surelearn.cli.label import label
 from surelearn.cli.merge import merge
 from surelearn.cli.predict import predict
-from surelearn.cli.reproduce import reproduce
 from surelearn.cli.simulate import simulate
 from surelearn.cli.tag import tag
 from surelearn.cli.train import train
@@ -94,7 +93,6 @@ app.command()(simulate)
 app.command()(label)
 app.add_typer(tag, name="tag")
 app.command()(demo)
-app.command()(reproduce)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,1 @@
+"""Our questions and the papers, one folder each; they share `sets` and `tables`."""
