@@ -43,6 +43,7 @@ include_patterns = [
     "benchmarks/README.md",
     "experiments/README.md",
     "experiments/**/README.md",
+    "experiments/reproduced/*.md",
 ]
 exclude_patterns = ["docs/_build", "docs/_ext", "docs/gallery/*.py.md5"]
 language = "en"

@@ -83,7 +83,8 @@ class Entry:
     draw : function of (rows, folder), optional
         Writes pictures into the folder.
     notes : str
-        Markdown: what was done, and what stands in for data that is not open.
+        Markdown: what was done, and what stands in for data that is not open. The link
+        ``[table 2](variance-table2)`` leads to another entry.
     is_timed : bool
         Whether cases measure time: they are then run one after the other, with no other case.
 

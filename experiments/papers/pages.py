@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from experiments.papers.entry import Claim, Entry, Row, Rows
-from experiments.papers.registry import DOCUMENTS, document_of
+from experiments.papers.registry import DOCUMENTS, document_of, entries
 
 _CLAIMS = ("entry", "claim", "paper", "ours", "lead", "standard error", "verdict", "note")
 _INDEX = """# What held and what did not
@@ -18,17 +19,31 @@ where the lead is more than two standard errors from zero; otherwise it is *not 
 
 `python -m experiments.papers{quick}` has made this page and the tables behind it.
 """
+_PAGE = """# {title}
+
+[What held and what did not](README.md) lists the claims of all documents.
+"""
+#: What a section of a page begins with: its title, and the name of its entry.
+_SECTION = re.compile(r"^## .*\n\nEntry `([\w-]+)`\.$", re.MULTILINE)
+#: A link in the notes of an entry to another one, by its name.
+_LINK = re.compile(r"\]\(([\w-]+)\)")
 
 
 def write_entry(entry: Entry, rows: Rows, folder: Path) -> Sequence[Claim]:
-    """Write the tables, pictures and page of an entry; returns its claims."""
+    """Write the tables and pictures of an entry, and its section of the document's page.
+
+    Returns its claims.
+    """
+    own, page = folder / entry.name, folder / f"{document_of(entry.name)}.md"
     tables, claims = entry.tables(rows), entry.claims(rows)
     for place, lines in enumerate(tables.values(), 1):
-        write_csv(folder / f"table{place}.csv", lines)
-    write_csv(folder / "claims.csv", [_line(entry, claim) for claim in claims], _CLAIMS)
+        write_csv(own / f"table{place}.csv", lines)
+    write_csv(own / "claims.csv", [_line(entry, claim) for claim in claims], _CLAIMS)
     if entry.draw is not None:
-        entry.draw(rows, folder)
-    (folder / "README.md").write_text(_page(entry, tables, claims, folder), encoding="utf-8")
+        entry.draw(rows, own)
+    found = sections(page.read_text(encoding="utf-8")) if page.exists() else {}
+    found[entry.name] = _section(entry, tables, claims, own)
+    page.write_text(document_page(document_of(entry.name), found), encoding="utf-8")
     return claims
 
 
@@ -79,12 +94,46 @@ def write_csv(path: Path, lines: Sequence[Row], columns: Iterable[str] | None = 
         writer.writerows(lines)
 
 
-def _page(
+def address(name: str) -> str:
+    """Where the section of an entry is, for the pages of the same folder."""
+    titles = {entry.name: entry.title for entry in entries(document_of(name))}
+    # As GitHub and the manual name headings.
+    anchor = re.sub(r"[^\w\- ]", "", titles.get(name, "").lower()).replace(" ", "-")
+    return f"{document_of(name)}.md" + (f"#{anchor}" if anchor else "")
+
+
+def with_links(notes: str) -> str:
+    """The notes of an entry, with links to the sections that they name."""
+    return _LINK.sub(lambda found: f"]({address(found[1])})", notes.strip())
+
+
+def sections(page: str) -> dict[str, str]:
+    """The sections of a document's page, by entry."""
+    starts = list(_SECTION.finditer(page))
+    ends = [start.start() for start in starts[1:]] + [len(page)]
+    return {
+        start[1]: page[start.start() : end].rstrip("\n") + "\n"
+        for start, end in zip(starts, ends, strict=True)
+    }
+
+
+def document_page(document: str, found: Mapping[str, str]) -> str:
+    """The page of a document: the sections that there are, in the order of its entries."""
+    names = [entry.name for entry in entries(document)]
+    order = [name for name in names if name in found] + [
+        name for name in found if name not in names
+    ]
+    return "\n".join(
+        [_PAGE.format(title=DOCUMENTS[document].title), *map(found.__getitem__, order)]
+    )
+
+
+def _section(
     entry: Entry, tables: Mapping[str, Sequence[Row]], claims: Sequence[Claim], folder: Path
 ) -> str:
-    title = DOCUMENTS[document_of(entry.name)].title
-    parts = [f"# {entry.title}\n", f"{title}.\n", entry.notes.strip() + "\n"]
-    parts += [f"![{path.stem}]({path.name})\n" for path in sorted(folder.glob("*.png"))]
+    parts = [f"## {entry.title}\n", f"Entry `{entry.name}`.\n", with_links(entry.notes) + "\n"]
+    pictures = sorted(folder.glob("*.png"))
+    parts += [f"![{path.stem}]({entry.name}/{path.name})\n" for path in pictures]
     for name, lines in tables.items():
         parts += [f"**{name}**\n", table(lines)]
     if claims:
@@ -115,7 +164,7 @@ def _shown(line: Row, *, link: bool = True) -> Row:
     if not link:
         return shown
     where = line["entry"].split("-", 1)[1]
-    return {"where": f"[{where}]({line['entry']}/README.md)", **shown}
+    return {"where": f"[{where}]({address(line['entry'])})", **shown}
 
 
 def _notes(lines: Sequence[Row]) -> str:

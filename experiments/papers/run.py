@@ -40,8 +40,9 @@ def reproduce(
 ) -> dict[str, Sequence[Claim]]:
     """Rebuild tables and figures of the papers, and write them into a folder.
 
-    Each entry gets a subfolder with its tables as CSV and Markdown and its pictures. The folder
-    itself gets ``claims.csv`` and a page of all claims that have been decided there so far.
+    Each entry gets a subfolder with its tables as CSV and its pictures. The folder itself gets a
+    page for each document, ``claims.csv`` and a page of all claims that have been decided there so
+    far.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def reproduce(
             progress(done, total)
     claims = {}
     for name, entry in todo.items():
-        claims[name] = pages.write_entry(entry, stores[name].rows(entry), Path(folder) / name)
+        claims[name] = pages.write_entry(entry, stores[name].rows(entry), Path(folder))
     pages.write_index(Path(folder), quick=quick)
     return claims
 

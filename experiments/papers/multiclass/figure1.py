@@ -91,6 +91,6 @@ ENTRY = Entry(
 phi of each update as in tables 2 and 3: the one that is best after some number of passes on rows
 that no fold judges. The figures of the paper are in a plot only. *After its first pass* is the
 mean over passes 2 to 10 against pass 1, on the same folds. Seconds a pass are in
-[multiclass-seconds](../multiclass-seconds/README.md).
+[multiclass-seconds](multiclass-seconds).
 """,
 )

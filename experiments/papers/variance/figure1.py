@@ -138,7 +138,7 @@ ENTRY = Entry(
     claims=claims,
     draw=draw,
     notes="""
-Tasks, folds and parameters are those of [table 2](../variance-table2/README.md); parameters are
+Tasks, folds and parameters are those of [table 2](variance-table2); parameters are
 chosen for the error after five passes. Errors are of the test rows after each pass. The paper
 draws *talk* and gives no figures of its curves. Standard errors are those of
 shares of the rows.

@@ -280,7 +280,7 @@ One pass, eight random splits (the paper: four). A parameter is chosen as in the
 5,000 rows and judged on 10,000 others (Reuters: what is left), all of them among the rows that are
 learnt; shards have the parameter of the single model. *Average* is the mean accuracy of the shards'
 models, *best shard* that of the best one on the judged rows. *Uniform* and *weighted* are the
-paper's ways to merge, *kl* is the true minimiser of [equation 18](../variance-equation18/README.md)
+paper's ways to merge, *kl* is the true minimiser of [equation 18](variance-equation18)
 (same predictions, other probabilities), *bayes* and *evidence* are ours: they count the common
 start once. Log losses are those of exact probabilities without calibration.
 

@@ -99,7 +99,7 @@ ENTRY = Entry(
     tables=tables,
     claims=claims,
     notes="""
-One pass over the sets of [figure 2](../variance-figure2/README.md), PA and Variance in turns, the
+One pass over the sets of [figure 2](variance-figure2), PA and Variance in turns, the
 fastest of five in each turn, in one thread: over a matrix in memory, and over texts that are first
 cut and hashed. The paper gives no figures and does not say whether its time includes reading.
 """,

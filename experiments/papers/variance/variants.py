@@ -120,7 +120,7 @@ ENTRY = Entry(
     tables=tables,
     claims=claims,
     notes="""
-The tasks of [table 2](../variance-table2/README.md) in two runs of four folds, with parameters
+The tasks of [table 2](variance-table2) in two runs of four folds, with parameters
 chosen anew for each variant. *Averaged*: predictions by the mean of all weight vectors. *TF-IDF*:
 rows of one length; document frequencies are those of all rows of a task. *Unbalanced labels*: a
 quarter of the positive rows is kept, a fifth of all. The paper gives no figures, and does not say

@@ -1,14 +1,15 @@
-"""All entries in quick mode on real data, and the committed page beside its table."""
+"""All entries in quick mode on real data, and the committed pages beside their tables."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments.papers import DOCUMENTS, chosen, pages, reproduce
+from experiments.papers import DOCUMENTS, chosen, entries, pages, reproduce
 from experiments.papers.registry import document_of
 
 FULL = Path(__file__).parents[3] / "experiments" / "reproduced"
@@ -33,10 +34,39 @@ def test_the_page_has_every_entry_with_its_files():
         for line in lines:
             by_entry[line["entry"]].append(line)
     for name in chosen():
-        folder = FULL / name
-        assert pages.read_csv(folder / "claims.csv") == by_entry[name]
-        assert (folder / "README.md").exists()
-        assert (folder / "table1.csv").exists()
+        assert pages.read_csv(FULL / name / "claims.csv") == by_entry[name]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_page_of_a_document_has_all_of_its_entries(document):
+    text = (FULL / f"{document}.md").read_text(encoding="utf-8")
+    found = pages.sections(text)
+    assert list(found) == [entry.name for entry in entries(document)]
+    assert text == pages.document_page(document, found), "run 'make papers'"
+    for entry in entries(document):
+        section, folder = found[entry.name], FULL / entry.name
+        assert section.startswith(f"## {entry.title}\n\nEntry `{entry.name}`.\n\n")
+        assert pages.with_links(entry.notes) in section
+        tables = sorted(folder.glob("table*.csv"))
+        assert tables
+        for path in tables:
+            assert pages.table(pages.read_csv(path)) in section
+        for path in folder.glob("*.png"):
+            assert f"![{path.stem}]({entry.name}/{path.name})" in section
+        for line in pages.read_csv(folder / "claims.csv"):
+            assert f"| {line['claim']} | {line['paper']} | {line['ours']} | " in section
+            assert line["note"] in section
+
+
+def test_links_lead_to_sections():
+    text = (FULL / "README.md").read_text(encoding="utf-8")
+    for entry in chosen().values():
+        assert f"({pages.address(entry.name)})" in text
+    for page in FULL.glob("*.md"):
+        for target, anchor in re.findall(r"\]\((\w+\.md)(?:#([\w-]+))?\)", page.read_text()):
+            titles = re.findall(r"^## (.*)$", (FULL / target).read_text(), re.MULTILINE)
+            kept = [re.sub(r"[^\w\- ]", "", title.lower()) for title in titles]
+            assert not anchor or anchor in [title.replace(" ", "-") for title in kept]
 
 
 def clear_side(lead, error):
