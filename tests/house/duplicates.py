@@ -17,9 +17,9 @@ _Line = tuple[int, str]
 
 
 def budgets(columns: dict[str, list[Source]]) -> list[Budget]:
-    """Copies inside the package and inside the core, by files and first line."""
+    """Copies inside the package, the core and the papers, by files and first line."""
     title = "copied blocks"
-    found = {column: dict(copies(columns[column])) for column in ("src", "cpp")}
+    found = {column: dict(copies(columns[column])) for column in ("src", "cpp", "papers")}
     over = {f"{title}: {name}": text for of in found.values() for name, text in of.items()}
     return [Budget(title, "0", {column: len(of) for column, of in found.items()}, over)]
 

@@ -13,19 +13,25 @@ DEEPEST = 15
 
 
 def budgets(columns: dict[str, list[Source]]) -> list[Budget]:
-    """How deep the package is; a chain that is too long is named by its length."""
+    """How deep package and papers are; a chain that is too long is named by its length."""
     title = "longest chain of imports"
-    try:
-        chain = longest_chain(edges(columns["src"]))
-    except CycleError as error:
-        cycle = " > ".join(error.args[1])
-        return [Budget(title, str(DEEPEST), {"src": "cycle"}, {f"cycle of imports: {cycle}": ""})]
-    over = {f"{title}: {len(chain)}": " > ".join(chain)} if len(chain) > DEEPEST else {}
-    return [Budget(title, str(DEEPEST), {"src": len(chain)}, over)]
+    figures: dict[str, object] = {}
+    over: dict[str, str] = {}
+    for column in ("src", "papers"):
+        try:
+            chain = longest_chain(edges(columns[column]))
+        except CycleError as error:
+            figures[column] = "cycle"
+            over[f"cycle of imports: {' > '.join(error.args[1])}"] = ""
+            continue
+        figures[column] = len(chain)
+        if len(chain) > DEEPEST:
+            over[f"{title}: {len(chain)}"] = " > ".join(chain)
+    return [Budget(title, str(DEEPEST), figures, over)]
 
 
 def edges(sources: list[Source]) -> dict[str, set[str]]:
-    """What each module of the package imports of it when it is loaded."""
+    """What each module of a column imports of it when it is loaded."""
     trees = {_module(source.path): source.tree for source in sources}
     return {
         module: {_found(name, trees) for name in _loaded(tree.body)} - {"", module}

@@ -19,13 +19,15 @@ def budgets(columns: dict[str, list[Source]]) -> list[Budget]:
     """What the package's names promise, and who looks behind them."""
     package, tests = columns["src"], {source.path for source in columns["tests"]}
     modules = {source.path for source in package}
-    alone = [s.path for s in package if mirrors(s.path) and not tests & set(mirrors(s.path))]
-    users = {column: columns[column] for column in ("src", "scripts")}
+    ours = {column: columns[column] for column in ("src", "papers")}
+    silent = {column: list(undocumented(of)) for column, of in ours.items()}
+    alone = {c: [s.path for s in of if not has_test(s.path, tests)] for c, of in ours.items()}
+    users = {column: columns[column] for column in ("src", "papers", "scripts")}
     private = {c: [x for s in of for x in private_names(s, modules)] for c, of in users.items()}
     hidden = {c: [x for s in of for x in private_files(s, modules)] for c, of in users.items()}
     return [
-        _named("public names without docstring", {"src": list(undocumented(package))}),
-        _named("modules without own test file", {"src": alone}),
+        _named("public names without docstring", silent),
+        _named("modules without own test file", alone),
         _named("private names of other files", private),
         _named("private files of other rooms", hidden),
     ]
@@ -115,13 +117,21 @@ def _decorators(node: Definition) -> list[str]:
 # --------------------------------------------------------------------------- mirror
 
 
+def has_test(path: str, tests: set[str]) -> bool:
+    """Whether a module has a test file, or needs none."""
+    places = mirrors(path)
+    return not places or bool(tests & set(places))
+
+
 def mirrors(path: str) -> list[str]:
     """Where the test file of a module may be; nowhere for what only opens a package.
 
     >>> mirrors("src/surelearn/read/_jsonl.py")
     ['tests/read/test_jsonl.py', 'tests/test_read_jsonl.py']
+    >>> mirrors("experiments/papers/run.py")[0]
+    'tests/experiments/papers/test_run.py'
     """
-    *rooms, name = PurePosixPath(path).with_suffix("").parts[2:]
+    *rooms, name = PurePosixPath(path.removeprefix("src/surelearn/")).with_suffix("").parts
     if name.startswith("__"):
         return []
     name = name.removeprefix("_")

@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-#: Columns of the table, and the folders behind each.
+#: Columns of the table, and the folders behind each, without what another column has of them.
 COLUMNS = {
     "src": ("src",),
     "cpp": ("cpp",),
     "tests": ("tests",),
+    "papers": ("experiments/papers",),
     "scripts": ("benchmarks", "examples", "experiments"),
 }
 _SUFFIXES = {".py", ".hpp", ".cpp"}
@@ -80,9 +81,16 @@ class Source:
 
 
 def read(root: Path, folders: tuple[str, ...]) -> list[Source]:
-    """The files of code below some folders of the root, in order."""
-    paths = sorted(p for name in folders for p in (root / name).rglob("*") if p.suffix in _SUFFIXES)
-    return [Source(p.relative_to(root).as_posix(), p.read_text()) for p in paths]
+    """The files of code below some folders of the root, in order, but for inner columns."""
+    every = [name for names in COLUMNS.values() for name in names]
+    inner = [root / name for name in every if str(Path(name).parent) in folders]
+    paths = sorted(
+        path
+        for name in folders
+        for path in (root / name).rglob("*")
+        if path.suffix in _SUFFIXES and not any(path.is_relative_to(other) for other in inner)
+    )
+    return [Source(path.relative_to(root).as_posix(), path.read_text()) for path in paths]
 
 
 def _definitions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
