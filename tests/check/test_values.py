@@ -141,15 +141,6 @@ def test_verbosity_is_a_flag_or_a_count(value, n):
     assert _check.verbosity(value) == n
 
 
-def test_names_are_distinct_but_for_the_one_that_stands_for_none():
-    assert _check.distinct("columns", ["w", "_", "_"], but="_") == ("w", "_", "_")
-    with pytest.raises(ValueError, match=r"columns must be different names, got \['w', '_', '_'\]"):
-        _check.distinct("columns", ["w", "_", "_"])
-    for wrong in ("w", 3, ["w", 3]):
-        with pytest.raises(TypeError, match="columns must be a list of names, got "):
-            _check.distinct("columns", wrong)
-
-
 def test_threads_are_as_in_scikit_learn(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 6)
     assert [_check.threads("n_jobs", n) for n in (None, -1, 1, 9)] == [1, 6, 1, 9]

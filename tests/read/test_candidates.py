@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from surelearn import _check
 from surelearn.read import _candidates
 from surelearn.read._candidates import Candidates
 from surelearn.read._vw import parse_candidates
@@ -65,4 +64,7 @@ def test_the_entries_of_a_group_are_counted_before_they_are_made(monkeypatch, cr
     monkeypatch.setattr(_candidates, "MOST_ENTRIES", n)
     assert Candidates(parsed, cross).wrong is None
     monkeypatch.setattr(_candidates, "MOST_ENTRIES", n - 1)
-    assert Candidates(parsed, cross).wrong == _check.too_many_entries(n - 1, n)
+    assert Candidates(parsed, cross).wrong == (
+        f"expected a group of at most {n - 1} entries with its shared features, got {n}. "
+        "They are repeated for each candidate."
+    )

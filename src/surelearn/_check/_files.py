@@ -11,17 +11,6 @@ class Unreachable(OSError):
     """A file cannot be read, or not to its end; the message has the words of its filesystem."""
 
 
-def file_names(source: object) -> None:
-    """Refuse a source that is no path and no list of paths."""
-    if not isinstance(source, str | os.PathLike | list | tuple):
-        raise TypeError(
-            f"source must be a path, a list of paths or a Source, got {type(source).__name__}."
-        )
-    for name in source if isinstance(source, list | tuple) else ():
-        if not isinstance(name, str | os.PathLike):
-            raise TypeError(f"source must be a list of paths, got one with {name!r}.")
-
-
 def source_made_by(expected: str, got: str) -> None:
     """Refuse a source of other records than a model learns."""
     if got != expected:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import is_missing
-from surelearn._check._lines import BadInput
 from surelearn._check._memory import enough_memory, size
 from surelearn._check._tokens import listed
 from surelearn._check._values import count, doubles
@@ -99,13 +98,6 @@ def candidate_costs(y: object, cost: object, n_rows: int) -> NDArray[np.float64]
         what = "finite and not negative" if cost is None else "finite"
         raise ValueError(f"{name} must be {what}, got {found[bad[0]]} at row {bad[0]}.")
     return found if cost is not None else 0.0 - found
-
-
-def no_costs(where: str) -> BadInput:
-    return BadInput(
-        f"{where} must have a relevance or a cost for each candidate, got none. A line of vw "
-        "begins with label:cost, such as 2:0.5, a line of svmlight with the relevance."
-    )
 
 
 def some_right(n_groups: int, n_left: int) -> None:

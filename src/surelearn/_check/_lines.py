@@ -96,31 +96,11 @@ def unlike(expected: str, got: bytes) -> str:
     return f"expected {expected}, got {text!r}."
 
 
-def several_labels(wrong: str) -> Message:
-    """What is wrong with a row of several labels where one is read, with the remedy."""
-    return Message(
-        "{wrong} With {separator} a row has a list of labels.",
-        wrong=wrong,
-        separator=Keyword("label_separator", ","),
-    )
-
-
-#: What is wrong with a candidate, or with a group of them.
-NO_COST = "expected label:cost, since other candidates have a cost, got none."
-NO_CANDIDATES = "expected candidates after the shared features, got none."
-INFINITE_SUMS = "expected features of finite sums, got sums beyond the range of float32."
-
-
-def query_again(query: int | None) -> str:
-    return f"expected all lines of a query one after the other, got qid:{query} again."
-
-
-def negative_relevance(value: float) -> str:
-    return f"expected a relevance of at least 0, got {value:g}."
-
-
-def too_many_entries(most: int, found: int) -> str:
-    return (
-        f"expected a group of at most {most} entries with its shared features, got {found}. "
-        "They are repeated for each candidate."
+def no_labels(where: str) -> BadInput:
+    return BadInput(
+        Message(
+            "{where} must have labels, got none. Name their column by {label}.",
+            where=where,
+            label=Keyword("label"),
+        )
     )

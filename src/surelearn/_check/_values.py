@@ -127,18 +127,6 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]} ..."
 
 
-def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...]:
-    """A list of distinct names; only `but` may occur more than once."""
-    is_list = isinstance(value, Iterable) and not isinstance(value, str)
-    found = tuple(value) if is_list else ()
-    if not is_list or not all(isinstance(each, str) for each in found):
-        raise TypeError(f"{name} must be a list of names, got {value!r}.")
-    named = [each for each in found if each != but]
-    if len(set(named)) < len(named):
-        raise ValueError(f"{name} must be different names, got {list(found)!r}.")
-    return found
-
-
 def doubles(name: str, value: object, what: str) -> NDArray[np.float64]:
     """`value` as an array of doubles in C order."""
     if value is None:  # NumPy would read a NaN

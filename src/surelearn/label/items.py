@@ -211,7 +211,9 @@ def _texts(source: read.Source, label: str | None, id: str | None, records: Reco
     for block in source.blocks():
         batch = block.parse()
         if not hasattr(batch.X, "to_pylist"):
-            raise _check.text_wanted(source.name)
+            said = "{where} must have a column of texts, got numbers. Name one by {text}."
+            keyword = _check.Keyword("text")
+            raise _check.BadInput(_check.Message(said, where=source.name, text=keyword))
         texts = batch.X.to_pylist()
         found, new = _placed(map(_key, texts), numbers)
         file.extend(texts[i] for i in new)

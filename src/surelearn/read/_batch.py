@@ -244,7 +244,10 @@ class Groups(Batch):
 
     def no_labels(self, where: str) -> _check.BadInput:
         """The error for a source without relevances and costs."""
-        return _check.no_costs(where)
+        return _check.BadInput(
+            f"{where} must have a relevance or a cost for each candidate, got none. A line of vw "
+            "begins with label:cost, such as 2:0.5, a line of svmlight with the relevance."
+        )
 
     @cached_property
     def y(self) -> NDArray[np.float64] | None:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from surelearn import _check
 from surelearn.read._sparse_rows import BadLine
 from surelearn.read._vw import ParsedCandidates
 from surelearn.rows import crossed
@@ -77,12 +76,16 @@ class Candidates:
     def wrong(self) -> str | None:
         """What is wrong with a group; None if all are valid."""
         if len(np.unique(self.parsed.groups)) > len(np.unique(self.groups)):
-            return _check.NO_CANDIDATES
+            return "expected candidates after the shared features, got none."
         most = int(self._n_entries.max(initial=0))
         if most > MOST_ENTRIES:
-            return _check.too_many_entries(MOST_ENTRIES, most)
-        # Sums of finite entries may overflow.
-        return None if np.isfinite(self.X.data).all() else _check.INFINITE_SUMS
+            return (
+                f"expected a group of at most {MOST_ENTRIES} entries with its shared features, got "
+                f"{most}. They are repeated for each candidate."
+            )
+        if not np.isfinite(self.X.data).all():  # sums of finite entries may overflow
+            return "expected features of finite sums, got sums beyond the range of float32."
+        return None
 
     @property
     def _n_entries(self) -> NDArray[Any]:

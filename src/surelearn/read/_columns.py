@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check
-from surelearn._check import BadInput, is_utf8, listing
+from surelearn._check import BadInput, Keyword, Message, is_utf8, listing
 from surelearn.read._batch import Batch
 from surelearn.read._kept import Kept
 from surelearn.read._labels import Labels
@@ -40,6 +39,12 @@ MANY = {
 
 #: The value of `features` that means all numeric columns, and that of `keep` that means all.
 ALL = ("*",)
+
+#: An error suggests at most this many numeric columns by name; for more it suggests ``"*"``.
+_LISTED = 10
+
+#: An error shows this many characters of a value.
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class ColumnSpec:
         free = tuple(name for name in numbers if name not in taken)
         if text is None and self.features in (None, ALL):
             left = {name: value for name, value in texts.items() if name not in taken}
-            _check.chosen(where, names, texts={} if self.features else left, numbers=free)
+            _refuse_to_guess(where, names, texts={} if self.features else left, numbers=free)
         features = free if self.features in (None, ALL) else self.features
         if self.label is False:
             label = None
@@ -102,7 +107,14 @@ class ColumnSpec:
     def given(self) -> list[str]:
         """The columns that the user named, each for one purpose."""
         if self.text is not None and self.features is not None:
-            raise _check.text_and_features(self.text)
+            raise BadInput(
+                Message(
+                    "{text} or {features} must be named, not both, got {column!r} and features.",
+                    text=Keyword("text"),
+                    features=Keyword("features"),
+                    column=self.text,
+                )
+            )
         names = [self.text, self.label, self.weight, *(self.features or ())]
         given = [name for name in names if name]
         for name, n in Counter(given).items():
@@ -367,3 +379,53 @@ def one_piece(column: Any) -> Any:
     if not hasattr(column, "chunks"):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _refuse_to_guess(
+    where: str, names: Sequence[str], *, texts: Mapping[str, Any], numbers: Sequence[str]
+) -> None:
+    """Refuse to guess which columns to use if the user named none and there is no column 'text'.
+
+    Numeric columns are used without a question only if there are no texts.
+
+    Parameters
+    ----------
+    where : str
+    names : list of str
+        Names of all columns.
+    texts : dict
+        Text columns without another role, each with one of its values or None.
+    numbers : list of str
+        Numeric columns without another role.
+    """
+    if not texts and numbers:
+        return
+    if not texts:
+        raise BadInput(
+            Message(
+                "{where} must have a column 'text', or name another by {text}, got {names}.",
+                where=where,
+                text=Keyword("text"),
+                names=listing(names) or "none",
+            )
+        )
+    by_text = Keyword("text", next(iter(texts)))
+    by_numbers = Keyword("features", list(numbers) if len(numbers) <= _LISTED else ["*"])
+    remedy = Message("Name the one to learn from, such as {text}", text=by_text)
+    if numbers:
+        remedy = Message("{first}, or the numeric columns: {them}", first=remedy, them=by_numbers)
+    raise BadInput(
+        Message(
+            "{where} must have a column 'text', got texts in {found}. {remedy}.",
+            where=where,
+            found=", ".join(_example(name, value) for name, value in texts.items()),
+            remedy=remedy,
+        )
+    )
+
+
+def _example(name: str, value: Any) -> str:
+    if value is None:
+        return repr(name)
+    shown = repr(value if len(value) <= _SHOWN else f"{value[: _SHOWN - 4]} ...")
+    return f"{name!r} (such as {shown})"

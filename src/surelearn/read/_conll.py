@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Sentences, Written
+from surelearn.read._encoding import not_utf8
 from surelearn.read._lines import Lines
 
 #: The name of a column that is not read.
@@ -377,6 +378,6 @@ def _no_text(line: str, encoding: str | None) -> str | None:
     """Why a line is not text; None if it is."""
     data = line.encode("utf-8", "surrogateescape")
     if not _check.is_utf8(data):
-        return _check.not_utf8(data, encoding)
+        return not_utf8(data, encoding)
     place = data.find(0)
     return None if place < 0 else f"expected text, got a null byte at position {place}."

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from surelearn import _check
-from surelearn._check import BadInput, Message, NoRecords
+from surelearn._check import BadInput, Keyword, Message, NoRecords
 from surelearn.read._batch import Place, Source
-from surelearn.read._columns import Columns, ColumnSpec, there
+from surelearn.read._columns import Columns, ColumnSpec, shown, there
 from surelearn.read._csv_dialect import CsvDialect
 from surelearn.read._csv_rows import (
     NUMBER,
@@ -19,10 +19,13 @@ from surelearn.read._csv_rows import (
     Header,
     kind_of_column,
     kind_of_labels,
-    not_utf8,
 )
+from surelearn.read._encoding import not_utf8
 from surelearn.read._files import File
 from surelearn.read._lines import Lines, lines_of
+
+#: Common delimiters.
+_DELIMITERS = (";", "\t", "|", ",")
 
 
 class CsvSource(Source):
@@ -91,11 +94,14 @@ class CsvSource(Source):
             for name in fields:
                 if not _check.is_utf8(name):
                     line = block.first + block.data.count(b"\n", 0, begin)
-                    where, wrong = f"{block.name}, line {line}", not_utf8(name, encoding)
+                    where, wrong = (
+                        f"{block.name}, line {line}",
+                        not_utf8(name, encoding, shown(name)),
+                    )
                     raise BadInput(Message("{where}: {wrong}", where=where, wrong=wrong))
             names = [name.decode() for name in fields]
             if len(names) == 1 and names[0] not in self._wanted.given:
-                _check.delimited(block.name, names[0], self._dialect.delimiter)
+                _refuse_delimiter(block.name, names[0], self._dialect.delimiter)
             # The newline after the header stays in the block, as an empty first line.
             first = block.first + block.data.count(b"\n", 0, end)
             return Header(names, encoding), replace(block, data=block.data[end:], first=first)
@@ -132,3 +138,19 @@ class CsvSource(Source):
             labels = (part.strip() for cell in labels for part in cell.split(separator.encode()))
         kind = kind_of_labels(labels)
         return replace(columns, kind=kind, is_guessed=True)
+
+
+def _refuse_delimiter(name: str, header: str, between: str) -> None:
+    """Refuse a header of one column that looks like several with another delimiter."""
+    for mark in _DELIMITERS:
+        if mark in header and mark != between:
+            raise BadInput(
+                Message(
+                    "{name} must have columns separated by {between!r}, got {header!r}. "
+                    "Use {mark}.",
+                    name=name,
+                    between=between,
+                    header=header if len(header) <= 60 else f"{header[:56]} ...",
+                    mark=Keyword("delimiter", mark),
+                )
+            )

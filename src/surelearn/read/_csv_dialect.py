@@ -55,7 +55,15 @@ class CsvDialect:
             elif len(held) >= size:
                 size *= 2
             if size > _lines.LONGEST:
-                raise _check.endless_row(stream.name, _lines.LONGEST)
+                raise _check.BadInput(
+                    _check.Message(
+                        "{name} must be made of rows, got one of more than {most} MiB. Look for an "
+                        "unclosed quote, or use {quote}.",
+                        name=stream.name,
+                        most=_lines.LONGEST >> 20,
+                        quote=_check.Keyword("quote", ""),
+                    )
+                )
 
     def cut(self, data: bytes) -> int:
         """The end of the last whole row."""

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from surelearn import _check
-from surelearn._check import bad_record
+from surelearn._check import Keyword, Message, bad_record
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, batch_of, faulty, shown
 from surelearn.read._csv_dialect import CsvDialect
+from surelearn.read._encoding import not_utf8
 from surelearn.read._kept import Kept, values_of
 from surelearn.read._lines import BOM
 
@@ -201,13 +202,13 @@ class CsvRows:
         """The columns of a row as texts, or a sentence that says what is wrong with the row."""
         fields = self._dialect.fields(row)
         if len(fields) != self._n_columns:
-            return _check.miscounted(self._n_columns, len(fields), row, self._dialect.quote)
+            return _miscounted(self._n_columns, len(fields), row, self._dialect.quote)
         if self._named_columns and self._header.is_again(fields):
             return "expected a record, got the names of the columns once more."
         texts: dict[str, str] = {}
         for name, place in self._places.items():
             if not _check.is_utf8(fields[place]):
-                return not_utf8(fields[place], self._header.encoding)
+                return not_utf8(fields[place], self._header.encoding, shown(fields[place]))
             texts[name] = fields[place].decode()
         return texts
 
@@ -218,7 +219,11 @@ class CsvRows:
             return wrong
         whole = self._columns.kind == "a whole number"
         odd = whole and wrong.startswith(f"{label!r} must be ") and label in record
-        return _check.odd_label(wrong) if odd else wrong
+        if not odd:
+            return wrong
+        label_type = Keyword("label_type", str)
+        said = "{wrong} With {label_type} all labels are texts."
+        return Message(said, wrong=wrong, label_type=label_type)
 
     def _record(self, texts: dict[str, str]) -> dict[str, Any]:
         """The values of a row; an empty label is missing, and an empty list of labels is not."""
@@ -247,11 +252,6 @@ class CsvRows:
         if None not in labels:
             return labels
         return None if strict else [part or None for part in parts]
-
-
-def not_utf8(value: bytes, encoding: str | None) -> str:
-    """What is wrong with bytes that are not UTF-8."""
-    return _check.not_utf8(value, encoding, inside=shown(value))
 
 
 def kind_of_column(values: Iterable[bytes]) -> str:
@@ -288,3 +288,17 @@ def _parsed_label(text: str, kind: str) -> str | int | None:
     if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63:
         return int(text)
     return None
+
+
+def _miscounted(expected: int, found: int, row: bytes, mark: str) -> str:
+    """What is wrong with a row that has more or fewer columns than the header."""
+    begin = repr(row.decode(errors="replace"))
+    begin = begin if len(begin) <= 40 else f"{begin[:37]}..."
+    said = f"expected {expected} columns, got {found} in {begin}."
+    if not mark or b"\n" not in row:
+        return said
+    return Message(
+        "{said} Use {quote} if the file has no quoted values.",
+        said=said,
+        quote=Keyword("quote", ""),
+    )

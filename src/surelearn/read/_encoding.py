@@ -5,11 +5,21 @@ from __future__ import annotations
 import codecs
 from functools import cache
 
-from surelearn import _check
+from surelearn._check import BadInput, Keyword, Message
 from surelearn.read._files import Stream
 
 #: A byte that UTF-8 never uses. It replaces what cannot be decoded, so that the line is bad.
 _NO_LETTER = b"\xff"
+
+_BOMS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+
+#: Bytes at the start of a file that show whether it is UTF-16 or UTF-32.
+_LOOKED = 64
 
 
 class Transcoded(Stream):
@@ -61,7 +71,14 @@ class Transcoded(Stream):
         if self._is_ascii and not part.isascii():
             self._is_ascii = False
             if _is_utf8_begin(part) and _has_single_bytes(self._encoding):
-                raise _check.utf8_already(self.name, self._encoding)
+                raise BadInput(
+                    Message(
+                        "{name} must be in {given}, got UTF-8. Use {encoding}.",
+                        name=self.name,
+                        given=self._encoding,
+                        encoding=Keyword("encoding", "utf-8"),
+                    )
+                )
         self._ended = not part
         text = self._decoder.decode(part, final=self._ended)
         self._ready += text.encode("utf-8", _marking())
@@ -94,3 +111,47 @@ def _is_utf8_begin(data: bytes) -> bool:
 def _has_single_bytes(encoding: str) -> bool:
     """Whether every byte is a character. Such an encoding decodes anything, even UTF-8."""
     return len(bytes(range(256)).decode(encoding, "replace")) == 256
+
+
+def not_utf16(data: bytes, name: str) -> None:
+    """Refuse a file that starts like UTF-16 or UTF-32."""
+    found = _wide_encoding(data[:_LOOKED])
+    if found is not None:
+        raise BadInput(
+            Message(
+                "{name} must be in UTF-8, got {kind}. Use {encoding}.",
+                name=name,
+                kind=found[:6].upper(),
+                encoding=Keyword("encoding", found),
+            )
+        )
+
+
+def _wide_encoding(begin: bytes) -> str | None:
+    for bom, name in _BOMS.items():
+        if begin.startswith(bom):
+            return name
+    # Without a byte order mark: in UTF-16 of mostly ASCII text, every other byte is zero.
+    pairs = len(begin) // 2
+    first, second = begin[0 : 2 * pairs : 2].count(0), begin[1 : 2 * pairs : 2].count(0)
+    if pairs < 4 or 0 not in (first, second) or first + second < 0.8 * pairs:
+        return None
+    return "utf-16-le" if second else "utf-16-be"
+
+
+def not_utf8(data: bytes, given: str | None, inside: str | None = None) -> Message:
+    """What is wrong with bytes that are not text; names their position, or the value `inside`."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        start = error.start
+    where = f"at position {start}" if inside is None else f"in {inside}"
+    if given is not None:
+        return Message("expected {given}, got other bytes {where}.", given=given, where=where)
+    return Message(
+        "expected UTF-8, got byte 0x{byte:02x} {where}. Name the encoding of the file, such as "
+        "{encoding}.",
+        byte=data[start],
+        where=where,
+        encoding=Keyword("encoding", "latin-1"),
+    )

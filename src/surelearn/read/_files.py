@@ -322,7 +322,13 @@ def files_of(
 
     The files of a glob or a folder are sorted by name.
     """
-    _check.file_names(source)
+    if not isinstance(source, str | os.PathLike | list | tuple):
+        raise TypeError(
+            f"source must be a path, a list of paths or a Source, got {type(source).__name__}."
+        )
+    for name in source if isinstance(source, list | tuple) else ():
+        if not isinstance(name, str | os.PathLike):
+            raise TypeError(f"source must be a list of paths, got one with {name!r}.")
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     found: list[File] = []
     for name in names:

@@ -18,7 +18,7 @@ from surelearn.read._batch import Groups
 from surelearn.read._candidates import Candidates
 from surelearn.read._columns import Columns
 from surelearn.read._lines import last_blank_line
-from surelearn.read._sparse_rows import Parsed
+from surelearn.read._sparse_rows import Parsed, too_wide
 
 #: The label and the query of a line. A line that does not match belongs to the group before it.
 _QUERY = re.compile(rb"[^\S\n]*+[^\s#]++[^\S\n]++qid:([0-9]{1,18})(?=[\s#]|\Z)")
@@ -71,7 +71,8 @@ class GroupReader(ABC):
         for begin, end, query in self.texts(data):
             text = data[begin:end]
             comes_again = query is not None and query in seen
-            wrong = (0, _check.query_again(query)) if comes_again else self._fault(text, labelled)
+            again = f"expected all lines of a query one after the other, got qid:{query} again."
+            wrong = (0, again) if comes_again else self._fault(text, labelled)
             seen.add(query)
             if wrong is None:
                 kept.append(text)
@@ -185,9 +186,9 @@ class QueryReader(GroupReader):
 
     def _wrong_line(self, found: Parsed, *, labelled: bool) -> str | None:
         if labelled and (found.labels < 0).any():
-            return _check.negative_relevance(float(found.labels[0]))
+            return f"expected a relevance of at least 0, got {float(found.labels[0]):g}."
         if found.n_rows and found.n_features > self._n_features:
-            return _check.too_wide(self._n_features, found.n_features)
+            return too_wide(self._n_features, found.n_features)
         return None
 
     def _batch(self, found: Parsed, n_bad: int) -> Groups:
@@ -237,7 +238,9 @@ class CandidateReader(GroupReader):
         return self._wrong_line(found, labelled=labelled) is None and found.wrong is None
 
     def _wrong_line(self, found: Candidates, *, labelled: bool) -> str | None:
-        return _check.NO_COST if labelled and np.isnan(found.costs).any() else None
+        if labelled and np.isnan(found.costs).any():
+            return "expected label:cost, since other candidates have a cost, got none."
+        return None
 
     def _wrong_group(self, found: Candidates) -> str | None:
         return found.wrong

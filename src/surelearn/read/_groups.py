@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, cast
 
 from surelearn import _check
-from surelearn.read import _svmlight
+from surelearn.read import _options, _svmlight
 from surelearn.read._batch import Batch, Groups, Source, joined_groups
 from surelearn.read._files import File, files_of, one_format
 from surelearn.read._group_readers import CandidateReader, GroupReader, QueryReader
@@ -92,12 +92,14 @@ def groups(
         "zero_based": _check.flag("zero_based", zero_based) or None,
         "cross": _check.flag("cross", cross) or None,
     }
-    encoding = _check.encoding(encoding)
+    encoding = _options.encoding(encoding)
     files = files_of(source, filesystem, GROUP_FORMATS, format, encoding=encoding)
     kind = one_format(files, GROUP_FORMATS, format, _guess)
-    _check.only_for(kind, **flags)
+    _options.only_for(kind, **flags)
+    if label is not None and label is not False:
+        raise TypeError(f"label must be None or False, got {label!r}.")
     settings = {
-        "labelled": _check.reads_labels(label),
+        "labelled": label is None,
         "skip_bad": _check.flag("skip_bad", skip_bad),
     }
     if kind == "svmlight":
@@ -154,4 +156,4 @@ def _guess(file: File) -> str:
     kind = format_of(file, GROUP_FORMATS)
     if kind is not None:
         return kind
-    raise _check.format_unknown(file.name, file.ending, list(GROUP_FORMATS), ".svm")
+    raise _options.format_unknown(file.name, file.ending, list(GROUP_FORMATS), ".svm")

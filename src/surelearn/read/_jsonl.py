@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core
+from surelearn import _core
 from surelearn._check import BadInput, bad_record
 from surelearn.read._batch import Batch
 from surelearn.read._columns import (
@@ -30,6 +30,7 @@ from surelearn.read._columns import (
     shown,
     text_values,
 )
+from surelearn.read._encoding import not_utf8
 from surelearn.read._kept import kept_column, values_of
 from surelearn.read._labels import Labels
 from surelearn.read._lines import Lines
@@ -260,9 +261,15 @@ def _check_lines(head: Lines) -> None:
     """Refuse JSON that is not in lines: an array, or an object over several lines."""
     first, *others = [line for line in head.data.split(b"\n") if line.strip()] or [b""]
     if first.lstrip()[:1] == b"[" and not (others and _is_json(first)):
-        raise _check.not_lines(head.name, "a JSON array")
-    if first.strip() == b"{" and others and others[0].lstrip()[:1] == b'"':
-        raise _check.not_lines(head.name, "one over several lines")
+        what = "a JSON array"
+    elif first.strip() == b"{" and others and others[0].lstrip()[:1] == b'"':
+        what = "one over several lines"
+    else:
+        return
+    raise BadInput(
+        f"{head.name} must have one JSON object a line, got {what}. Convert it with jq -c, which "
+        "writes one object a line."
+    )
 
 
 def _is_json(line: bytes) -> bool:
@@ -278,7 +285,7 @@ def _record(line: bytes, encoding: str | None = None) -> dict[str, Any] | str:
     try:
         record = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
-        return _check.not_utf8(line, encoding)
+        return not_utf8(line, encoding)
     except (ValueError, RecursionError):
         record = None
     if isinstance(record, dict):

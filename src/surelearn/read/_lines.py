@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from surelearn import _check
 from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Batch, Place, Sentences, Source
+from surelearn.read._encoding import not_utf16
 from surelearn.read._files import File, Stream
 
 #: Bytes of a block: small enough for the cache, large enough that the cost of a block is spread
@@ -272,7 +272,7 @@ def lines_of(
             place = Place(start.file, at, place.line + n_lines, _mark(data))
             text = data.removeprefix(BOM) if place.at == len(data) else data
             if place.at == len(data) and file.encoding is None:
-                _check.not_utf16(data, file.name)
+                not_utf16(data, file.name)
             now = stream.consumed
             yield Lines(text, file.name, first, place, now - before)
             before = now

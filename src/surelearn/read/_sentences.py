@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from surelearn import _check
 from surelearn._check import BadInput
+from surelearn.read import _options
 from surelearn.read._batch import Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
 from surelearn.read._files import File, Stream, files_of, is_visible, one_format
@@ -91,7 +92,7 @@ def sentences(
     if isinstance(source, Source):
         return source
     skip_bad = _check.flag("skip_bad", skip_bad)
-    encoding = _check.encoding(encoding)
+    encoding = _options.encoding(encoding)
     files = files_of(source, filesystem, ENDINGS, format, encoding=encoding)
     names = None if columns is None else _names(columns)
     read = FORMATS[one_format(files, FORMATS, format, _guess)](names, label)
@@ -145,7 +146,7 @@ def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
 
 
 def _names(columns: Any) -> tuple[str, ...]:
-    names = _check.distinct("columns", columns, but=NOT_READ)
+    names = _options.distinct("columns", columns, but=NOT_READ)
     if set(names) <= {NOT_READ}:
         raise ValueError(f"columns must have a name besides {NOT_READ!r}, got {list(names)!r}.")
     return names

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from surelearn import _check
+from surelearn.read import _options
 from surelearn.read._batch import Source
 from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
@@ -130,25 +131,25 @@ def batches(
     skip_bad = _check.flag("skip_bad", skip_bad)
     zero_based = _check.flag("zero_based", zero_based)
     n_features = checked_width(n_features)
-    kept = _check.distinct("keep", _check.as_names(keep))
+    kept = _options.distinct("keep", _options.as_names(keep))
     wanted = ColumnSpec(
-        _check.column("text", text),
-        label if label is False else _check.column("label", label),
-        _check.column("weight", weight),
-        _check.feature_names(features),
-        _check.label_type(label_type),
+        _options.column("text", text),
+        label if label is False else _options.column("label", label),
+        _options.column("weight", weight),
+        _options.feature_names(features),
+        _options.label_type(label_type),
         kept,
-        _check.label_separator(label_separator),
+        _options.label_separator(label_separator),
     )
-    written = {"delimiter": delimiter, "quote": quote, "encoding": _check.encoding(encoding),
+    written = {"delimiter": delimiter, "quote": quote, "encoding": _options.encoding(encoding),
                "label_separator": label_separator}  # fmt: skip
     if not isinstance(source, str | os.PathLike | list | tuple):
-        _check.only_for("a frame", zero_based=zero_based or None, **written)
+        _options.only_for("a frame", zero_based=zero_based or None, **written)
         _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem, FORMATS, format, encoding=written["encoding"])
     kind = one_format(files, FORMATS, format, _guess)
-    _check.only_for(kind, zero_based=zero_based or None, weight=wanted.weight, **written)
+    _options.only_for(kind, zero_based=zero_based or None, weight=wanted.weight, **written)
     if kind not in ("svmlight", "vw"):  # the core parses these two
         _check.need(f"reading {kind}", "pyarrow", "files")
     if kind in ("csv", "tsv"):
@@ -178,8 +179,8 @@ def checked_width(n_features: int | None) -> int | None:
 def _dialect(kind: str, written: Mapping[str, str | None]) -> CsvDialect:
     """The delimiter and quotes of csv or tsv."""
     given, quote = written["delimiter"], written["quote"]
-    delimiter = {"csv": ",", "tsv": "\t"}[kind] if given is None else _check.delimiter(given)
-    return CsvDialect(delimiter, _check.quote('"' if quote is None else quote, delimiter))
+    delimiter = {"csv": ",", "tsv": "\t"}[kind] if given is None else _options.delimiter(given)
+    return CsvDialect(delimiter, _options.quote('"' if quote is None else quote, delimiter))
 
 
 def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:
@@ -214,7 +215,7 @@ def _guess(file: File) -> str:
         return "jsonl"
     kind = format_of(file, FORMATS)
     if kind is None:
-        raise _check.format_unknown(file.name, file.ending, list(FORMATS))
+        raise _options.format_unknown(file.name, file.ending, list(FORMATS))
     return kind
 
 

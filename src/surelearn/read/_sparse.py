@@ -19,7 +19,7 @@ from surelearn.read._files import File
 from surelearn.read._kept import values_of
 from surelearn.read._labels import Labels
 from surelearn.read._lines import Lines, LineSource, lines_of
-from surelearn.read._sparse_rows import Parsed
+from surelearn.read._sparse_rows import Parsed, too_wide
 
 #: Default size of the hashed feature space of Vowpal Wabbit text.
 HASHED = 2**18
@@ -43,7 +43,9 @@ def svmlight(
 
     With a comma as `separator`, rows have lists of labels.
     """
-    of_lines = _svmlight.parse_lists if _check.svmlight_label_lists(separator) else _svmlight.parse
+    if separator not in (None, ","):
+        raise ValueError(_check.must("label_separator", "be ',' for svmlight", separator))
+    of_lines = _svmlight.parse if separator is None else _svmlight.parse_lists
     parse = partial(of_lines, zero_based=zero_based, skip_bad=skip_bad)
 
     def make_reader(head: Lines) -> Sparse:
@@ -73,7 +75,7 @@ def widest(files: Sequence[File], parse: Callable[..., Parsed]) -> int:
     widest = 1
     for file in files:
         if not file.can_restart:
-            raise _check.width_wanted(f"from {file.name}, which cannot be read twice")
+            raise _width_wanted(f"from {file.name}, which cannot be read twice")
         for block in lines_of(file):
             widest = max(widest, parse(block.data, skip_bad=True).n_features)
             if widest > WIDEST:
@@ -86,7 +88,7 @@ def _too_wide(block: Lines, parse: Callable[..., Parsed]) -> BadInput:
     widths = [parse(line, skip_bad=True).n_features for line in block.data.split(b"\n")]
     line = next(i for i, width in enumerate(widths) if width > WIDEST)
     where = f"{block.name}, line {block.first + line}"
-    return _check.width_wanted(f"of more than {WIDEST:,} features, got {widths[line]:,} in {where}")
+    return _width_wanted(f"of more than {WIDEST:,} features, got {widths[line]:,} in {where}")
 
 
 class Sparse:
@@ -190,7 +192,7 @@ class Sparse:
         if self._whole and _too_large(label):
             return f"expected a label of 53 bits at most, got {label}."
         if found.too_wide(self._n_features).any():
-            return _check.too_wide(self._n_features, int(found.features.max()) + 1)
+            return too_wide(self._n_features, int(found.features.max()) + 1)
         return None
 
 
@@ -219,3 +221,9 @@ def _labels(labels: Any, kept: Any, *, whole: bool) -> Labels:
     sound = np.where(kept, labels, 0.0)
     values, codes = np.unique(sound.astype(np.int64) if whole else sound, return_inverse=True)
     return Labels(codes.astype(np.int32), values)
+
+
+def _width_wanted(which: str) -> BadInput:
+    """The error for svmlight text whose width must be given."""
+    said = "{n_features} must be given for svmlight {which}."
+    return BadInput(_check.Message(said, n_features=_check.Keyword("n_features"), which=which))

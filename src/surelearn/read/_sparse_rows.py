@@ -87,10 +87,24 @@ def bad_lines(
     for line, _, begin, size, expected in found:
         reason = _check.unlike(expected, data[begin : begin + size].tobytes())
         if takes_lists and expected == "one label":
-            reason = _check.several_labels(reason)
+            reason = _check.Message(
+                "{wrong} With {separator} a row has a list of labels.",
+                wrong=reason,
+                separator=_check.Keyword("label_separator", ","),
+            )
         bad.append(BadLine(first_line + line, reason))
     if bad and not skip_bad:
         line, reason = bad[0]
         where = f"{name}, line {line}"
         raise _check.bad_record(where, reason, n_before=line - first_line)
     return bad
+
+
+def too_wide(most: int, found: int) -> _check.Message:
+    """What is wrong with a sparse row that has too many features."""
+    return _check.Message(
+        "expected at most {most} features, got {found}. Train with {n_features} to have room.",
+        most=most,
+        found=found,
+        n_features=_check.Keyword("n_features", found),
+    )

@@ -6,6 +6,7 @@ import pytest
 
 from reading import rows
 from surelearn import read
+from surelearn.read import _options
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "tsv", "vw"])
@@ -125,3 +126,12 @@ def test_frames_have_no_delimiter():
 
     with pytest.raises(ValueError, match="delimiter is for csv and tsv, got a frame"):
         read.batches(pandas.DataFrame({"text": ["a"]}), delimiter=";")
+
+
+def test_names_are_distinct_but_for_the_one_that_stands_for_none():
+    assert _options.distinct("columns", ["w", "_", "_"], but="_") == ("w", "_", "_")
+    with pytest.raises(ValueError, match=r"columns must be different names, got \['w', '_', '_'\]"):
+        _options.distinct("columns", ["w", "_", "_"])
+    for wrong in ("w", 3, ["w", 3]):
+        with pytest.raises(TypeError, match="columns must be a list of names, got "):
+            _options.distinct("columns", wrong)
