@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from strategies import rows
+from surelearn import candidates
 from surelearn.candidates import by_shared_features, cross, match
 
 
@@ -133,3 +134,26 @@ def test_different_widths_are_refused():
         by_shared_features(np.eye(2), np.eye(2), most=0)
     with pytest.raises(ValueError, match="Z must be finite, got NaN or infinity in row 0"):
         by_shared_features(np.eye(2), np.full((1, 2), np.nan))
+
+
+@pytest.mark.parametrize(
+    ("lists", "kind", "message"),
+    [
+        ([[0]], ValueError, "candidates must have one list for each of 2 rows of X, got 1"),
+        (
+            [[0], [3]],
+            ValueError,
+            "candidates must be at least 0 and below 3, the rows of Z, got 3 for row 1",
+        ),
+        ([[0], [-1]], ValueError, "got -1 for row 1"),
+        ([[0], [0.5]], TypeError, r"lists of row numbers of Z, got \[0\.5\] for row 1"),
+    ],
+)
+def test_candidates_that_make_no_sense(lists, kind, message):
+    with pytest.raises(kind, match=message):
+        candidates.cross(np.eye(2), np.eye(3), lists)
+
+
+def test_too_many_products_must_be_hashed():
+    with pytest.raises(ValueError, match=r"must be a number to hash 10,000,000,000 products"):
+        candidates.cross(np.zeros((1, 10**5)), np.zeros((1, 10**5)), [[0]], n_features=None)

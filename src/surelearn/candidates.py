@@ -64,8 +64,16 @@ def cross(X: Any, Z: Any, candidates: Any, *, n_features: int | None = 2**20) ->
     """
     left, right = checked_matrix("X", X), checked_matrix("Z", Z)
     pairs = _pairs(candidates, left, right)
-    width = _check.crossed_width(n_features, left.shape[1] * right.shape[1])
-    return crossed(left, right, pairs, width, hashed=n_features is not None)
+    product, most = left.shape[1] * right.shape[1], 2**31 - 1
+    if n_features is not None:
+        width = _check.count("n_features", n_features, most=most)
+        return crossed(left, right, pairs, width, hashed=True)
+    if product > most:
+        raise ValueError(
+            f"n_features must be a number to hash {product:,} products of features, got None. "
+            "Without hashing there may be 2**31 - 1."
+        )
+    return crossed(left, right, pairs, product, hashed=False)
 
 
 def match(X: Any, Z: Any, candidates: Any) -> Any:
@@ -158,6 +166,29 @@ def _best(labels: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[np.i
 
 def _pairs(candidates: Any, X: Any, Z: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows of X and of Z that each candidate is made of."""
-    lists = _check.candidate_lists(candidates, X.shape[0], Z.shape[0])
+    n_rows, n_labels = X.shape[0], Z.shape[0]
+    _check.listed("candidates", candidates, "lists of row numbers of Z")
+    given = list(candidates)
+    if len(given) != n_rows:
+        raise ValueError(
+            f"candidates must have one list for each of {n_rows} rows of X, got {len(given)}."
+        )
+    lists = [_labels(own, i, n_labels) for i, own in enumerate(given)]
     of_left = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
     return of_left, np.concatenate(lists) if lists else np.zeros(0, np.int64)
+
+
+def _labels(value: Any, row: int, n_labels: int) -> NDArray[np.int64]:
+    """The checked label numbers of one row."""
+    found = np.asarray(value)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise TypeError(
+            f"candidates must be lists of row numbers of Z, got {value!r} for row {row}."
+        )
+    bad = found[(found < 0) | (found >= n_labels)]
+    if len(bad):
+        raise ValueError(
+            f"candidates must be at least 0 and below {n_labels}, the rows of Z, got {bad[0]} for "
+            f"row {row}."
+        )
+    return found.astype(np.int64)

@@ -36,7 +36,8 @@ def checked_matrix(name: str, value: Any) -> csr_array:
     is_array = issparse(value) or isinstance(value, np.ndarray)
     kept = is_array and value.dtype.kind in "biuf"
     rows = value if kept else _check.numbers(name, value)
-    _check.table_of_rows(name, rows.shape)
+    if len(rows.shape) != 2:
+        raise ValueError(f"{name} must have two dimensions, got shape {rows.shape}.")
     matrix = csr_array(rows)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)

@@ -90,23 +90,6 @@ def test_what_is_no_collection_of_texts(X, message):
         _check.texts(X)
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, pandas.NA])
-def test_a_missing_text_is_named_with_its_row_and_a_remedy(missing):
-    message = rf"text 1 must be str or bytes, got {missing!r}\. Drop rows without a text"
-    with pytest.raises(TypeError, match=message):
-        _check.no_missing_texts(["a", missing])
-    with pytest.raises(TypeError, match=message):
-        _check.text(missing, 1)
-    with pytest.raises(TypeError, match=r"text 1 must be str or bytes, got 3\.$"):
-        _check.text(3, 1)
-
-
-def test_the_first_null_of_an_array_is_named():
-    with pytest.raises(TypeError, match=r"text 2 must be str or bytes, got a null\."):
-        _check.no_nulls(pyarrow.array(["a", "b", None, None]))
-    _check.no_nulls(pyarrow.array(["a", "b"]))
-
-
 def test_the_value_of_a_name_is_a_number():
     assert _check.named_value("row 0", "age", np.float32(2.5)) == 2.5
     assert _check.named_value("row 0", "age", 10**400) == math.inf

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._values import doubles, listing, number
+from surelearn._check._values import doubles, listed, listing, number, shown
 
 #: The types of each kind of label; bool before int, because Python counts a bool as an int.
 _KINDS: dict[str, Any] = {
@@ -379,3 +380,107 @@ def weighted_classes(weights: Mapping[Any, float], classes: Sequence[Any], remed
             f"class_weight must have keys among the classes {listing(classes[:_SHOWN])}{more}, "
             f"got {listing(strange)}. {remedy}"
         )
+
+
+def sequences(X: object) -> list[list[Any]]:
+    """`X` as a list of lists of tokens; it may be an array, a series or a generator of them."""
+    if not _in_a_row(X):
+        raise TypeError(f"X must be a list of sequences, got {shown(X)}.")
+    return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
+
+
+def _tokens(sequence: object, i: int) -> list[Any]:
+    if _in_a_row(sequence) and not isinstance(sequence, tuple):  # a tuple is one token
+        return list(sequence)
+    raise TypeError(f"sequence {i} must be a list of tokens, got {shown(sequence)}.")
+
+
+def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether a value is a one-dimensional iterable with an order: no text, table, dict or set."""
+    unlike = isinstance(value, str | bytes | Mapping | Set)
+    return isinstance(value, Iterable) and not unlike and getattr(value, "ndim", 1) == 1
+
+
+def tagged(X: object, y: object) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Sequences and their labels, one for each token."""
+    found = sequences(X)
+    return found, label_lists(y, [len(tokens) for tokens in found], of="sequences", unit="token")
+
+
+def label_lists(y: Any, sizes: Sequence[int], *, of: str, unit: str) -> list[list[Any]]:
+    """Labels of structures, one for each of their parts.
+
+    Parameters
+    ----------
+    y : list of lists of labels
+    sizes : list of int
+        The number of parts of each structure.
+    of, unit : str
+        The words for structures and for a part.
+    """
+    listed("y", y, f"{of} of labels")
+    lists = [own.tolist() if isinstance(own, np.ndarray) else list(own) for own in _lists(y)]
+    if len(lists) != len(sizes):
+        raise ValueError(f"y must have {len(sizes)} {of} of labels like X, got {len(lists)}.")
+    for i, (size, own) in enumerate(zip(sizes, lists, strict=True)):
+        if size != len(own):
+            raise ValueError(
+                f"y[{i}] must have {size} labels, one for each {unit} of X[{i}], got {len(own)}."
+            )
+    return lists
+
+
+def _lists(y: Any) -> Iterable[Any]:
+    for i, tags in enumerate(y):
+        listed(f"y[{i}]", tags, "labels")
+        yield tags
+
+
+def tags_in(y: Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """The distinct labels, sorted; checks that they have one type and that none is missing."""
+    try:
+        distinct = set(itertools.chain.from_iterable(y))
+    except TypeError:
+        _refuse_label(y, lambda label: label.__hash__ is None)
+        raise
+    if any(is_missing(label) for label in distinct):
+        _refuse_label(y, is_missing)
+    if any(_ends_in_nul(label) for label in distinct):  # numpy would drop the NUL
+        _refuse_label(y, _ends_in_nul)
+    try:
+        found = labels(_objects(distinct), "y")
+    except (TypeError, ValueError):
+        for i, tags in enumerate(y):  # find the sequence, for the message
+            labels(_objects(tags), f"y[{i}]")
+        raise
+    return np.unique(found.astype(str) if found.dtype.kind == "O" and len(found) else found)
+
+
+def _objects(tags: Collection[Any]) -> NDArray[Any]:
+    return np.fromiter(tags, dtype=object, count=len(tags))
+
+
+def _ends_in_nul(label: Any) -> bool:
+    return isinstance(label, str) and label.endswith("\0")
+
+
+def some_tokens(n_tokens: int) -> None:
+    if n_tokens == 0:
+        raise ValueError("X must have at least one token, got none.")
+
+
+def known_tags(found: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Refuse labels that a model does not know."""
+    strange = found[~np.isin(found, classes)]
+    if len(strange):
+        raise ValueError(
+            f"y must hold labels that the model knows ({listing(classes.tolist())}), got "
+            f"{strange.tolist()[0]!r}."
+        )
+
+
+def _refuse_label(y: Sequence[Sequence[Any]], wrong: Callable[[Any], bool]) -> None:
+    for i, tags in enumerate(y):
+        for t, label in enumerate(tags):
+            if wrong(label):
+                raise TypeError(f"y[{i}][{t}] must be a label, got {shown(label)}.")

@@ -46,10 +46,6 @@ def is_utf8(value: str | bytes) -> bool:
     return True
 
 
-def bad_line(name: str, line: int, reason: str) -> BadInput:
-    return BadInput(f"{name}, line {line}: {reason}")
-
-
 def bad_record(
     where: str, reason: str, records: str = "records", *, n_before: int | None = None
 ) -> BadInput:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._labels import is_missing
 from surelearn._check._messages import must
 from surelearn._check._values import listing, numbers
 
@@ -115,38 +114,10 @@ def no_texts(X: object) -> None:
         raise ValueError("records must be rows of numbers, got texts. Use SureTextClassifier.")
 
 
-def text(value: object, i: int) -> str:
-    if is_missing(value):
-        raise _missing_text(i, repr(value))
-    if not isinstance(value, str):
-        raise TypeError(f"text {i} must be str or bytes, got {value!r}.")
-    return value
-
-
-def _missing_text(i: int, found: str) -> TypeError:
-    return TypeError(
-        f"text {i} must be str or bytes, got {found}. Drop rows without a text, or replace it by "
-        "''."
-    )
-
-
-def no_missing_texts(texts: Iterable[object]) -> None:
-    for i, value in enumerate(texts):
-        if is_missing(value):
-            raise _missing_text(i, repr(value))
-
-
 def one_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(must(name, "be a str", value))
     return value
-
-
-def no_nulls(array: Any) -> None:
-    """Refuse an Arrow array with a missing text."""
-    if array.null_count:
-        first = array.is_null().index(True).as_py()
-        raise _missing_text(first, "a null")
 
 
 def some_judged(n: int, what: str, who: str = "evaluate") -> None:
@@ -176,15 +147,6 @@ def hashed_names(places: Mapping[str, int], hashed: Callable[[str], int]) -> Non
             raise ValueError(f"feature {name!r} must be in place {hashed(name)}, got {place}.")
 
 
-def sparse_output(transform: object) -> None:
-    """Refuse frames as output: the rows are sparse."""
-    if transform not in (None, "default"):
-        raise ValueError(
-            f"transform must be 'default' for sparse rows, got {transform!r}. Set the output of a "
-            "later step, which makes the rows dense."
-        )
-
-
 def rows_or_source(X: Any, y: Any, reading: Sequence[str]) -> None:
     """Refuse rows in memory without labels, and labels for a source, which holds labels."""
     is_path = isinstance(X, str | os.PathLike)
@@ -204,3 +166,13 @@ def rows_or_source(X: Any, y: Any, reading: Sequence[str]) -> None:
         )
     elif reading:
         raise TypeError(f"rows in memory must have no reading options, got {list(reading)}.")
+
+
+def no_surrogates(who: str, text: str) -> None:
+    """Refuse a text that cannot be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        at = error.start
+        said = f"{who} must have no lone surrogate, got one at character {at}."
+        raise ValueError(said) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -61,13 +61,6 @@ def count(name: str, value: object, *, least: int = 1, most: int = 2**62) -> int
     if int(value) > most:
         raise ValueError(must(name, f"be at most {most}", value))
     return int(value)
-
-
-def ngram_range(value: object) -> None:
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise TypeError(f"ngram_range must be two whole numbers, got {value!r}.")
-    for n in value:
-        count("ngram_range", n, least=0)
 
 
 def flag(name: str, value: object) -> bool:
@@ -222,3 +215,9 @@ def names(value: object, n_features: int) -> NDArray[Any] | None:
             f"names must be a list of {n_features}, one for each feature, got shape {found.shape}."
         )
     return found
+
+
+def listed(name: str, value: object, of: str) -> None:
+    """Refuse a single string, and anything that is not iterable."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be a list of {of}, got {value!r}.")

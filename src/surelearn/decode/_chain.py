@@ -42,7 +42,7 @@ class Chain:
     """
 
     def __init__(self, U: ArrayLike, A: ArrayLike) -> None:
-        self.U, self.A = _check.chain(_check.numbers("U", U), _check.numbers("A", A))
+        self.U, self.A = _fitting(_check.numbers("U", U), _check.numbers("A", A))
         self._core = _core.Chain(self.U, self.A)
 
     def score(self, path: ArrayLike) -> float:
@@ -93,4 +93,29 @@ class Chain:
         return self._core.sample(uniform)
 
     def _path(self, path: ArrayLike) -> NDArray[np.int32]:
-        return _check.path(path, *self.U.shape)
+        length, n_labels = self.U.shape
+        found = np.asarray(path)
+        inside = found.shape == (length,) and (length == 0 or found.dtype.kind in "iu")
+        if not inside or (length and not (found.min() >= 0 and found.max() < n_labels)):
+            raise ValueError(
+                f"path must have {length} labels from 0 to {n_labels - 1}, got "
+                f"{_check.shown(path)}."
+            )
+        return found.astype(np.int32)
+
+
+def _fitting(
+    U: NDArray[np.float64], A: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check that scores of labels and of transitions fit; A may be one matrix or one a step."""
+    if U.ndim != 2 or U.shape[1] == 0:
+        raise ValueError(f"U must be of shape (length, n_labels), got shape {U.shape}.")
+    T, K = U.shape
+    if A.shape not in ((K, K), (1, K, K), (max(T - 1, 0), K, K)):
+        raise ValueError(
+            f"A must be of shape ({K}, {K}) or ({max(T - 1, 0)}, {K}, {K}) as U has {T} tokens and "
+            f"{K} labels, got shape {A.shape}."
+        )
+    if A.ndim == 2 or len(A) == 0:  # without a transition, any matrix will do
+        A = A.reshape(1, K, K) if A.size else np.zeros((1, K, K))
+    return U, A

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check, _core
+from surelearn.graph import _checks
 from surelearn.graph._results import BestLabelling, Marginals, PerNode
 
 Array = NDArray[np.float64]
@@ -61,9 +62,9 @@ class FactorGraph:
     """
 
     def __init__(self, unary: Any, edges: ArrayLike, pairwise: Any) -> None:
-        sizes, scores = _check.unary_scores(unary)
-        ends = _check.edges(edges, len(sizes))
-        tables, table_of = _check.pairwise_scores(pairwise, sizes, ends)
+        sizes, scores = _checks.unary_scores(unary)
+        ends = _checks.edges(edges, len(sizes))
+        tables, table_of = _checks.pairwise_scores(pairwise, sizes, ends)
         self._factors = _Factors(sizes, scores, ends, tables, table_of)
 
     @property
@@ -191,12 +192,12 @@ class FactorGraph:
         -------
         float
         """
-        return self._factors.score(_check.labelling(labels, self._factors.sizes))
+        return self._factors.score(_checks.labelling(labels, self._factors.sizes))
 
     def _solved(
         self, kind: str, evidence: Mapping[int, int] | None, limits: tuple[float, float, int]
     ) -> _Solved:
-        known = _check.evidence(evidence, self._factors.sizes)
+        known = _checks.evidence(evidence, self._factors.sizes)
         factors, kept = _given(self._factors, known)
         needed = factors.n_bytes() + (self._factors.pair_bytes(kept) if kind == "sum" else 0)
         _check.graph_fits(len(kept), needed, MEMORY_LIMIT)
@@ -258,7 +259,7 @@ class _Solved(NamedTuple):
 
     def possible(self, score: float) -> float:
         """The score, of the best labelling or of all; raises if there is none."""
-        return _check.possible(score, is_exact=self.state[-1], given=self.given)
+        return _checks.possible(score, is_exact=self.state[-1], given=self.given)
 
     def pairs(self, factors: _Factors, flat: Array) -> PerNode:
         """The probability of each pair of labels; at a known label, the node's other labels are
@@ -288,7 +289,10 @@ def _given(factors: _Factors, known: Mapping[int, int]) -> tuple[_Factors, NDArr
     label[list(known)] = list(known.values())
     for node, own in known.items():
         score = unary[starts[node] + own]
-        _check.possible_evidence(node, own, score)
+        if score == -np.inf:
+            raise ValueError(
+                f"evidence must be possible labels, got label {own} for node {node}, of score -inf."
+            )
         unary[starts[node] : starts[node + 1]] = -np.inf
         unary[starts[node] + own] = score
     touched = (label[factors.edges] >= 0).any(axis=1)
@@ -296,7 +300,7 @@ def _given(factors: _Factors, known: Mapping[int, int]) -> tuple[_Factors, NDArr
         node, scores = _folded(factors, int(e), label)
         unary[starts[node] : starts[node + 1]] += scores
     best = float(np.maximum.reduceat(unary, starts[:-1]).min())
-    _check.possible(best, is_exact=True, given=True)
+    _checks.possible(best, is_exact=True, given=True)
     kept: NDArray[np.bool_] = np.logical_not(touched)
     left = factors._replace(unary=unary, edges=factors.edges[kept], table_of=factors.table_of[kept])
     return left, kept

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from surelearn import _check
+from surelearn.graph import _checks
 from surelearn.rows import checked_matrix
 
 
@@ -52,15 +53,19 @@ class Graph:
     ) -> None:
         self.is_sparse = sparse.issparse(nodes)
         self.nodes = _single("nodes", nodes)
-        self.edges = _check.edges(edges, self.n_nodes)
+        self.edges = _checks.edges(edges, self.n_nodes)
         self.edge_features: sparse.csr_array | None = None
         self.edge_types: NDArray[Any] | None = None
-        _check.features_or_types(edge_features, edge_types)
+        if edge_features is not None and edge_types is not None:
+            raise TypeError(
+                "edge_features and edge_types must not be given together, got both. Write the "
+                "types as columns of 0 and 1 beside the features."
+            )
         if edge_features is not None:
             self.edge_features = _single("edge_features", edge_features)
-            _check.one_for_each_edge("edge_features", self.edge_features.shape[0], self.n_edges)
+            _checks.one_for_each_edge("edge_features", self.edge_features.shape[0], self.n_edges)
         if edge_types is not None:
-            self.edge_types = _check.edge_types(edge_types, self.n_edges)
+            self.edge_types = _checks.edge_types(edge_types, self.n_edges)
 
     @property
     def n_nodes(self) -> int:
@@ -98,8 +103,10 @@ def grid(height: int, width: int) -> NDArray[np.int32]:
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     """
     shape = _check.count("height", height, least=0), _check.count("width", width, least=0)
-    _check.grid_size(*shape)
-    number = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(shape)
+    n_nodes, most = shape[0] * shape[1], 2**31 - 1  # what an edge can name
+    if n_nodes > most:
+        raise ValueError(f"height times width must be at most {most}, got {n_nodes} nodes.")
+    number = np.arange(n_nodes, dtype=np.int32).reshape(shape)
     across = np.stack([number[:, :-1], number[:, 1:]], axis=-1).reshape(-1, 2)
     down = np.stack([number[:-1], number[1:]], axis=-1).reshape(-1, 2)
     return np.concatenate([across, down])
@@ -123,7 +130,7 @@ def tree(parents: ArrayLike) -> NDArray[np.int32]:
     >>> tree([-1, 0, 0, 1]).tolist()
     [[0, 1], [0, 2], [1, 3]]
     """
-    found = _check.parents(parents)
+    found = _checks.parents(parents)
     children = np.flatnonzero(found >= 0)
     return np.stack([found[children], children], axis=1).astype(np.int32)
 
@@ -131,7 +138,9 @@ def tree(parents: ArrayLike) -> NDArray[np.int32]:
 def _single(name: str, value: Any) -> sparse.csr_array:
     """Checked features in single precision, with sorted indices of 32 bits and no duplicates."""
     matrix = checked_matrix(name, value)
-    _check.single_precision(name, matrix.data)
+    too_large = matrix.data[np.abs(matrix.data) > np.finfo(np.float32).max]
+    if len(too_large):
+        raise ValueError(f"{name} must be finite in single precision, got {too_large[0]}.")
     single = sparse.csr_array(matrix, dtype=np.float32, copy=True)
     single.sum_duplicates()
     single.eliminate_zeros()

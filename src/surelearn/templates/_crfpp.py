@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from surelearn import _check
-from surelearn.templates._language import FURTHEST, default_columns
+from surelearn.templates._language import FURTHEST, checked_columns, default_columns
 
 _MACRO = re.compile(r"%x\[\s*(-?\d+)\s*,\s*(\d+)\s*\]")
 
@@ -35,7 +35,7 @@ def read_crfpp(lines: Iterable[str], columns: Sequence[str] | None = None) -> li
     ['w[0]', 'w[-1]|pos[0]', 'B:']
     """
     _check.listed("lines", lines, "lines")
-    names = None if columns is None else _check.columns(columns)
+    names = None if columns is None else checked_columns(columns)
     found = (_template(line.strip(), i, names) for i, line in enumerate(lines, start=1))
     return list(dict.fromkeys(template for template in found if template is not None))
 
@@ -48,7 +48,7 @@ def _template(line: str, i: int, columns: Sequence[str] | None) -> str | None:
         reason = _check.unlike(
             "U or B, and places such as %x[-1,0]", line.encode("utf-8", "replace")
         )
-        raise _check.bad_line("template", i, reason)
+        raise _check.BadInput(f"template, line {i}: {reason}")
     pieces = [_piece(int(row), int(column), i, columns) for row, column in _MACRO.findall(line)]
     joined = "|".join(pieces)
     return f"B:{joined}" if kind == "B" else joined or "bias"
@@ -57,10 +57,10 @@ def _template(line: str, i: int, columns: Sequence[str] | None) -> str | None:
 def _piece(offset: int, column: int, i: int, columns: Sequence[str] | None) -> str:
     if abs(offset) > FURTHEST:
         reason = f"expected an offset from -{FURTHEST} to {FURTHEST}, got {offset}."
-        raise _check.bad_line("template", i, reason)
+        raise _check.BadInput(f"template, line {i}: {reason}")
     if columns is None:
         return f"{default_columns(column + 1)[column]}[{offset}]"
     if column >= len(columns):
         reason = f"expected a column below {len(columns)}, got {column}."
-        raise _check.bad_line("template", i, reason)
+        raise _check.BadInput(f"template, line {i}: {reason}")
     return f"{columns[column]}[{offset}]"

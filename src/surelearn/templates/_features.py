@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.templates import _language
+from surelearn.templates import _language, _tokens
 from surelearn.templates._language import NAMES, Template, WordStep
 
 #: The largest number of features: they are numbered in int32, as in scikit-learn's hashing.
@@ -103,7 +103,7 @@ class TokenFeatures:
         if templates is not None:
             _check.listed("templates", templates, "templates such as 'w[0]'")
         self._given = None if templates is None else list(templates)
-        self._columns = None if columns is None else _check.columns(columns)
+        self._columns = None if columns is None else _language.checked_columns(columns)
         self._hashed = 0
         if n_features is not None:
             self._hashed = _check.count("n_features", n_features, most=_MOST)
@@ -295,7 +295,7 @@ class TokenFeatures:
     def _settle(self, X: Any, plan: _Plan, wrong: tuple[int, int] | None, *, grows: bool) -> None:
         """Raise if the core has refused a token; otherwise keep the plan."""
         if wrong is not None:
-            _check.refuse_token(X, wrong, plan.kind, plan.columns)
+            _tokens.refuse(X, wrong, plan.kind, plan.columns)
         if grows:
             self._plan = plan
 
@@ -318,10 +318,12 @@ class TokenFeatures:
         if place is None:
             return self._plan
         token = X[place][0]
-        kind = _check.token_kind(token, place, 0)
+        kind = _tokens.kind_of(token, place, 0)
         if self._plan is None:
             return self._planned(kind, len(token) if isinstance(token, tuple) else 1)
-        _check.same_kind(kind, self._plan.kind)
+        if kind != self._plan.kind:
+            learnt, given = _tokens.CALLED[self._plan.kind], _tokens.CALLED[kind]
+            raise TypeError(f"tokens must be {learnt} as in training, got {given}.")
         return self._plan
 
     def _agreed(self, theirs: _Plan) -> _Plan:
@@ -335,7 +337,11 @@ class TokenFeatures:
 
     def _planned(self, kind: str, n_columns: int) -> _Plan:
         if kind != "words":
-            _check.no_templates(self._given, kind)
+            if self._given is not None:
+                tokens = kind.replace("strings", "lists of strings")
+                raise ValueError(
+                    f"templates must be None if tokens are {tokens}, got {self._given!r}."
+                )
             return _Plan(kind)
         columns = self._columns or _language.default_columns(n_columns)
         given = _language.default_templates(columns) if self._given is None else self._given

@@ -274,3 +274,15 @@ def default_templates(columns: Sequence[str] = ("w",)) -> list[str]:
 def _of_tags(pos: str) -> list[str]:
     at = [f"{pos}[{i}]" for i in range(-2, 3)]
     return ["|".join(at[i : i + n]) for n in (1, 2, 3) for i in range(len(at) - n + 1)]
+
+
+def checked_columns(names: object) -> tuple[str, ...]:
+    """Names of columns: distinct identifiers, at least one."""
+    _check.listed("columns", names, "names")
+    found: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
+    for i, name in enumerate(found):
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ValueError(f"columns[{i}] must be a name, got {name!r}.")
+    if len(set(found)) != len(found) or not found:
+        raise ValueError(f"columns must be different names, at least one, got {found!r}.")
+    return found

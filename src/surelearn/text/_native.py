@@ -19,7 +19,7 @@ from surelearn import _check, _core
 from surelearn.merging import Words
 from surelearn.parameters import Parametrized
 from surelearn.text._rarity import DocumentCounter, SparseRow
-from surelearn.text._sources import ArrowTexts, all_str, narrow, sources_of
+from surelearn.text._sources import ArrowTexts, all_str, missing_text, narrow, sources_of
 
 #: Held while a vectorizer creates its native hasher: threads may share one from the first text on.
 _MAKING = RLock()
@@ -400,18 +400,20 @@ class NativeVectorizer(DocumentCounter, Parametrized):
     def _decoded(self, i: int, source: Any) -> str:
         """The text of a str, bytes, an open file or a path, as `input` says."""
         if self.input == "content" and not isinstance(source, bytes):
-            return _check.text(source, i)
+            return _text(source, i)
         try:
             text = self._scikit_learns().decode(source)
         except UnicodeDecodeError as error:
             error.add_note(f"This is text {i}. Pass another encoding, or decode_error='replace'.")
             raise
-        return _check.text(text, i)
+        return _text(text, i)
 
     def _by_scikit_learn(self, sources: Any) -> Any:
         """Use scikit-learn's code, for settings that are not native."""
         if not callable(self.analyzer) and not isinstance(sources, ArrowTexts):
-            _check.no_missing_texts(sources)
+            for i, source in enumerate(sources):
+                if _check.is_missing(source):
+                    raise missing_text(i, repr(source))
         if self.input == "content":
             for i, source in enumerate(sources):
                 if isinstance(source, str) and not source.isascii():
@@ -465,3 +467,12 @@ def _alphabets() -> tuple[NDArray[np.int64], ...]:
         found = np.array([match.span() for match in re.finditer(pattern, every)], dtype=np.int64)
         runs += [np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1])]
     return tuple(runs)
+
+
+def _text(value: object, i: int) -> str:
+    """The text at a place; raises for anything else."""
+    if _check.is_missing(value):
+        raise missing_text(i, repr(value))
+    if not isinstance(value, str):
+        raise TypeError(f"text {i} must be str or bytes, got {value!r}.")
+    return value

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core
+from surelearn import _core
 
 
 class ArrowTexts:
@@ -18,7 +18,9 @@ class ArrowTexts:
 
         chunks = array.chunks if isinstance(array, pyarrow.ChunkedArray) else [array]
         self._array = pyarrow.concat_arrays(chunks) if len(chunks) != 1 else chunks[0]
-        _check.no_nulls(self._array)
+        if self._array.null_count:
+            first = self._array.is_null().index(True).as_py()
+            raise missing_text(first, "a null")
 
     def __len__(self) -> int:
         return len(self._array)
@@ -73,3 +75,11 @@ def narrow(starts: NDArray[np.int64]) -> NDArray[Any]:
 
 def all_str(sources: Any) -> bool:
     return isinstance(sources, list) and set(map(type, sources)) <= {str}
+
+
+def missing_text(i: int, found: str) -> TypeError:
+    """The error for a place without a text."""
+    return TypeError(
+        f"text {i} must be str or bytes, got {found}. Drop rows without a text, or replace it by "
+        "''."
+    )

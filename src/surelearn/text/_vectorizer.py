@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -116,7 +117,11 @@ class HashingVectorizer(NativeVectorizer, _ScikitLearns, auto_wrap_output_keys=N
         transform : {"default"} or None
             ``"pandas"`` and ``"polars"`` raise a ValueError: their frames hold no sparse rows.
         """
-        _check.sparse_output(transform)
+        if transform not in (None, "default"):
+            raise ValueError(
+                f"transform must be 'default' for sparse rows, got {transform!r}. Set the output "
+                "of a later step, which makes the rows dense."
+            )
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -139,7 +144,11 @@ class HashingVectorizer(NativeVectorizer, _ScikitLearns, auto_wrap_output_keys=N
     def validate(self) -> None:
         """Check the parameters."""
         self._validate_params()
-        _check.ngram_range(self.ngram_range)
+        given = self.ngram_range
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            raise TypeError(f"ngram_range must be two whole numbers, got {given!r}.")
+        for n in given:
+            _check.count("ngram_range", n, least=0)
         self._validate_ngram_range()
 
     def hashed_by_scikit_learn(self, sources: Any) -> Any:

@@ -1,30 +1,23 @@
-"""Checks of graphs: nodes, edges, their scores, and labels that are known beforehand."""
+"""Checks of nodes and edges, their scores, and labels that are known beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._labels import is_missing, kind_of
-from surelearn._check._memory import enough_memory, size
-from surelearn._check._tokens import listed
-from surelearn._check._values import count, doubles, listing, number, shown
+from surelearn._check import doubles, kind_of, known_nodes, listed, shown
 
 #: Number of labels of each node, and the scores of all labels, node after node.
 Unary = tuple[NDArray[np.int64], NDArray[np.float64]]
 
-#: The largest score that is taken: sums of many of them stay finite.
-_LARGEST = 1e300
-
 #: Tables one after the other, in C order, and where the table of each edge begins.
 Tables = tuple[NDArray[np.float64], NDArray[np.int64]]
 
-
-# ------------------------------------------------------------------------------ edges
+#: The largest score that is taken: sums of many of them stay finite.
+_LARGEST = 1e300
 
 
 def edges(value: Any, n_nodes: int) -> NDArray[np.int32]:
@@ -46,14 +39,6 @@ def edges(value: Any, n_nodes: int) -> NDArray[np.int32]:
         )
     _distinct(found.astype(np.int64), n_nodes)
     return np.ascontiguousarray(found, dtype=np.int32)
-
-
-def _array(name: str, value: Any, what: str) -> NDArray[Any]:
-    """`value` as an array; raises if its lists have different lengths."""
-    try:
-        return np.asarray(value)
-    except ValueError:
-        raise TypeError(f"{name} must be {what}, got {shown(value)}.") from None
 
 
 def _existing(found: NDArray[Any], n_nodes: int) -> None:
@@ -106,16 +91,6 @@ def _no_cycle(found: NDArray[Any]) -> None:
             f"parents must lead to a root, got a cycle above node {caught[0]}. A root has parent "
             "-1."
         )
-
-
-def grid_size(height: int, width: int) -> None:
-    """Refuse a grid with more nodes than an edge can name."""
-    most = 2**31 - 1
-    if height * width > most:
-        raise ValueError(f"height times width must be at most {most}, got {height * width} nodes.")
-
-
-# ----------------------------------------------------------------------------- scores
 
 
 def unary_scores(value: Any) -> Unary:
@@ -243,17 +218,6 @@ def possible(score: float, *, is_exact: bool, given: bool) -> float:
     )
 
 
-def possible_evidence(node: int, label: int, score: float) -> None:
-    """Refuse a known label that its node cannot have."""
-    if score == -np.inf:
-        raise ValueError(
-            f"evidence must be possible labels, got label {label} for node {node}, of score -inf."
-        )
-
-
-# ----------------------------------------------------------------------------- labels
-
-
 def labelling(value: Any, sizes: NDArray[np.int64]) -> NDArray[np.int32]:
     """The index of a label for each node."""
     found = _array("labels", value, f"one whole number for each of {len(sizes)} nodes")
@@ -270,7 +234,7 @@ def labelling(value: Any, sizes: NDArray[np.int64]) -> NDArray[np.int32]:
 
 def evidence(value: Any, sizes: NDArray[np.int64]) -> dict[int, int]:
     """Known labels of some nodes, as {node: label}."""
-    found = _known_nodes("evidence", value, len(sizes))
+    found = known_nodes("evidence", value, len(sizes))
     for node, label in found.items():
         if isinstance(label, bool) or not isinstance(label, Integral):
             raise TypeError(
@@ -281,21 +245,6 @@ def evidence(value: Any, sizes: NDArray[np.int64]) -> dict[int, int]:
     return {node: int(label) for node, label in found.items()}
 
 
-def _known_nodes(name: str, value: Any, n_nodes: int) -> dict[int, Any]:
-    """A dict whose keys are nodes; None: empty."""
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{name} must be a dict of {{node: label}} or None, got {shown(value)}.")
-    for node in value:
-        if isinstance(node, bool) or not isinstance(node, Integral):
-            raise TypeError(f"{name} must have numbers of nodes as keys, got {node!r}.")
-        if not 0 <= int(node) < n_nodes:
-            have = f"from 0 to {n_nodes - 1}" if n_nodes else "of a graph without any"
-            raise ValueError(f"{name} must have nodes {have} as keys, got {node}.")
-    return {int(node): label for node, label in value.items()}
-
-
 def _outside(name: str, node: int, label: int, n_labels: int) -> str:
     return (
         f"{name} must be within the labels of each node, from 0 to {n_labels - 1} for node {node}, "
@@ -303,74 +252,10 @@ def _outside(name: str, node: int, label: int, n_labels: int) -> str:
     )
 
 
-def fixed_labels(value: Any, sizes: Sequence[int], classes: Sequence[Any]) -> NDArray[np.int32]:
-    """The place of the known label of each node of many graphs; -1 where there is none.
-
-    Parameters
-    ----------
-    value : list of dicts of {node: label}, or None
-    sizes : list of int
-        Nodes of each graph.
-    classes : list of labels
-    """
-    found = np.full(sum(sizes), -1, dtype=np.int32)
-    if value is None:
-        return found
-    if isinstance(value, Mapping):
-        raise TypeError("fixed must be a list of dicts, one for each graph, got one dict.")
-    listed("fixed", value, "dicts of {node: label}, one for each graph")
-    dicts, places = list(value), {label: k for k, label in enumerate(classes)}
-    if len(dicts) != len(sizes):
-        raise ValueError(f"fixed must have {len(sizes)} dicts like X, got {len(dicts)}.")
-    first = 0
-    for i, (own, n_nodes) in enumerate(zip(dicts, sizes, strict=True)):
-        for node, label in _known_nodes(f"fixed[{i}]", own, n_nodes).items():
-            found[first + node] = _known_label(f"fixed[{i}][{node}]", label, places)
-        first += n_nodes
-    return found
-
-
-def _known_label(name: str, label: Any, places: Mapping[Any, int]) -> int:
-    """The index of a label that a model knows."""
-    if is_missing(label) or label.__hash__ is None or label not in places:
-        raise ValueError(f"{name} must be one of {listing(places)}, got {label!r}.")
-    return places[label]
-
-
-# -------------------------------------------------------------------- graphs of a model
-
-
-def graphs(X: Any, kind: type[Any]) -> list[Any]:
-    """A list of graphs."""
-    if isinstance(X, kind):
-        raise TypeError("X must be a list of graphs, got one graph. Pass [graph].")
-    listed("X", X, "graphs")
-    found = list(X)
-    for i, graph in enumerate(found):
-        if not isinstance(graph, kind):
-            raise TypeError(f"X[{i}] must be a surelearn.graph.Graph, got {shown(graph)}.")
-    return found
-
-
-def single_precision(name: str, values: NDArray[Any]) -> None:
-    """Refuse features that are kept in single precision and do not fit."""
-    too_large = values[np.abs(values) > np.finfo(np.float32).max]
-    if len(too_large):
-        raise ValueError(f"{name} must be finite in single precision, got {too_large[0]}.")
-
-
 def one_for_each_edge(name: str, n_rows: int, n_edges: int) -> None:
     if n_rows != n_edges:
         raise ValueError(
             f"{name} must have as many rows as there are edges, {n_edges}, got {n_rows}."
-        )
-
-
-def features_or_types(edge_features: object, edge_types: object) -> None:
-    if edge_features is not None and edge_types is not None:
-        raise TypeError(
-            "edge_features and edge_types must not be given together, got both. Write the types "
-            "as columns of 0 and 1 beside the features."
         )
 
 
@@ -393,86 +278,13 @@ def edge_types(value: Any, n_edges: int) -> NDArray[Any]:
     return np.array(found, dtype=np.int64)
 
 
-def same_width(name: str, known: int, got: int, graph: int, *, like: str) -> None:
-    """Refuse a graph with other features than those before."""
-    if known != got:
-        raise ValueError(f"X[{graph}].{name} must have {known} columns {like}, got {got}.")
-
-
-def same_edges(known: str, got: str, graph: int, *, like: str) -> None:
-    """Refuse a graph whose edges have features where those before have types, or neither."""
-    if known != got:
-        raise ValueError(f"X[{graph}] must have edges with {known} {like}, got {got}.")
-
-
-def seen_features(known: int | None, got: int, graph: int) -> None:
-    """Refuse a graph where training has seen none."""
-    if known is None:
-        columns = "1 column" if got == 1 else f"{got} columns"
-        raise ValueError(
-            f"X[{graph}].nodes must have features that training has seen, got {columns} before any "
-            "graph. Call fit, or partial_fit with graphs."
-        )
-
-
-def bare_edges(got: str, graph: int) -> None:
-    """Refuse features or types of edges where training has seen no edge."""
-    if got != "no features":
-        raise ValueError(
-            f"X[{graph}] must have edges with no features, as fit has seen no edge, got {got}."
-        )
-
-
-def same_types(known: NDArray[Any], found: NDArray[Any], graph: int) -> None:
-    """Refuse types that are whole numbers where those before are texts, or the reverse."""
-    if len(known) and len(found) and kind_of(known[0]) != kind_of(found[0]):
-        raise TypeError(
-            f"X[{graph}].edge_types must be of the same kind as before, such as "
-            f"{known.tolist()[0]!r}, got {found.tolist()[0]!r}."
-        )
-
-
-def known_types(known: NDArray[Any], found: NDArray[Any], graph: int) -> None:
-    """Refuse the type of an edge that no graph in training had."""
-    strange = found[~np.isin(found, known)]
-    if len(strange):
-        raise ValueError(
-            f"X[{graph}].edge_types must be among {listing(known.tolist())} as in fit, got "
-            f"{strange.tolist()[0]!r}."
-        )
-
-
-def graph_fits(n_edges: int, needed: int, limit: int | None, *, what: str = "graph") -> None:
-    """Refuse a graph whose messages do not fit in memory."""
-    enough_memory(
-        needed,
-        limit,
-        lambda room: (
-            f"{what} must have messages and tables that fit in memory ({size(room)} available), "
-            f"got {n_edges:,} edges, which need {size(needed)}. Use fewer edges or fewer labels."
-        ),
-    )
-
-
-def message_limits(
-    damping: Any, tol: Any, max_sweeps: Any, *, tol_name: str = "tol"
-) -> tuple[float, float, int]:
-    """The checked settings of messages on graphs with loops."""
-    return (
-        number("damping", damping, "[0, 1)", low=0.0, high=1.0),
-        number(tol_name, tol, "(0, inf)", low=0.0),
-        count("max_sweeps", max_sweeps),
-    )
-
-
-def not_converged(what: str, residual: float, *, tol: float, max_sweeps: int) -> str:
-    """The warning that messages have not converged."""
-    return (
-        f"{what} must converge to a residual of {tol:g} within max_sweeps={max_sweeps}, got "
-        f"{residual:.3g}. The answer is an approximation of unknown quality; raise damping or "
-        "max_sweeps."
-    )
-
-
 def _pair(pair: Any) -> tuple[int, int]:
     return int(pair[0]), int(pair[1])
+
+
+def _array(name: str, value: Any, what: str) -> NDArray[Any]:
+    """`value` as an array; raises if its lists have different lengths."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise TypeError(f"{name} must be {what}, got {shown(value)}.") from None
