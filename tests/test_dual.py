@@ -255,6 +255,9 @@ def test_support_points_that_do_not_fit_are_refused(monkeypatch):
         kernelled.trained(kernelled.untrained(kernelled.form()), X, 2 * y - 1, rule="probit")
     with pytest.raises(MemoryError, match="got up to 200 points"):
         kernelled.trained(kernelled.untrained(kernelled.form(budget=200)), X, 2 * y - 1)
+    sides = np.stack([2 * y - 1] * 3, axis=1)
+    with pytest.raises(MemoryError, match="got up to 400 points in each of 3 problems"):
+        kernelled.trained(kernelled.untrained(kernelled.form(), 3), X, sides)
     learnt = kernelled.trained(kernelled.untrained(kernelled.form(budget=100)), X, 2 * y - 1)
     assert learnt.problems[0].size == 100
 

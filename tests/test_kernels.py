@@ -188,3 +188,12 @@ def test_a_matrix_that_is_no_kernel_is_refused():
 def test_replace_must_be_a_flag(register):
     with pytest.raises(TypeError, match="replace must be True or False, got 'yes'"):
         register("unheard of", smallest, replace="yes")
+
+
+def test_an_empty_sample_is_a_kernel():
+    kernels.check_positive(kernels.Custom(smallest), X[:0])
+
+
+def test_rounding_does_not_make_a_kernel_negative():
+    rows = np.random.default_rng(0).normal(size=(60, 2)) * 1e6
+    kernels.check_positive(kernels.Custom(lambda X, Z: X @ Z.T), rows)

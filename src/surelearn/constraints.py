@@ -8,7 +8,7 @@ constraints are used, best rivals first, and how.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -82,7 +82,7 @@ class _Many(Constraints):
 
     def check_rivals(self, n_rivals: int) -> None:
         """Raise if there are fewer rivals than `k`."""
-        _check.enough_rivals(repr(self), self.k, n_rivals)
+        _enough_rivals(repr(self), self.k, n_rivals)
 
 
 class Sequential(_Many):
@@ -143,7 +143,7 @@ class Parallel(_Many):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.mixing is not None:
-            object.__setattr__(self, "mixing", _check.mixing(self.mixing, self.k))
+            object.__setattr__(self, "mixing", _mixing(self.mixing, self.k))
 
     def core(self) -> _core.Scheme:
         """The same scheme in the native core."""
@@ -153,7 +153,7 @@ class Parallel(_Many):
     def check_rivals(self, n_rivals: int) -> None:
         """Raise if there are fewer rivals than `k` or than weights in `mixing`."""
         wanted = self.k if self.mixing is None else len(self.mixing)
-        _check.enough_rivals(repr(self), wanted, n_rivals)
+        _enough_rivals(repr(self), wanted, n_rivals)
 
 
 class Exact(_Many):
@@ -235,3 +235,26 @@ def outer_eta(eta: float, n_classes: int) -> float:
     rivals = _check.count("n_classes", n_classes, least=2) - 1
     # Rounding must not give 1, which no rule accepts.
     return min(1.0 - (1.0 - eta) / rivals, math.nextafter(1.0, 0.0))
+
+
+def _mixing(value: object, k: int | None) -> tuple[float, ...]:
+    """Weights of the parallel scheme, scaled to sum to one."""
+    try:
+        if isinstance(value, str | Mapping):
+            raise TypeError
+        given = [float(x) for x in value]  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"mixing must be a list of numbers, got {value!r}.") from None
+    if not given or not all(0 <= x < math.inf for x in given) or not 0 < sum(given) < math.inf:
+        raise ValueError(f"mixing must hold finite numbers >= 0, not all 0, got {value!r}.")
+    if k is not None and len(given) != k:
+        raise ValueError(f"mixing must have k={k} entries, got {len(given)}.")
+    return tuple(x / sum(given) for x in given)
+
+
+def _enough_rivals(scheme: str, k: int | None, n_rivals: int) -> None:
+    if k is not None and k > n_rivals:
+        raise ValueError(
+            f"{scheme} needs at least {k + 1} classes for {k} rivals, got {n_rivals + 1}. "
+            "Use a smaller k, or None for all rivals."
+        )

@@ -107,7 +107,11 @@ class DualForm:
             values = self.kernel.gram(X, points)
         if self.intercept:
             values += 1.0
-        _check.finite_kernel(values)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "X must have values whose kernel is finite, got an overflow in double precision. "
+                "Scale the features."
+            )
         return values
 
 
@@ -361,7 +365,11 @@ class DualTraining:
 
         if any(list(pool.map(learn, range(len(self._problems))))):
             row, numbers = rows[int(done[:, 0].min())], self._rows.numbers
-            raise ValueError(_check.dual_collapse(int(row if numbers is None else numbers[row])))
+            number = int(row if numbers is None else numbers[row])
+            raise ValueError(
+                f"row {number} must leave finite weights and positive variances, got a collapse in "
+                "double precision. Scale the features, or choose parameters with smaller steps."
+            )
         return LearntBlock(rows, block.scores.T, int(done[:, 2].sum()))
 
     def _check_memory(self, sides: NDArray[np.int8]) -> None:
@@ -374,7 +382,18 @@ class DualTraining:
         total = 8 * sum(size**2 for size in sizes)
         # The core makes a matrix half as wide again where it must grow, and then drops the old one.
         more = total if budget else 9 * total // 4
-        _check.support_memory(sizes, total, more=more, limit=weights.MEMORY_LIMIT)
+        limit = weights.MEMORY_LIMIT
+        problems = "" if len(sizes) == 1 else f" in each of {len(sizes):,} problems"
+        _check.enough_memory(
+            more if limit is None else total,
+            limit,
+            lambda room: (
+                f"covariances of support points must fit in memory ({_check.size(room)} "
+                f"available), got up to {max(sizes):,} points{problems}, which need "
+                f"{_check.size(total)}. Use a smaller budget, or a rule that learns from fewer "
+                "rows."
+            ),
+        )
 
 
 def _stacked(points: Any, more: Any) -> Any:

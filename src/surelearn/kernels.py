@@ -39,6 +39,10 @@ _SAMPLE = 100
 #: Rows whose diagonal a user's function computes at a time: it can only compute whole matrices.
 _DIAGONAL = 32
 
+#: What rounding may add to a kernel value or an eigenvalue, relative to the largest one; a user's
+#: function may compute in float32.
+_ROUNDING = 1e-5
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -200,8 +204,14 @@ class Custom(Kernel):
     def gram(self, X: Any, Z: Any) -> Array:
         """The kernel of each row of X with each row of Z."""
         shape = X.shape[0], Z.shape[0]
+        found = _check.numbers(f"values of kernel {self.name}", self.function(X, Z))
+        if found.shape != shape:
+            raise ValueError(
+                f"kernel {self.name} must return an array of shape {shape}, one value for each row "
+                f"of X and each row of Z, got shape {found.shape}."
+            )
         # A copy: the caller may change the values, and the function may keep them.
-        return np.array(_check.kernel_values(self.name, self.function(X, Z), shape))
+        return np.array(found)
 
     def diagonal(self, X: Any) -> Array:
         """The kernel of each row with itself."""
@@ -251,7 +261,13 @@ class Precomputed(Kernel):
         """The column after those of the training rows, if there is one."""
         if X.shape[1] > self.n_rows:
             return np.ascontiguousarray(X[:, self.n_rows])
-        return _check.gram_diagonal(None if self.own is None else np.full(len(X), self.own))
+        if self.own is None:
+            raise ValueError(
+                "X must tell the kernel of each row with itself where variances are asked for, as "
+                "kernel='precomputed' had different ones in training, got none. Append a column "
+                "with them."
+            )
+        return np.full(len(X), self.own)
 
     def of_training(self, X: Any, numbers: NDArray[np.int64] | None = None) -> tuple[Any, Array]:
         """The numbers of the training rows, and their kernel with themselves."""
@@ -278,7 +294,7 @@ def check(kernel: Any) -> str | Callable[[Any, Any], Any]:
     known = [*KERNELS, *_registered]
     if isinstance(kernel, str):
         return _check.choice("kernel", kernel, known)
-    return _check.kernel_function(kernel, known)
+    return _function(kernel, known)
 
 
 def get(
@@ -350,7 +366,7 @@ def register(
     array([[1., 0.],
            [0., 1.]])
     """
-    _check.kernel_function(function, [*KERNELS, *_registered])
+    _function(function, [*KERNELS, *_registered])
     _check.new_name(
         "kernel", name, function, builtin=KERNELS, registered=_registered, replace=replace
     )
@@ -375,7 +391,7 @@ def check_positive(kernel: Kernel, X: Any, numbers: NDArray[np.int64] | None = N
         points = X[sample]
     else:
         points = sample if numbers is None else numbers[sample]
-    _check.positive_kernel(kernel.name, kernel.gram(X[sample], points))
+    _refuse_negative(kernel.name, kernel.gram(X[sample], points))
 
 
 def _factor(gamma: float | str, X: Any) -> float:
@@ -407,3 +423,30 @@ def _inverse_lengths(X: Any) -> Array:
     """1 over the length of each row; 0 for a row of zeros."""
     lengths = np.sqrt(_squares(X))
     return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _function(value: object, known: list[str]) -> Callable[..., Any]:
+    """A kernel that is not given by name must be a function of two matrices."""
+    if isinstance(value, type) or not callable(value):
+        raise TypeError(
+            f"kernel must be one of {_check.listing(known)} or a function of (X, Z), got {value!r}."
+        )
+    return value
+
+
+def _refuse_negative(name: str, gram: Array) -> None:
+    """Refuse a kernel whose matrix on a sample of rows is not symmetric or not positive."""
+    largest = float(np.abs(gram).max(initial=0.0))
+    i, j = np.unravel_index(np.abs(gram - gram.T).argmax(), gram.shape) if gram.size else (0, 0)
+    if gram.size and abs(gram[i, j] - gram[j, i]) > _ROUNDING * largest:
+        raise ValueError(
+            f"kernel {name} must be symmetric, got k(x, z) = {gram[i, j]:.6g} and k(z, x) = "
+            f"{gram[j, i]:.6g} for two of {len(gram)} sampled rows."
+        )
+    eigenvalues = np.linalg.eigvalsh(gram) if gram.size else np.zeros(1)
+    if eigenvalues[0] < -_ROUNDING * max(largest, float(eigenvalues[-1])):
+        raise ValueError(
+            f"kernel {name} must be positive semi-definite, got a matrix of {len(gram)} sampled "
+            f"rows with the eigenvalue {eigenvalues[0]:.3g}. A distance is no kernel; exp(-gamma "
+            "distance ** 2) often is."
+        )

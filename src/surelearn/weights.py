@@ -469,8 +469,14 @@ def fits(layout: Layout, n_columns: int, **kind: Any) -> None:
     Keywords are those of `_check.WeightsMemory`.
     """
     if layout.covariance == "full":
-        size = layout.n_rows * n_columns
-        _check.fits_in_memory(layout.nbytes(n_columns), FULL_LIMIT, size)
+        needed, size = layout.nbytes(n_columns), _check.size
+        if needed > FULL_LIMIT:
+            raise ValueError(
+                f"covariance='full' must need at most {size(FULL_LIMIT)}, got "
+                f"{layout.n_rows * n_columns:,} weights, whose covariances take {size(needed)}. "
+                "Use covariance='diagonal' or fewer features, or raise "
+                "surelearn.weights.FULL_LIMIT."
+            )
     _check.WeightsMemory(layout, n_columns, **kind).check(MEMORY_LIMIT)
 
 

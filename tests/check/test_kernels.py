@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from surelearn import _check
@@ -15,25 +14,6 @@ def test_a_budget_is_at_least_two_or_none():
         _check.budget(1)
     with pytest.raises(TypeError, match=r"budget must be a whole number, got 2\.5"):
         _check.budget(2.5)
-
-
-def test_covariances_that_do_not_fit_say_how_large_they_are():
-    _check.support_memory([1000], 8_000_000, more=8_000_000, limit=10**9)
-    with pytest.raises(MemoryError, match=r"up to 50,000 points in each of 10 problems.*200.0 GB"):
-        _check.support_memory([50_000] * 10, 200 * 10**9, more=10**6, limit=10**9)
-    with pytest.raises(
-        MemoryError, match=r"GB available\), got up to 500,000 points, which need 2"
-    ):
-        _check.support_memory([500_000], 2 * 10**12, more=2 * 10**12, limit=None)
-
-
-def test_an_empty_sample_is_a_kernel():
-    _check.positive_kernel("k", np.zeros((0, 0)))
-
-
-def test_rounding_does_not_make_a_kernel_negative():
-    rows = np.random.default_rng(0).normal(size=(60, 2)) * 1e6
-    _check.positive_kernel("k", rows @ rows.T)
 
 
 def test_widths_of_a_precomputed_matrix():

@@ -161,19 +161,3 @@ def test_without_joblib_one_thread_is_enough(monkeypatch):
     monkeypatch.delitem(sys.modules, "joblib")
     assert _check.threads("n_jobs", None) == 1
     assert "joblib" not in sys.modules  # its import takes half a second
-
-
-@pytest.mark.parametrize(
-    "got", [None, 1.0, (1.0,), (1.0, 2.0, 3.0), (True, 1.0), ("1", 1.0), (math.nan, 0.0), (-1, 0)]
-)
-def test_a_step_is_two_numbers_that_keep_the_laws(got):
-    with pytest.raises(ValueError, match=r"f must return two finite numbers .* for m=1\.0, v=2\.0"):
-        _check.step("f", got, m=1.0, v=2.0, first_order=False)
-
-
-def test_steps_of_first_order_gain_nothing():
-    assert _check.step("f", (1, np.float32(0)), m=1.0, v=2.0, first_order=True) == (1.0, 0.0)
-    with pytest.raises(
-        ValueError, match=r"f must return gain 0 with first_order=True, got \(1, 2\)"
-    ):
-        _check.step("f", (1, 2), m=1.0, v=2.0, first_order=True)

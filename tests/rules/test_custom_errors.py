@@ -216,3 +216,19 @@ def test_threads_that_share_a_rule_get_their_own_errors():
     assert found["other"][0] == (found["other"][1],)
     assert core.take_error().args == (threading.get_ident(),)
     assert core.take_error() is None
+
+
+@pytest.mark.parametrize(
+    "got", [None, 1.0, (1.0,), (1.0, 2.0, 3.0), (True, 1.0), ("1", 1.0), (math.nan, 0.0), (-1, 0)]
+)
+def test_a_step_is_two_numbers_that_keep_the_laws(got):
+    with pytest.raises(ValueError, match=r"must return two finite numbers .* for m=1\.0, v=2\.0"):
+        rules.Custom(lambda m, v: got, compiled=False).step(1.0, 2.0)
+
+
+def test_steps_of_first_order_gain_nothing():
+    answers = [(1, np.float32(0)), (1, 2)]
+    rule = rules.Custom(lambda m, v: answers.pop(0), compiled=False, first_order=True)
+    assert rule.step(1.0, 2.0) == (1.0, 0.0)
+    with pytest.raises(ValueError, match=r"must return gain 0 with first_order=True, got \(1, 2\)"):
+        rule.step(1.0, 2.0)

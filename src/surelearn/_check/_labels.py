@@ -297,17 +297,6 @@ def place_of(label: Any, classes: list[Any]) -> int:
     return classes.index(label)
 
 
-def sorted_classes(classes: object, n_classes: int) -> NDArray[Any]:
-    array = np.asarray(classes)
-    if array.shape != (n_classes,):
-        raise ValueError(
-            f"classes must have a label for each of {n_classes} columns, got shape {array.shape}."
-        )
-    if not (array[:-1] < array[1:]).all():
-        raise ValueError(f"classes must be sorted and differ, got {listing(array.tolist())}.")
-    return array
-
-
 def sample_weight(
     value: object, n_rows: int, *, like: str = "y", unit: str = "row"
 ) -> NDArray[np.float64] | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._labels import one_kind
-from surelearn._check._memory import size
 from surelearn._check._values import doubles, listing, number
 
 W = TypeVar("W")
@@ -36,29 +33,6 @@ def prior(value: object, dtype: np.dtype[Any]) -> float:
     return a
 
 
-def mixing(value: object, k: int | None) -> tuple[float, ...]:
-    """Weights of the parallel scheme, scaled to sum to one."""
-    try:
-        if isinstance(value, str | Mapping):
-            raise TypeError
-        given = [float(x) for x in value]  # type: ignore[attr-defined]
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"mixing must be a list of numbers, got {value!r}.") from None
-    if not given or not all(0 <= x < math.inf for x in given) or not 0 < sum(given) < math.inf:
-        raise ValueError(f"mixing must hold finite numbers >= 0, not all 0, got {value!r}.")
-    if k is not None and len(given) != k:
-        raise ValueError(f"mixing must have k={k} entries, got {len(given)}.")
-    return tuple(x / sum(given) for x in given)
-
-
-def enough_rivals(scheme: str, k: int | None, n_rivals: int) -> None:
-    if k is not None and k > n_rivals:
-        raise ValueError(
-            f"{scheme} needs at least {k + 1} classes for {k} rivals, got {n_rivals + 1}. "
-            "Use a smaller k, or None for all rivals."
-        )
-
-
 def cost(value: object) -> NDArray[np.float64] | None:
     """A matrix of misclassification costs, zero on the diagonal."""
     if value is None:
@@ -82,16 +56,6 @@ def cost_fits(matrix: NDArray[np.float64] | None, classes: NDArray[Any]) -> None
         raise ValueError(
             f"cost must be a ({K}, {K}) matrix for classes {listing(classes.tolist())}, got shape "
             f"{matrix.shape}. In a stream, declare all classes in the first partial_fit."
-        )
-
-
-def fits_in_memory(needed: int, limit: int, n_weights: int) -> None:
-    """Refuse a covariance matrix that is too large."""
-    if needed > limit:
-        raise ValueError(
-            f"covariance='full' must need at most {size(limit)}, got {n_weights:,} weights, "
-            f"whose covariances take {size(needed)}. Use covariance='diagonal' or fewer "
-            "features, or raise surelearn.weights.FULL_LIMIT."
         )
 
 

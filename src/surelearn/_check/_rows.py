@@ -48,33 +48,6 @@ def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x"
     return shape[1]
 
 
-def score_moments(mean: object, variance: object) -> tuple[Any, Any]:
-    """Means and variances of scores: finite, of the same shape, no variance negative."""
-    m, v = numbers("mean", mean), numbers("variance", variance)
-    if m.ndim not in (1, 2):
-        raise ValueError(f"mean must have one or two dimensions, got shape {m.shape}.")
-    if m.ndim == 2 and m.shape[1] < 2:
-        raise ValueError(f"mean must have a column for each of two or more classes, got {m.shape}.")
-    if v.shape != m.shape:
-        raise ValueError(f"variance must have shape {m.shape} like mean, got shape {v.shape}.")
-    if (v < 0).any():
-        raise ValueError(f"variance must not be negative, got {v[v < 0][0]}.")
-    return m, v
-
-
-def covariance(value: object, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Variances (n, K) or covariances (n, K, K) of scores of shape (n, K)."""
-    c = numbers("covariance", value)
-    if c.shape not in (shape, (*shape, shape[1])):
-        raise ValueError(
-            f"covariance must have shape {shape} or {(*shape, shape[1])}, got shape {c.shape}."
-        )
-    diagonal = c if c.ndim == 2 else np.diagonal(c, axis1=1, axis2=2)
-    if (diagonal < 0).any():
-        raise ValueError(f"covariance must not be negative, got {diagonal[diagonal < 0][0]}.")
-    return c
-
-
 def probabilities(p: object, name: str = "p") -> NDArray[np.float64]:
     """Rows of two or more probabilities that sum to one."""
     array = numbers(name, p)

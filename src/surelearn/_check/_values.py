@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -140,46 +140,10 @@ def numbers(name: str, value: object) -> NDArray[np.float64]:
     return array
 
 
-def function(name: str, value: object) -> Callable[..., Any]:
-    if isinstance(value, type) or not callable(value):
-        raise TypeError(f"{name} must be a function of (m, v), got {value!r}.")
-    return value
-
-
 def callback(name: str, value: object) -> None:
     """Refuse a callback that is not callable."""
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be a function or None, got {value!r}.")
-
-
-def step(who: str, got: object, *, m: float, v: float, first_order: bool) -> tuple[float, float]:
-    """Check the step that the function of a custom rule returned."""
-    pair = _two_numbers(got)
-    if pair is None or not all(math.isfinite(x) and x >= 0 for x in pair):
-        raise ValueError(
-            f"{who} must return two finite numbers (alpha, gain), not negative, got {got!r} for "
-            f"m={m!r}, v={v!r}."
-        )
-    if first_order and pair[1] != 0:
-        raise ValueError(
-            f"{who} must return gain 0 with first_order=True, got {got!r} for m={m!r}, v={v!r}."
-        )
-    return pair
-
-
-def _two_numbers(got: Any) -> tuple[float, float] | None:
-    try:
-        alpha, gain = got
-        if any(isinstance(x, bool | np.bool_) or not isinstance(x, Real) for x in (alpha, gain)):
-            return None
-        return float(alpha), float(gain)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def generator(random: object) -> None:
-    if not isinstance(random, np.random.Generator):
-        raise TypeError(f"random must be a numpy.random.Generator, got {random!r}.")
 
 
 def threads(name: str, value: object) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,7 +56,7 @@ def label_probabilities(mean: ArrayLike, variance: ArrayLike, *, log: bool = Fal
     >>> label_probabilities([[0.0, 100.0, 0.0]], [[1.0, 1.0, 1.0]], log=True).round(1)
     array([[-2505.2,     0. , -2505.2]])
     """
-    m, v = _check.score_moments(mean, variance)
+    m, v = _moments(mean, variance)
     log = _check.flag("log", log)
     return _core.label_probabilities(*_columns(m, v), log)
 
@@ -110,8 +110,9 @@ def sample_probabilities(
     m = _check.numbers("mean", mean)
     if m.ndim != 2 or m.shape[1] < 2:
         raise ValueError(f"mean must have shape (n, K) with K >= 2, got shape {m.shape}.")
-    c = _check.covariance(covariance, (m.shape[0], m.shape[1]))
-    _check.generator(random)
+    c = _covariance(covariance, (m.shape[0], m.shape[1]))
+    if not isinstance(random, np.random.Generator):
+        raise TypeError(f"random must be a numpy.random.Generator, got {random!r}.")
     n_samples = _check.count("n_samples", n_samples)
     return _sampled(m, _roots(c), n_samples, random)
 
@@ -223,7 +224,7 @@ def fit_temperature(
     """
     if np.ndim(variance) == 3:
         return _fit_sampled(_check.numbers("mean", mean), variance, y, shrink=shrink)
-    m, v = _columns(*_check.score_moments(mean, variance))
+    m, v = _columns(*_moments(mean, variance))
     places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
     possible = np.isfinite(_log_probability(m, v, places, np.exp(_LARGEST)))
     m, v, places = m[possible], v[possible], places[possible]
@@ -264,7 +265,7 @@ def best_temperature(
 
 def _fit_sampled(m: Array, covariance: ArrayLike, y: ArrayLike, *, shrink: bool) -> float:
     """The same for dependent scores, with the same draws for every tau."""
-    roots = _roots(_check.covariance(covariance, (m.shape[0], m.shape[1])))
+    roots = _roots(_covariance(covariance, (m.shape[0], m.shape[1])))
     places = _check.known_labels(y, np.arange(m.shape[1]), len(m), "y")
 
     def log_probabilities(tau: float) -> Array:
@@ -324,3 +325,30 @@ def _minimum(loss: Callable[[float], float], near: float) -> float:
             at_right = loss(right)
     found = float(0.5 * (low + high))
     return found if loss(found) < losses[best] else float(grid[best])
+
+
+def _moments(mean: object, variance: object) -> tuple[Any, Any]:
+    """Means and variances of scores: finite, of the same shape, no variance negative."""
+    m, v = _check.numbers("mean", mean), _check.numbers("variance", variance)
+    if m.ndim not in (1, 2):
+        raise ValueError(f"mean must have one or two dimensions, got shape {m.shape}.")
+    if m.ndim == 2 and m.shape[1] < 2:
+        raise ValueError(f"mean must have a column for each of two or more classes, got {m.shape}.")
+    if v.shape != m.shape:
+        raise ValueError(f"variance must have shape {m.shape} like mean, got shape {v.shape}.")
+    if (v < 0).any():
+        raise ValueError(f"variance must not be negative, got {v[v < 0][0]}.")
+    return m, v
+
+
+def _covariance(value: object, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Variances (n, K) or covariances (n, K, K) of scores of shape (n, K)."""
+    c = _check.numbers("covariance", value)
+    if c.shape not in (shape, (*shape, shape[1])):
+        raise ValueError(
+            f"covariance must have shape {shape} or {(*shape, shape[1])}, got shape {c.shape}."
+        )
+    diagonal = c if c.ndim == 2 else np.diagonal(c, axis1=1, axis2=2)
+    if (diagonal < 0).any():
+        raise ValueError(f"covariance must not be negative, got {diagonal[diagonal < 0][0]}.")
+    return c

@@ -133,7 +133,14 @@ def reliability(
     """
     rows = _check.probabilities(p)
     bins = _check.count("bins", bins)
-    labels = _check.sorted_classes(classes, rows.shape[1])
+    labels, n_columns = np.asarray(classes), rows.shape[1]
+    if labels.shape != (n_columns,):
+        raise ValueError(
+            f"classes must have a label for each of {n_columns} columns, got shape {labels.shape}."
+        )
+    if not (labels[:-1] < labels[1:]).all():
+        listed = _check.listing(labels.tolist())
+        raise ValueError(f"classes must be sorted and differ, got {listed}.")
     truth = _check.known_labels(y, labels, len(rows), "y")
     if y_pred is None:
         predicted: NDArray[np.intp] = rows.argmax(axis=1)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Self
+
+import numpy as np
 
 from surelearn import _check, _core
 from surelearn.rules._base import Rule, Step
@@ -55,7 +59,8 @@ class Custom(Rule):
     first_order: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        _check.function("function", self.function)
+        if isinstance(self.function, type) or not callable(self.function):
+            raise TypeError(f"function must be a function of (m, v), got {self.function!r}.")
         if self.compiled is not None:
             _check.flag("compiled", self.compiled)
         _check.flag("first_order", self.first_order)
@@ -100,7 +105,19 @@ class Custom(Rule):
         )
 
     def _judge(self, m: float, v: float, got: object) -> Step:
-        return Step(*_check.step(repr(self), got, m=m, v=v, first_order=self.first_order))
+        """The step that the function returned; raises if it is none."""
+        pair = _two_numbers(got)
+        if pair is None or not all(math.isfinite(x) and x >= 0 for x in pair):
+            raise ValueError(
+                f"{self!r} must return two finite numbers (alpha, gain), not negative, got {got!r} "
+                f"for m={m!r}, v={v!r}."
+            )
+        if self.first_order and pair[1] != 0:
+            raise ValueError(
+                f"{self!r} must return gain 0 with first_order=True, got {got!r} for m={m!r}, "
+                f"v={v!r}."
+            )
+        return Step(*pair)
 
     def _code(self) -> Any:
         """The compiled function; None if it is called in Python."""
@@ -117,3 +134,13 @@ class Custom(Rule):
                     "Use compiled=False to call it in Python."
                 ) from None
             return None
+
+
+def _two_numbers(got: Any) -> tuple[float, float] | None:
+    try:
+        alpha, gain = got
+        if any(isinstance(x, bool | np.bool_) or not isinstance(x, Real) for x in (alpha, gain)):
+            return None
+        return float(alpha), float(gain)
+    except (TypeError, ValueError, OverflowError):
+        return None
