@@ -35,17 +35,6 @@ def test_a_source_without_records():
     assert isinstance(error, BadInput)
 
 
-def test_what_was_learnt_before_a_bad_record():
-    error = _check.bad_record("-, line 9", "expected a tag.", "sentences")
-    assert _check.learnt_before_bad(error, 12345, None) == (
-        "The 12,345 sentences before it were learnt."
-    )
-    assert _check.learnt_before_bad(error, 2, "m.sure") == (
-        "The 2 sentences before it were learnt; the model is saved in m.sure, and resume=True "
-        "continues."
-    )
-
-
 @given(st.binary(max_size=300))
 @example(b"x" * 40)
 @example(b"x" * 41)

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import os
+import sys
 import tempfile
 import threading
 import zipfile
@@ -13,7 +14,7 @@ import zipfile
 import fsspec
 import pytest
 
-from containers import KINDS, content
+from containers import KINDS, classifier, content
 from surelearn import FormatError, SureClassifier, load
 
 WHOLE = content(SureClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]))
@@ -147,3 +148,84 @@ def test_a_file_that_takes_nothing_is_an_error():
 
     with pytest.raises(BlockingIOError, match="the file must accept all bytes"):
         load(io.BytesIO(WHOLE)).save(Full())
+
+
+WHOLE = content(classifier())
+
+
+class Texts:
+    """One of text that does not say so."""
+
+    def read(self, n):
+        return "x" * n
+
+
+def closed(file):
+    file.close()
+    return file
+
+
+@pytest.mark.parametrize(
+    ("file", "error", "message"),
+    [
+        (
+            lambda p: WHOLE,
+            TypeError,
+            r"path must be a path or an open binary file, got bytes\. Use",
+        ),
+        (lambda p: bytearray(WHOLE), TypeError, "got bytearray. Use io.BytesIO for a model in mem"),
+        (lambda p: None, TypeError, "path must be a path or an open binary file, got NoneType"),
+        (lambda p: 3, TypeError, "path must be a path or an open binary file, got int"),
+        (
+            lambda p: io.StringIO("text"),
+            TypeError,
+            "path must be a file opened with mode 'rb', got",
+        ),
+        (lambda p: p.open(), TypeError, r"mode 'rb', got a text file: <_io\.TextIOWrapper"),
+        (lambda p: Texts(), TypeError, "path must be a binary file, got one that returns str"),
+        (lambda p: closed(io.BytesIO(WHOLE)), ValueError, "must be an open file, got a closed one"),
+        (lambda p: closed(p.open("rb")), ValueError, "path must be an open file, got a closed"),
+        (lambda p: p.open("ab"), ValueError, "path must be a file opened for reading, got <_io."),
+        (lambda p: io.BytesIO(), FormatError, r"<BytesIO> must be .*: 8 bytes are missing at its"),
+        (lambda p: p.open("rb"), FormatError, r"m\.txt must be a safetensors file, got a damaged"),
+    ],
+)
+def test_what_cannot_be_read_from(tmp_path, file, error, message):
+    (tmp_path / "m.txt").write_text("text")
+    given = file(tmp_path / "m.txt")
+    with pytest.raises(error, match=message):
+        load(given)
+    if hasattr(given, "close"):
+        given.close()
+
+
+@pytest.mark.parametrize(
+    ("file", "error", "message"),
+    [
+        (lambda p: b"m.sure", TypeError, "path must be a path or an open binary file, got bytes"),
+        (lambda p: None, TypeError, "path must be a path or an open binary file, got NoneType"),
+        (
+            lambda p: sys.__stdout__,
+            TypeError,
+            "path must be a file opened with mode 'wb', got a text file",
+        ),
+        (
+            lambda p: io.StringIO(),
+            TypeError,
+            "path must be a file opened with mode 'wb', got a text file",
+        ),
+        (lambda p: closed(io.BytesIO()), ValueError, "path must be an open file, got a closed one"),
+        (
+            lambda p: p.open("rb"),
+            ValueError,
+            "path must be a file opened for writing, got <_io.Bu",
+        ),
+    ],
+)
+def test_what_cannot_be_written_to(tmp_path, file, error, message):
+    (tmp_path / "m.txt").write_text("text")
+    given = file(tmp_path / "m.txt")
+    with pytest.raises(error, match=message):
+        load(io.BytesIO(WHOLE)).save(given)
+    if hasattr(given, "close") and given is not sys.__stdout__:
+        given.close()

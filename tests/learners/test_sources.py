@@ -18,7 +18,17 @@ from typer.testing import CliRunner
 
 from frames import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
 from grouped import candidates
-from surelearn import SureRanker, SureTextClassifier, evaluate, load, merge, predict, read
+from surelearn import (
+    SureClassifier,
+    SureRanker,
+    SureTagger,
+    SureTextClassifier,
+    evaluate,
+    load,
+    merge,
+    predict,
+    read,
+)
 from surelearn.cli import _app
 from surelearn.learners.sources import put_columns
 from surelearn.read import _lines, _stores
@@ -382,3 +392,16 @@ def test_merged_models_keep_what_all_agree_on():
     nothing = SimpleNamespace()
     put_columns(nothing, [SimpleNamespace(), Learnt(StreamPosition(("a",)))])
     assert not hasattr(nothing, "stream_")
+
+
+def test_a_source_must_hold_what_a_model_learns(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    for model, reader, other in (
+        (SureRanker(), "groups", "batches"),
+        (SureClassifier(), "batches", "groups"),
+        (SureTagger(), "sentences", "groups"),
+    ):
+        message = rf"source must be made by read\.{reader}, got one made by read\.{other}\."
+        with pytest.raises(TypeError, match=message):
+            model.fit_stream(getattr(read, other)(path))

@@ -17,6 +17,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import fsspec
+import pandas
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -337,3 +338,11 @@ def write_times(table, times, path):
         with pa.ipc.new_file(path, table.schema) as writer:
             for _ in range(times):
                 writer.write_table(table)
+
+
+@pytest.mark.parametrize("reader", [read.sentences, read.groups])
+def test_a_source_of_lines_must_be_named(reader):
+    with pytest.raises(TypeError, match=r"source must be a list of paths, got one with \['a'\]"):
+        read.batches([["a"]])
+    with pytest.raises(TypeError, match=r"source must be a path, .* or a Source, got DataFrame\."):
+        reader(pandas.DataFrame({"a": [1]}))

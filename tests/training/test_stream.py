@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 import surelearn
 from streaming import TRAIN, bits, model, records, saved, topical, write
-from surelearn import load, read
+from surelearn import _check, load, read
 from surelearn.read import _stores
+from surelearn.training.stream import _learnt_before
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -355,3 +356,12 @@ def test_a_cache_that_is_lost_is_told_if_its_source_is_gone(reviews, tmp_path, m
         fitted.fit_stream("-", passes=3, progress=CutsCache(tmp_path), format="jsonl")
     assert fitted.stream_.number == 2
     assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_what_was_learnt_before_a_bad_record():
+    error = _check.bad_record("-, line 9", "expected a tag.", "sentences")
+    assert _learnt_before(error, 12345, None) == ("The 12,345 sentences before it were learnt.")
+    assert _learnt_before(error, 2, "m.sure") == (
+        "The 2 sentences before it were learnt; the model is saved in m.sure, and resume=True "
+        "continues."
+    )

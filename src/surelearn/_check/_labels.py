@@ -187,13 +187,6 @@ def indicator_fits(n_columns: int, n_labels: int) -> None:
         )
 
 
-def not_tuned() -> ValueError:
-    return ValueError(
-        "y must have one label for each row in tune, got rows of many labels. Choose settings of "
-        "many labels by sklearn.model_selection.GridSearchCV on an indicator matrix."
-    )
-
-
 def no_label_sets(name: str) -> ValueError:
     """The error for many labels per row where only one is supported."""
     return ValueError(

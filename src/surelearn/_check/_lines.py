@@ -63,27 +63,6 @@ def bad_record(
     return error
 
 
-def learnt_before_bad(error: BadInput, n: int, path: str | None) -> str:
-    """A note on the records that were learnt before a bad one."""
-    learnt = f"The {n:,} {error.records} before it were learnt"
-    if path is None:
-        return f"{learnt}."
-    resume = Keyword("resume", True)
-    return Message(
-        "{learnt}; the model is saved in {path}, and {resume} continues.",
-        learnt=learnt,
-        path=path,
-        resume=resume,
-    )
-
-
-def source_changed(name: str) -> ValueError:
-    """The error for a file that later passes cannot read as the first one did."""
-    return ValueError(
-        f"{name} must stay as it was in the first pass, got one that has changed since. Train anew."
-    )
-
-
 def unlike(expected: str, got: bytes) -> str:
     """What is wrong with a line; shows the first characters of what was found."""
     text = got[: 4 * _SHOWN].decode("utf-8", "replace")
@@ -100,3 +79,7 @@ def no_labels(where: str) -> BadInput:
             label=Keyword("label"),
         )
     )
+
+
+class Unreachable(OSError):
+    """A file cannot be read, or not to its end; the message has the words of its filesystem."""

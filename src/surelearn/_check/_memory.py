@@ -136,21 +136,6 @@ class WeightsMemory:
         )
 
 
-def sums_too_large(needed: int, room: int) -> Message:
-    """The message for models that are too large to merge."""
-    return Message(
-        f"models must be small enough to be merged in memory ({size(room)} available), got sums "
-        f"that need {size(needed)}. Use fewer classes or fewer features ({{n_features}} if they "
-        "are hashed).",
-        n_features=Keyword("n_features"),
-    )
-
-
-def file_too_large(where: str, needed: int, room: int) -> str:
-    """The message for a model file that does not fit in memory."""
-    return f"{where} must fit in memory ({size(room)} available), got {size(needed)}."
-
-
 def size(n_bytes: int) -> str:
     """A number of bytes in MB or GB."""
     unit, name = (10**9, "GB") if n_bytes >= 10**9 else (10**6, "MB")

@@ -108,91 +108,6 @@ def labels_agree(one: NDArray[Any], other: NDArray[Any]) -> None:
         ) from None
 
 
-def finite_sums(terms: NDArray[np.float64]) -> None:
-    if not np.isfinite(terms).all():
-        raise ValueError(
-            "models must have variances whose inverse fits in float64 to be merged, got smaller "
-            "ones. Use how='uniform'."
-        )
-
-
-def merged_is_worse(merged: float, parts: float, n: int, combine: object) -> str:
-    """The warning of a merged model that knows less than what it was merged from."""
-    if str(combine).startswith("Evidence"):
-        remedy = "Use fewer shards, or more passes with merge_every=1."
-    else:
-        remedy = "Use combine='evidence', fewer shards, or fit_intercept=False."
-    return (
-        f"merged shards must not be worse than one shard, got {100 * merged:.1f} % right where the "
-        f"models of the shards have {100 * parts:.1f} %, on {n:,} records that none of them has "
-        f"learnt. {remedy}"
-    )
-
-
-def finite_moves(moves: object | None) -> None:
-    """Refuse models some of whose sums would not be finite."""
-    if moves is None:
-        finite_sums(np.array([np.inf]))
-
-
-def surer_than_start(variances: NDArray[Any], before: NDArray[Any]) -> None:
-    """Refuse a start that knows more than the model that is said to have gone on from it."""
-    if (variances > before).any():
-        raise ValueError(
-            "start must be the model that all others went on from, got one that is surer of a "
-            "weight than they are."
-        )
-
-
-def same_start(one: bool, other: bool) -> None:
-    """Refuse to merge what was counted from a trained model with what was not."""
-    if one != other:
-        raise ValueError(
-            "models must be merged from the start that their states were made with, got one with "
-            "a trained start and one without. Hand the same model to MergeState.of as start and "
-            "its state to result as prior."
-        )
-
-
-def finite_weights(weights: NDArray[Any]) -> NDArray[Any]:
-    weights_fit(bool(np.isfinite(weights).all()), str(weights.dtype))
-    return weights
-
-
-def weights_fit(fit: bool, dtype: str) -> None:
-    """Refuse merged weights some of which do not fit."""
-    if not fit:
-        raise ValueError(
-            f"merged weights must fit in {dtype}, got an overflow. Scale the features, or "
-            "use dtype='float64'."
-        )
-
-
-def inverted(matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The inverse of a covariance or a precision; raises if there is none."""
-    if matrix is None:
-        raise ValueError(
-            "models must have positive definite covariances to be merged, got one that is not, "
-            "because of rounding. Use dtype='float64', or how='uniform', which needs no inverse."
-        )
-    return matrix
-
-
-def positive_precisions(precisions: NDArray[np.float64]) -> None:
-    if not (precisions > 0).all():
-        raise ValueError(
-            "models must be surer of every weight than their prior to be merged, got a merged "
-            f"precision of {precisions.min():.3g}."
-        )
-
-
-def positive_variances(variances: NDArray[Any]) -> None:
-    if not (variances > 0).all():
-        raise ValueError(
-            f"merged variances must be positive, got {variances.min()}. Use dtype='float64'."
-        )
-
-
 def finite_loss(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights or curvatures of a loss; raises if it overflows."""
     if not np.isfinite(numbers).all():
@@ -248,22 +163,6 @@ def documents_given(documents: W | None) -> W:
     return documents
 
 
-def collapse(who: str, *, covariance: str, projection: str, dtype: str, exact: bool) -> str:
-    """The message for a row whose update would leave no usable model."""
-    other = {"precision": "covariance", "covariance": "precision"}[projection]
-    with_, use = f"projection={projection!r}", f"Use projection={other!r}, scale"
-    if covariance == "full":
-        with_ = f"covariance='full' and dtype={dtype!r}"
-        use = "Use dtype='float64', scale" if dtype == "float32" else "Scale"
-    elif exact:
-        with_ = "the exact scheme"
-        use = "Use Sequential or Parallel with projection='covariance', scale"
-    return (
-        f"{who} must leave finite weights and positive variances, got a collapse with "
-        f"{with_}. {use} the features, or choose parameters with smaller steps."
-    )
-
-
 def classifier(name: str, model: object) -> None:
     """Refuse anything but a classifier of rows: a name, a class, a tagger, a ranker."""
     _no_class(name, model, "classifier")
@@ -304,3 +203,9 @@ def _no_class(name: str, model: object, kind: str) -> None:
     if isinstance(model, type):
         own = model.__name__
         raise TypeError(f"{name} must be a {kind}, got the class {own}. Use {own}(), an instance.")
+
+
+def source_made_by(expected: str, got: str) -> None:
+    """Refuse a source of other records than a model learns."""
+    if got != expected:
+        raise TypeError(f"source must be made by read.{expected}, got one made by read.{got}.")

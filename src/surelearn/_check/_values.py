@@ -46,13 +46,6 @@ def positive(name: str, value: object) -> float:
     return number(name, value, "[1e-30, 1e30]", low=1e-30, high=math.nextafter(1e30, math.inf))
 
 
-def tau(value: object) -> float:
-    """How much more evidence counts than variances say; may be infinite."""
-    if isinstance(value, float) and value == math.inf:
-        return value
-    return number("tau", value, "(0, inf]", low=0.0)
-
-
 def count(name: str, value: object, *, least: int = 1, most: int = 2**62) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(must(name, "be a whole number", value))

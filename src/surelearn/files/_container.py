@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from io import RawIOBase
 from typing import Any, NamedTuple
 
@@ -140,7 +139,14 @@ def read(stream: Any, where: str, *, max_bytes: int, size: int | None) -> Conten
         raise _damaged(where, f"{n_bytes} bytes must be there, got {size}")
     if n_bytes > max_bytes:
         raise FormatError(f"{where} must have at most max_bytes={max_bytes} bytes, got {n_bytes}.")
-    _check.enough_memory(n_bytes, None, partial(_check.file_too_large, where, n_bytes))
+    _check.enough_memory(
+        n_bytes,
+        None,
+        lambda room: (
+            f"{where} must fit in memory ({_check.size(room)} available), got "
+            f"{_check.size(n_bytes)}."
+        ),
+    )
     tensors = {}
     with _hashed(n_bytes) as (checksum, update):
         update(head)

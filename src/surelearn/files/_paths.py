@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import os
 import secrets
@@ -15,7 +16,6 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from surelearn import _check
 from surelearn._check import FormatError
 from surelearn.files import _container
 from surelearn.files._container import Tensors
@@ -33,7 +33,7 @@ File = Any
 def write(file: File, tensors: Tensors, settings: Mapping[str, Any]) -> None:
     """Write one file. A path is replaced atomically: temporary file, fsync, rename."""
     text = json.dumps({"format": FORMAT_VERSION, **settings}, sort_keys=True, allow_nan=False)
-    if _check.is_open_file(file, writing=True):
+    if _is_open_file(file, writing=True):
         _container.write(file, tensors, text)
         return
     target = _target(file)
@@ -123,7 +123,7 @@ class _Opened(NamedTuple):
 
 @contextlib.contextmanager
 def _opened(file: File) -> Iterator[_Opened]:
-    if _check.is_open_file(file, writing=False):
+    if _is_open_file(file, writing=False):
         name = getattr(file, "name", None)
         yield _Opened(file, name if isinstance(name, str) else f"<{type(file).__name__}>", None)
         return
@@ -174,3 +174,28 @@ def _settings(text: str | None, where: str) -> Fields:
             "Update surelearn to read it."
         )
     return fields
+
+
+def _is_open_file(value: Any, *, writing: bool) -> bool:
+    """Whether a value is an open binary file; False for a path; anything else raises."""
+    if isinstance(value, str | os.PathLike):
+        return False
+    if not hasattr(value, "write" if writing else "read"):
+        remedy = ""
+        if isinstance(value, bytes | bytearray | memoryview):
+            remedy = " Use io.BytesIO for a model in memory."
+        raise TypeError(
+            f"path must be a path or an open binary file, got {type(value).__name__}.{remedy}"
+        )
+    if isinstance(value, io.TextIOBase):
+        mode = "wb" if writing else "rb"
+        raise TypeError(
+            f"path must be a file opened with mode {mode!r}, got a text file: {value!r}."
+        )
+    if getattr(value, "closed", False):
+        raise ValueError(f"path must be an open file, got a closed one: {value!r}.")
+    able = getattr(value, "writable" if writing else "readable", None)
+    if callable(able) and not able():
+        what = "writing" if writing else "reading"
+        raise ValueError(f"path must be a file opened for {what}, got {value!r}.")
+    return True

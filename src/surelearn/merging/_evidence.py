@@ -40,7 +40,8 @@ class Evidence:
     tau: float = 16.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", _check.tau(self.tau))
+        if not (isinstance(self.tau, float) and self.tau == math.inf):
+            object.__setattr__(self, "tau", _check.number("tau", self.tau, "(0, inf]", low=0.0))
 
 
 #: How models are merged: `Evidence`, or one of the other names.

@@ -70,3 +70,13 @@ class Merged(NamedTuple):
 def goes_on(trained: OneModel | ModelSum) -> bool:
     """Whether what was learnt is counted from a trained start."""
     return trained.goes_on if isinstance(trained, ModelSum) else trained.start is not None
+
+
+def same_start(one: bool, other: bool) -> None:
+    """Refuse to merge what was counted from a trained model with what was not."""
+    if one != other:
+        raise ValueError(
+            "models must be merged from the start that their states were made with, got one with "
+            "a trained start and one without. Hand the same model to MergeState.of as start and "
+            "its state to result as prior."
+        )

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core
+from surelearn import _core
 from surelearn.merging._exact import ExactSums
 from surelearn.merging._scale import Move, Scale, State, prior_run
-from surelearn.merging._sums import check_memory, n_digits
+from surelearn.merging._sums import check_memory, finite_sums, finite_weights, n_digits, weights_fit
 from surelearn.merging._threads import in_threads, slices
 from surelearn.weights import Diagonal, Full, Layout
 
@@ -43,7 +43,11 @@ def changed(weights: Diagonal, start: State) -> tuple[State, State]:
     )
     if weights.layout.second_order:
         variances = slice(weights.n_columns, 2 * weights.n_columns)
-        _check.surer_than_start(own[:, variances], before[:, variances])
+        if (own[:, variances] > before[:, variances]).any():
+            raise ValueError(
+                "start must be the model that all others went on from, got one that is surer of a "
+                "weight than they are."
+            )
     start = {**start, "features": features, "cells": before}
     return {**start, "prior": prior, "cells": own, "rounds": rounds}, start
 
@@ -85,7 +89,8 @@ class DiagonalMoves:
             lifetime(state, start),
             n_digits(layout.dtype),
         )
-        _check.finite_moves(found)
+        if found is None:
+            finite_sums(np.array([np.inf]))
         return cls._made(found, K)
 
     @classmethod
@@ -162,7 +167,7 @@ class DiagonalMoves:
             )
 
         in_threads(settle, slices(len(features), threads), threads)
-        moved = {"features": features, "cells": _check.finite_weights(cells)}
+        moved = {"features": features, "cells": finite_weights(cells)}
         return Diagonal.from_state(start).put_features({**moved, "rounds": start["rounds"] + since})
 
 
@@ -226,7 +231,7 @@ class FewMoves:
         fit = _core.settle_runs(
             weights.core, runs, scale.units, (start["rounds"], since), tau, worth
         )
-        _check.weights_fit(fit, weights.layout.dtype)
+        weights_fit(fit, weights.layout.dtype)
         return weights
 
 

@@ -14,7 +14,7 @@ from surelearn import _check
 from surelearn.decode import LABELS, Code
 from surelearn.merging._documents import Documents, added
 from surelearn.merging._evidence import Evidence, Way, way_of
-from surelearn.merging._learnt import Merged, ModelSum, OneModel, WeightsLearnt, goes_on
+from surelearn.merging._learnt import Merged, ModelSum, OneModel, WeightsLearnt, goes_on, same_start
 from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._scale import (
     Classes,
@@ -320,7 +320,7 @@ class MergeState:
         if self.trained is None or other.trained is None:
             return other.trained if self.trained is None else self.trained
         classes = merged_classes(self.trained.classes, other.trained.classes)
-        _check.same_start(goes_on(self.trained), goes_on(other.trained))
+        same_start(goes_on(self.trained), goes_on(other.trained))
         a, b = in_threads(
             lambda trained: self._moved(self._summed(trained), classes),
             [self.trained, other.trained],
@@ -393,7 +393,7 @@ class MergeState:
         own = self.trained
         if own is None:
             return (None, known[:0]) if begun is None else (Diagonal.from_state(begun), known)
-        _check.same_start(goes_on(own), begun is not None)
+        same_start(goes_on(own), begun is not None)
         if isinstance(own, ModelSum):
             return self._settled_sums(own, begun, known, tau=tau, threads=threads), self.classes
         if begun is not None:

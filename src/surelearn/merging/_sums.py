@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def _stored(numbers: Array, dtype: str) -> NDArray[Any]:
-    return _check.finite_weights(numbers.astype(dtype, order="C"))
+    return finite_weights(numbers.astype(dtype, order="C"))
 
 
 def _zeros(shape: tuple[int, ...], n_digits: int) -> ExactSums:
@@ -33,7 +32,16 @@ def _zeros(shape: tuple[int, ...], n_digits: int) -> ExactSums:
 def check_memory(n_sums: int, n_digits: int, more: int = 0) -> None:
     """Refuse so many sums, and `more` bytes, where there is no memory for them."""
     needed = n_sums * (8 * n_digits + 1) + more
-    _check.enough_memory(needed, weights.MEMORY_LIMIT, partial(_check.sums_too_large, needed))
+    _check.enough_memory(
+        needed,
+        weights.MEMORY_LIMIT,
+        lambda room: _check.Message(
+            f"models must be small enough to be merged in memory ({_check.size(room)} available), "
+            f"got sums that need {_check.size(needed)}. Use fewer classes or fewer features "
+            "({n_features} if they are hashed).",
+            n_features=_check.Keyword("n_features"),
+        ),
+    )
 
 
 def n_digits(dtype: str) -> int:
@@ -78,7 +86,7 @@ class DiagonalSums:
         if layout.averaged:
             average = cells[:, 0] - cells[:, -1] / (state["rounds"] + 1)
             terms[:, -1] = average * weight
-        _check.finite_sums(terms)
+        finite_sums(terms)
         return cls(state["features"], ExactSums.of(terms, n_digits(layout.dtype)))
 
     def plus(self, other: DiagonalSums, times: int = 1, *, threads: int = 1) -> DiagonalSums:
@@ -163,7 +171,11 @@ def _cells(values: Array, layout: Layout, total: Total) -> NDArray[Any]:
         numbers[:, 1] = np.maximum((values[:, 1] + total.base) / divisor * c**2, least)
     elif layout.second_order:
         divisor = (values[:, 1] + total.base) * unit
-        _check.positive_precisions(divisor)
+        if not (divisor > 0).all():
+            raise ValueError(
+                "models must be surer of every weight than their prior to be merged, got a merged "
+                f"precision of {divisor.min():.3g}."
+            )
         # A precision that has no inverse in this type: the least variance there is.
         least = float(np.finfo(layout.dtype).smallest_subnormal)
         share = n if total.how == "kl" else 1
@@ -206,7 +218,7 @@ class FullSums:
             vectors = np.stack([_core.applied(precision, mu) for mu in means]) * c
             square = (precision - identity / scale.prior) * (c**2 / unit)
         for numbers in (vectors, square):
-            _check.finite_sums(numbers)
+            finite_sums(numbers)
         shape, D = (state["n_columns"], layout.n_rows), n_digits(layout.dtype)
         vectors = np.moveaxis(vectors.reshape(-1, *shape), 0, -1)
         return cls(ExactSums.of(vectors, D), ExactSums.of(square.reshape(shape * 2), D))
@@ -250,10 +262,43 @@ class FullSums:
             mean = _stored(means[0], layout.dtype).astype(np.float64)
             means[1] = (mean - means[1]) * (total.rounds + 1)
         spread = _stored(sigma, layout.dtype)
-        _check.positive_variances(np.diagonal(spread))
+        variances = np.diagonal(spread)
+        if not (variances > 0).all():
+            raise ValueError(
+                f"merged variances must be positive, got {variances.min()}. Use dtype='float64'."
+            )
         return {"means": _stored(means, layout.dtype), "sigma": spread}
 
 
 def _inverse(matrix: Array) -> Array:
     found: Array | None = _core.inverse(np.ascontiguousarray(matrix))
-    return _check.inverted(found)
+    if found is None:
+        raise ValueError(
+            "models must have positive definite covariances to be merged, got one that is not, "
+            "because of rounding. Use dtype='float64', or how='uniform', which needs no inverse."
+        )
+    return found
+
+
+def finite_sums(terms: Array) -> None:
+    """Refuse models some of whose terms are infinite."""
+    if not np.isfinite(terms).all():
+        raise ValueError(
+            "models must have variances whose inverse fits in float64 to be merged, got smaller "
+            "ones. Use how='uniform'."
+        )
+
+
+def finite_weights(weights: NDArray[Any]) -> NDArray[Any]:
+    """The merged weights, which must be finite."""
+    weights_fit(bool(np.isfinite(weights).all()), str(weights.dtype))
+    return weights
+
+
+def weights_fit(fit: bool, dtype: str) -> None:
+    """Refuse merged weights some of which do not fit."""
+    if not fit:
+        raise ValueError(
+            f"merged weights must fit in {dtype}, got an overflow. Scale the features, or "
+            "use dtype='float64'."
+        )

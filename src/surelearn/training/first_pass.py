@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from surelearn import _check
 from surelearn.read import Place, Source, Stamp
 
 
@@ -56,7 +55,7 @@ class FirstPass:
         self._check()
         for block in self._source.blocks(place, self._ends):
             if block.end > self._start and block.end not in self._met:
-                raise _check.source_changed(self._source.names[block.end.file])
+                raise _source_changed(self._source.names[block.end.file])
             yield block
         self._check()
 
@@ -64,7 +63,7 @@ class FirstPass:
         """Raise for a file that has changed, unless bytes may have been added at its end."""
         for name, is_longer in self._changed():
             if not is_longer:
-                raise _check.source_changed(name)
+                raise _source_changed(name)
 
     def _changed(self) -> list[tuple[str, bool]]:
         """The files that are not as they were, and whether they may only have grown."""
@@ -89,3 +88,10 @@ def _is_longer(before: Stamp, after: Stamp) -> bool:
     if before.size is None or after.size is None:
         return False
     return before.inode == after.inode and before.size < after.size
+
+
+def _source_changed(name: str) -> ValueError:
+    """The error for a file that later passes cannot read as the first one did."""
+    return ValueError(
+        f"{name} must stay as it was in the first pass, got one that has changed since. Train anew."
+    )

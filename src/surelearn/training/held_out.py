@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check
-
 #: One record in so many is kept back, and so many at most by a shard.
 _SHARE, _MOST = 100, 50
 
@@ -48,5 +46,13 @@ def warn_if_worse(
     lost, won = int((parts & ~merged).sum()), int((merged & ~parts).sum())
     # McNemar: beyond two standard errors of what chance would do.
     if lost - won > 2 * np.sqrt(lost + won):
-        said = _check.merged_is_worse(merged.mean(), parts.mean(), len(parts), combine)
+        if str(combine).startswith("Evidence"):
+            remedy = "Use fewer shards, or more passes with merge_every=1."
+        else:
+            remedy = "Use combine='evidence', fewer shards, or fit_intercept=False."
+        said = (
+            f"merged shards must not be worse than one shard, got {100 * merged.mean():.1f} % "
+            f"right where the models of the shards have {100 * parts.mean():.1f} %, on "
+            f"{len(parts):,} records that none of them has learnt. {remedy}"
+        )
         warnings.warn(said, UserWarning, stacklevel=2)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, _core
+from surelearn import _core
 from surelearn.read import Source
 from surelearn.weights import Method, Tally
 
@@ -80,12 +80,17 @@ def refused(model: Any, number: int, place: int, *, exact: bool, unit: str = "ro
         Whether the scheme is `Exact`.
     unit : {"row", "sequence", "graph", "group"}
     """
-    message = _check.collapse(
-        f"{unit} {number}",
-        covariance=model.layout.covariance,
-        projection=model.projection,
-        dtype=model.layout.dtype,
-        exact=exact,
+    other = {"precision": "covariance", "covariance": "precision"}[model.projection]
+    with_, use = f"projection={model.projection!r}", f"Use projection={other!r}, scale"
+    if model.layout.covariance == "full":
+        with_ = f"covariance='full' and dtype={model.layout.dtype!r}"
+        use = "Use dtype='float64', scale" if model.layout.dtype == "float32" else "Scale"
+    elif exact:
+        with_ = "the exact scheme"
+        use = "Use Sequential or Parallel with projection='covariance', scale"
+    message = (
+        f"{unit} {number} must leave finite weights and positive variances, got a collapse with "
+        f"{with_}. {use} the features, or choose parameters with smaller steps."
     )
     return Refused(message, place, "record" if unit == "row" else unit)
 

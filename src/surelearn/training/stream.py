@@ -194,7 +194,7 @@ def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
                 checkpoint.write()
                 if isinstance(error, BadInput):
                     n = trainer.position.rows
-                    error.add_note(_check.learnt_before_bad(error, n, checkpoint.path))
+                    error.add_note(_learnt_before(error, n, checkpoint.path))
             raise
         finally:
             trainer.close()
@@ -433,3 +433,17 @@ class StreamTrainer(Generic[B]):
             raise _check.NoRecords(self._source.name, got=read)
         if self._options.is_new and self._source.can_restart:
             self._learner.trainable.check_learnt()
+
+
+def _learnt_before(error: _check.BadInput, n: int, path: str | None) -> str:
+    """A note on the records that were learnt before a bad one."""
+    learnt = f"The {n:,} {error.records} before it were learnt"
+    if path is None:
+        return f"{learnt}."
+    resume = _check.Keyword("resume", True)
+    return _check.Message(
+        "{learnt}; the model is saved in {path}, and {resume} continues.",
+        learnt=learnt,
+        path=path,
+        resume=resume,
+    )

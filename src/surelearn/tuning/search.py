@@ -135,7 +135,10 @@ def tune(
     _check_decoding(estimator.decoding)
     _check_whole(estimator.n_shards)
     if has_label_sets(y):
-        raise _check.not_tuned()
+        raise ValueError(
+            "y must have one label for each row in tune, got rows of many labels. Choose settings "
+            "of many labels by sklearn.model_selection.GridSearchCV on an indicator matrix."
+        )
     best: SureClassifier = clone(estimator)
     batch, classes = whole_batch(best, X, y, sample_weight, who="tune")
     n_features, strict = best.n_features_in_, candidates is not None
