@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -17,6 +18,8 @@ from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from asked import bytes_of, digits, teach, texts
 from surelearn import SureClassifier, SureTextClassifier, load
 from surelearn.active import Budget, EstimatedError, Pool, Stable
+from surelearn.active._history import History
+from surelearn.active._pool import _seed
 
 
 def through_json(pool: Pool):
@@ -328,3 +331,51 @@ def test_what_a_history_says_is_not_said_again():
         Pool(SureClassifier(), X, history=pool.history, random_state=8)
     again = Pool(SureClassifier(), X, history=pool.history, random_state=7)
     assert again.ask().tolist() == pool.ask().tolist()
+
+
+GOOD = {"random_state": 3, "steps": []}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"drawn": [1]}, {"learnt_before": None}, {"learnt_before": 5}]
+    + [{"label_type": kind} for kind in (None, "bool", "int64", "float32")],
+)
+def test_a_history_may_leave_out_what_pools_did_not_write_at_first(more):
+    History.of({**GOOD, **more})
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ([GOOD], TypeError, "history must be a dict like Pool.history, got [{'random_state': 3"),
+        ({"steps": []}, ValueError, "history['random_state'] must be an int, got None."),
+        ({**GOOD, "steps": {}}, ValueError, "history['steps'] must be a list, got {}."),
+        ({**GOOD, "drawn": None}, ValueError, "history['drawn'] must be a list, got None."),
+        ({**GOOD, "learnt_before": "x"}, ValueError, "must be an int or None, got 'x'."),
+        ({**GOOD, "label_type": 3}, ValueError, "must be a str or None, got 3."),
+        ({**GOOD, "label_type": "object"}, ValueError, "history['label_type'] must be one of"),
+    ],
+)
+def test_what_no_pool_has_written(value, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        History.of(value)
+
+
+@pytest.mark.parametrize("kind", ["tell", "skip"])
+def test_a_step_has_the_list_that_its_kind_needs(kind):
+    part = {"tell": "answers", "skip": "rows"}
+    (step,) = History.of({**GOOD, "steps": [{"kind": kind, part[kind]: []}]}).steps
+    assert step.kind == kind
+    other = {"kind": kind, part["tell" if kind == "skip" else "skip"]: []}
+    with pytest.raises(ValueError, match=rf"\[0\] must have {part[kind]}, a list, got {{'kind'"):
+        History.of({**GOOD, "steps": [other]})
+
+
+def test_the_seed_of_a_history_may_be_given_again():
+    history = History.of({**GOOD, "random_state": 7})
+    for again in (None, 7, np.int64(7)):
+        assert _seed(again, history) == 7
+    for other in (8, 7.0, np.random.default_rng(7)):
+        with pytest.raises(ValueError, match=r"random_state must be None or 7 with history, got"):
+            _seed(other, history)

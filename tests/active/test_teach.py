@@ -14,8 +14,15 @@ from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from asked import bytes_of, digits, teach, texts
-from surelearn import MulticlassSVM, SoftmaxClassifier, SureClassifier, SureTextClassifier, rules
+from surelearn import (
+    MulticlassSVM,
+    SoftmaxClassifier,
+    SureClassifier,
+    SureTextClassifier,
+    rules,
+)
 from surelearn.active import Pool
+from surelearn.active._teach import _same_start
 
 
 @pytest.mark.slow
@@ -311,3 +318,26 @@ def test_a_row_that_another_classifier_refuses_leaves_it_as_it_was():
     assert (pool.model.predict_proba(X[:3]) == before).all()
     pool.tell(2, "b")
     assert [answer.row for answer in pool.answers] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("expected", "n_answers", "got"),
+    [(0, 5, 0), (0, 5, 5), (0, 5, None), (3, 5, 3), (None, 5, None)],
+)
+def test_models_that_are_as_the_pool_found_or_left_them(expected, n_answers, got):
+    _same_start(expected, n_answers, got)
+
+
+@pytest.mark.parametrize(
+    ("expected", "n_answers", "got", "message"),
+    [
+        (0, 5, 4, "learnt 0 rows, .* history, or 5 as after the last, got one that has learnt 4"),
+        (3, 5, 8, "learnt 3 rows, as before the first answer of history, got .* learnt 8"),
+        (3, 5, 0, "learnt 3 rows, .* got one that has learnt nothing"),
+        (3, 5, None, "learnt 3 rows, .* got one that has learnt rows"),
+        (None, 5, 0, "learnt rows, .* got one that has learnt nothing"),
+    ],
+)
+def test_models_that_have_learnt_something_else(expected, n_answers, got, message):
+    with pytest.raises(ValueError, match=f"model must have {message}"):
+        _same_start(expected, n_answers, got)

@@ -165,15 +165,6 @@ def group_bounds(group: object, qid: object, n_rows: int) -> NDArray[np.int64] |
     return None if qid is None else _by_ids(qid, n_rows)
 
 
-def no_groups(group: object, qid: object) -> None:
-    """Refuse groups of rows in memory for a source."""
-    for name, value in (("group", group), ("qid", qid)):
-        if value is not None:
-            raise TypeError(
-                f"{name} must be None for a source, got {value!r}. A source has its groups."
-            )
-
-
 def grouped(bounds: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """The bounds of groups, which must be known."""
     if bounds is None:
@@ -270,14 +261,3 @@ def no_classes(classes: object) -> None:
     """Refuse labels for a ranker."""
     if classes is not None:
         raise TypeError(f"classes must be None for a ranker, got {classes!r}.")
-
-
-def one_score_a_row(shape: tuple[int, ...]) -> None:
-    if len(shape) != 1:
-        raise ValueError(f"scores must have one dimension, got shape {shape}.")
-
-
-def no_rival(rival: object) -> None:
-    """Refuse a second model where rankers are evaluated."""
-    if rival is not None:
-        raise TypeError(f"rival must be None for a ranker, got {rival!r}.")

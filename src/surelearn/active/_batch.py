@@ -20,7 +20,11 @@ class Shrinking:
 
     def __init__(self, rows: NativeView) -> None:
         rows.check_certain("variances")
-        _check.linear_batch(rows.model, isinstance(rows.model, Linear))
+        if not isinstance(rows.model, Linear):
+            raise ValueError(
+                f"batch must be False for {type(rows.model).__name__}, got True. Only linear "
+                "models can tell what learning a row would change."
+            )
         self._rows = rows.rows
         self._model = rows.scorer.model.copy()
         self._scorer = replace(rows.scorer, model=self._model)

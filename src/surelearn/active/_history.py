@@ -14,6 +14,15 @@ from surelearn import _check
 #: Kinds of steps: labels given before the first question, an answer, a skip.
 KINDS = ("start", "tell", "skip")
 
+#: Optional entries of a history, and their types.
+_MORE: dict[str, tuple[Any, str]] = {
+    "drawn": (list, "a list"),
+    "learnt_before": (int | None, "an int or None"),
+    "label_type": (str | None, "a str or None"),
+}
+
+_NUMBERS = [np.dtype(kind).name for kind in "?bhilqBHILQefd"]
+
 
 class Answer(NamedTuple):
     """A label that a pool was told.
@@ -75,7 +84,7 @@ class History(NamedTuple):
     @classmethod
     def of(cls, plain: Any) -> History:
         """Read what `plain` gave; raise ValueError or TypeError for anything else."""
-        _check.history(plain)
+        _refuse_strange(plain)
         listed = [_step(i, one) for i, one in enumerate(plain["steps"])]
         return cls(
             plain["random_state"],
@@ -96,12 +105,21 @@ def _plain_step(step: HistoryStep, answers: Iterator[Answer]) -> dict[str, Any]:
 def _step(i: int, plain: Mapping[str, Any]) -> tuple[HistoryStep, list[Answer]]:
     """A step and its answers."""
     name = f"history['steps'][{i}]"
-    kind = _check.history_step(name, plain, KINDS)
+    if not isinstance(plain, Mapping):
+        raise TypeError(f"{name} must be a dict, got {plain!r}.")
+    kind = _check.choice(f"{name}: kind", plain.get("kind"), KINDS)
+    part = "rows" if kind == "skip" else "answers"
+    if not isinstance(plain.get(part), list):
+        raise ValueError(f"{name} must have {part}, a list, got {plain!r}.")
     if kind == "skip":
         return HistoryStep(kind, list(plain["rows"])), []
     answers = []
     for one in plain["answers"]:
-        _check.history_answer(f"{name}['answers']", one)
+        if not isinstance(one, Mapping):
+            raise TypeError(f"{name}['answers'] must be dicts, got {one!r}.")
+        for key in ("row", "label"):
+            if one.get(key) is None:
+                raise ValueError(f"{name}['answers'] must have a {key}, got {one!r}.")
         answers.append(Answer(**{key: one[key] for key in Answer._fields if key in one}))
     return HistoryStep(kind, [answer.row for answer in answers]), answers
 
@@ -113,3 +131,19 @@ def mark_of(row: Any) -> int:
     else:
         content = row.to_pylist() if hasattr(row, "to_pylist") else np.asarray(row).tolist()
     return crc32(repr(content).encode("utf-8", "surrogatepass"))
+
+
+def _refuse_strange(value: Any) -> None:
+    """Refuse anything but a history of a pool."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"history must be a dict like Pool.history, got {value!r}.")
+    needed: dict[str, tuple[Any, str]] = {
+        "random_state": (int, "an int"),
+        "steps": (list, "a list"),
+    }
+    given = {key: kind for key, kind in _MORE.items() if key in value}
+    for key, (types, what) in (needed | given).items():
+        if not isinstance(value.get(key), types):
+            raise ValueError(f"history[{key!r}] must be {what}, got {value.get(key)!r}.")
+    if value.get("label_type") is not None:
+        _check.choice("history['label_type']", value["label_type"], _NUMBERS)

@@ -124,7 +124,11 @@ class Pool:
         history: Mapping[str, Any] | None = None,
     ) -> None:
         ROWS.check_model("model", model)
-        _check.one_label_pool(getattr(model, "label_format_", None))
+        if getattr(model, "label_format_", None) is not None:
+            raise ValueError(
+                "model must have one label per row in a Pool, got many. Choose rows with "
+                "active.query, and learn them with partial_fit."
+            )
         self._strategy = _check.choice("strategy", strategy, STRATEGIES)
         self._batch = batch_of(strategy, batch)
         self._stop = _rules(stop)
@@ -147,7 +151,11 @@ class Pool:
         self.answers: list[Answer] = []
         self.skipped: list[int] = []
         if before is not None:
-            _check.no_start(labels)
+            if labels is not None:
+                raise ValueError(
+                    "labels must be None with history, which holds the first labels, got "
+                    f"{labels!r}. Use tell to add labels."
+                )
             self._go_on(before)
         elif labels is not None:
             self._start(labels)
@@ -282,7 +290,13 @@ class Pool:
         rows = self._open("labels", list(labels))
         if not rows:
             return
-        _check.not_learnt(self._trainer.learnt_before)
+        n_learnt = self._trainer.learnt_before
+        if n_learnt != 0:
+            learnt = "rows" if n_learnt is None else f"{n_learnt} rows"
+            raise ValueError(
+                f"labels must be None for a model that has learnt {learnt}, which may be these. "
+                "Use history= to resume an earlier pool, or tell to add labels."
+            )
         given = as_labels(list(labels.values()), "labels")
         self._teach([LabelledRow(row, label) for row, label in zip(rows, given, strict=True)])
         self._closed[rows] = True
@@ -308,7 +322,11 @@ class Pool:
             if kind == "skip":
                 self.skipped.extend(rows)
         for answer in history.answers:
-            _check.same_row(answer.row, answer.mark, self._mark(answer.row))
+            if answer.mark is not None and answer.mark != self._mark(answer.row):
+                raise ValueError(
+                    f"row {answer.row} of X must be the row that was answered before, got another. "
+                    "Pass the same rows in the same order, and new ones after them."
+                )
         labels = as_labels([answer.label for answer in history.answers], "labels of history")
         labels = labels if history.label_type is None else labels.astype(history.label_type)
         answers = [
@@ -383,8 +401,14 @@ def _by_rows(X: Any) -> Any:
 def _seed(random_state: Any, history: History | None) -> int:
     """The seed of all random draws; an int, so that the history can store it."""
     if history is not None:
-        _check.same_seed(random_state, history.random_state)
-        return history.random_state
+        seed = history.random_state
+        if random_state is not None and not (
+            isinstance(random_state, Integral) and random_state == seed
+        ):
+            raise ValueError(
+                f"random_state must be None or {seed} with history, got {random_state!r}."
+            )
+        return seed
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))

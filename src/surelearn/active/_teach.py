@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from surelearn import _check
 from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import is_fitted
 from surelearn.learners.online import Online
@@ -74,7 +73,7 @@ class ReplayTrainer:
     @contextmanager
     def starting_over(self, learnt_before: int | None, n_answers: int) -> Iterator[None]:
         """Reset the model to relearn `n_answers`; an error within restores it as it was given."""
-        _check.learnt_before(learnt_before, self._counted(n_answers), self.learnt_before)
+        _same_start(learnt_before, self._counted(n_answers), self.learnt_before)
         given = self._start
         if self.learnt_before != learnt_before:
             self._start = clone(self.model)
@@ -260,3 +259,19 @@ def _become(model: Any, other: Any) -> None:
     """Replace the state of `model` in place, so that every reference to it sees the change."""
     vars(model).clear()
     vars(model).update(vars(other))
+
+
+def _same_start(expected: int | None, n_answers: int, got: int | None) -> None:
+    """Refuse a model in another state than before the first answer.
+
+    If the model was new then, its state after the last answer is accepted as well.
+    """
+    if got == expected or (expected == 0 and got in (None, n_answers)):
+        return
+    wanted = "rows" if expected is None else f"{expected} rows"
+    left = f", or {n_answers} as after the last" if expected == 0 else ""
+    has = "nothing" if got == 0 else "rows" if got is None else f"{got}"
+    raise ValueError(
+        f"model must have learnt {wanted}, as before the first answer of history{left}, got one "
+        f"that has learnt {has}. Pass the model that the pool was made with."
+    )

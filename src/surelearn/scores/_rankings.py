@@ -171,7 +171,8 @@ def ranking_scores(
     (0.5, 0.587)
     """
     given = _check.numbers("scores", scores)
-    _check.one_score_a_row(given.shape)
+    if len(given.shape) != 1:
+        raise ValueError(f"scores must have one dimension, got shape {given.shape}.")
     bounds = _check.grouped(_check.group_bounds(group, qid, len(given)))
     costs = _check.candidate_costs(y, cost, len(given))
     k = _check.count("k", k)
