@@ -345,3 +345,22 @@ def test_a_store_without_a_fact_is_refused(tmp_path, name):
     found.store.close()
     with pytest.raises(FormatError, match=f"the fact '{name}' is not as it was written"):
         session(tmp_path)
+
+
+def test_labels_must_fit_the_kind_of_the_page(tmp_path):
+    with Store(tmp_path / "a.db") as store:
+        with pytest.raises(ValueError, match=r"must be one for each text, got lists\. Use many"):
+            Session(Items(pool(4).X, {0: ["good"]}), store)
+        with pytest.raises(ValueError, match="of the kind 'many', got 'texts'"):
+            Session(pool(4), store, kind="many")
+
+
+def test_tags_are_one_for_each_token_and_have_no_blanks(tmp_path):
+    with Store(tmp_path / "a.db") as store:
+        found = Session(sentences(), store, ["O", "B-PER"], kind="tags")
+        with pytest.raises(ValueError, match="tags must have no blanks, got 'a b'"):
+            found.add_label("ann", "a b")
+        item = found.question("ann").item
+        message = rf"tags must be one for each of {len(found.items.X[item])} tokens, got 1"
+        with pytest.raises(ValueError, match=message):
+            found.answer("ann", item, ["O"])

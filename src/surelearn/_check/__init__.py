@@ -4,7 +4,6 @@ Pattern of a message: *who* must be *what*, got *value*. Then, if it helps, one 
 remedy.
 """
 
-from surelearn._check import _answers as answers
 from surelearn._check._extras import install, missing, need
 from surelearn._check._kernels import (
     budget,
@@ -150,7 +149,6 @@ __all__ = [
     "Unreachable",
     "WeightsMemory",
     "agree",
-    "answers",
     "as_listed_before",
     "bad_record",
     "bare_edges",

@@ -231,11 +231,14 @@ def _check_ids(name: str, values: list[Any], ids: dict[str, int], records: Recor
     """Refuse ids that are missing, or that an earlier record has; `ids` has the known ones."""
     for record, value in enumerate(values, start=len(records.items) - len(values)):
         where = "{}, line {}".format(*records.line(record))
-        _check.answers.some_id(where, name, value)
+        if value is None or value == "" or value != value:
+            raise ValueError(f"{where}: {name!r} must be an id, got none.")
         first = ids.setdefault(str(value), record)
         if first != record:
             other = "{}, line {}".format(*records.line(first))
-            _check.answers.own_id(where, name, value, other)
+            raise ValueError(
+                f"{where}: {name!r} must be another in each record, got {value!r} as in {other}."
+            )
 
 
 def _addresses(source: Any, reading: Mapping[str, Any]) -> list[str]:

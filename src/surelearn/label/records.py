@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surelearn import _check, read
+from surelearn import read
 
 #: The item of a record that is empty.
 EMPTY = -1
@@ -76,7 +76,7 @@ class Records:
                 item = places[record.line]
                 if record.values:
                     is_same = record.values[self._text_column] == texts[item]
-                    _check.answers.same_text(f"{record.file}, line {record.line}", is_same=is_same)
+                    _same_text(f"{record.file}, line {record.line}", is_same=is_same)
                 found[item].append(record)
         return found
 
@@ -94,8 +94,11 @@ class Records:
                 # A column of whole numbers is not kept as texts.
                 yield Record(name, line, {**values, self._text_column: text})
         except OSError as error:
-            raise _check.answers.readable(name, error) from error
-        _check.answers.same_text(name, is_same=found == len(lines))
+            raise ValueError(
+                f"{name} must be there for its other columns to be exported, got: "
+                f"{error.strerror}. Put the file back."
+            ) from error
+        _same_text(name, is_same=found == len(lines))
 
 
 def _rows(source: read.Source, lines: Collection[int]) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -120,3 +123,12 @@ def _rows(source: read.Source, lines: Collection[int]) -> Iterator[tuple[int, st
 def _plain(value: Any) -> Any:
     """A value of a column as Python has it."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _same_text(where: str, *, is_same: bool) -> None:
+    """Refuse a file that has changed since the pool was read."""
+    if not is_same:
+        raise ValueError(
+            f"{where} must be as it was when the page started, got another text. Put the file "
+            "back, or start the page again."
+        )

@@ -20,7 +20,7 @@ from surelearn.label.learner import Learner, TextLearner
 from surelearn.label.ledger import Ledger, Step, is_sound
 from surelearn.label.refitted import ManyLearner, TagLearner
 from surelearn.label.spans import OUTSIDE, choices, has_spans, span_tags
-from surelearn.label.store import Event, Store
+from surelearn.label.store import Event, Store, check_whole, damaged
 
 #: The person behind labels that were in the files of the pool.
 FILE = ""
@@ -30,6 +30,8 @@ LEARNERS: dict[str, type[Learner]] = {
     "many": ManyLearner,
     "tags": TagLearner,
 }
+
+_LONGEST = 60
 
 
 class Question(NamedTuple):
@@ -105,7 +107,7 @@ class Session:
 
     def enter(self, person: str) -> str:
         """Let a person in by name, and return the name as it is kept."""
-        name = _check.answers.tidy_name("a name", person)
+        name = _tidy_name("a name", person)
         with self.lock:
             if name not in self.ledger.people:
                 self._log(Event(name, "enter"))
@@ -127,8 +129,9 @@ class Session:
     def choose(self, person: str, item: int) -> None:
         """Ask a person about an item that they have found themselves."""
         with self.lock:
-            _check.answers.item_number(item, len(self.items))
-            _check.answers.free_item(item, self._held_by_others(person))
+            self._check_item(item)
+            if item in self._held_by_others(person):
+                raise ValueError(f"text {item + 1} must be free, got one that is being labelled.")
             self._log(Event(person, "ask", item, {"reason": "chosen"}))
 
     def _choose(self, person: str) -> Question | None:
@@ -165,6 +168,18 @@ class Session:
                 return item
         return None
 
+    def _check_item(self, item: int) -> None:
+        """Refuse a number that no item has; people count from 1."""
+        if not 0 <= item < len(self.items):
+            raise ValueError(f"text must be in [1, {len(self.items)}], got {item + 1}.")
+
+    def _check_open(self, person: str, item: int) -> None:
+        """Refuse an answer to another question than the one that is open."""
+        if item != self.ledger.current.get(person):
+            raise ValueError(
+                f"text {item + 1} must be the open question, got an old page. Load it again."
+            )
+
     def _held_by_others(self, person: str) -> set[int]:
         return {item for name, item in self.ledger.current.items() if name != person}
 
@@ -173,13 +188,13 @@ class Session:
     def answer(self, person: str, item: int, label: Any) -> None:
         """Learn the answer to the question that a person has before them."""
         with self.lock:
-            _check.answers.open_question(item, self.ledger.current.get(person))
+            self._check_open(person, item)
             self._give(person, item, label)
 
     def change(self, person: str, item: int, label: Any) -> None:
         """Change the label of an item, one's answer or that of another person."""
         with self.lock:
-            _check.answers.item_number(item, len(self.items))
+            self._check_item(item)
             if person in self.ledger.given.get(item, {}) and item not in self.ledger.settled:
                 self._give(person, item, label)
             else:
@@ -188,20 +203,21 @@ class Session:
     def settle(self, person: str, item: int, label: Any) -> None:
         """Decide the label of an item."""
         with self.lock:
-            _check.answers.item_number(item, len(self.items))
+            self._check_item(item)
             self._log(Event(person, "settle", item, {"label": self._checked(label, item)}))
 
     def skip(self, person: str, item: int) -> None:
         """Ask about the next item instead, and never about this one again."""
         with self.lock:
-            _check.answers.open_question(item, self.ledger.current.get(person))
+            self._check_open(person, item)
             self._log(Event(person, "skip", item))
 
     def undo(self, person: str) -> None:
         """Take back the last thing a person did; the model is as it was before."""
         with self.lock:
             done = self.ledger.done.get(person, [])
-            _check.answers.something_done(done)
+            if not done:
+                raise ValueError("undo needs an answer to take back, got none.")
             last = done[-1]
             assert last.item is not None
             gone = Ledger.of(event for event in self._events if event.number != last.number)
@@ -211,9 +227,9 @@ class Session:
 
     def add_label(self, person: str, label: str) -> str:
         """Add a label to choose from, and return it as it is kept; of spans it is a type."""
-        name = _check.answers.tidy_name("a label", label)
+        name = _tidy_name("a label", label)
         if self.kind == "tags":
-            _check.answers.tag_names([name])
+            _tag_names([name])
         with self.lock:
             known = self.ledger.labels
             names = span_tags([name]) if self.kind == "tags" and has_spans(known) else [name]
@@ -233,9 +249,14 @@ class Session:
     def _checked(self, label: Any, item: int) -> Any:
         """The label of an item as the log keeps it."""
         for name in [label] if self.kind == "texts" else label:
-            _check.answers.known_label(name, self.ledger.labels)
+            if name not in self.ledger.labels:
+                raise ValueError(f"label must be one of {list(self.ledger.labels)}, got {name!r}.")
         if self.kind == "tags":
-            _check.answers.tags_of(label, len(self.items.X[item]))
+            n_tokens = len(self.items.X[item])
+            if len(label) != n_tokens:
+                raise ValueError(
+                    f"tags must be one for each of {n_tokens} tokens, got {len(label)}."
+                )
         return sorted(set(label)) if self.kind == "many" else label
 
     def _log(self, *events: Event, sync: bool = True) -> None:
@@ -299,9 +320,11 @@ class Session:
             facts = {"files": json.dumps(list(items.files)), "digest": items.digest(len(items))}
             first = b"" if model is None else self._start_model(model)
             store.tell(n_items=len(items), seed=seed, kind=self.kind, model=first, **facts)
-        elif model is not None:
-            is_same = Path(model).read_bytes() == self._fact("model")
-            _check.answers.store_of_model(store.path, is_same=is_same)
+        elif model is not None and Path(model).read_bytes() != self._fact("model"):
+            raise ValueError(
+                f"{store.path} must have begun with this model, got another. Leave it out, or "
+                "name another store."
+            )
         self._seed = int(self._fact("seed"))
         self._check_pool(int(self._fact("n_items")))
 
@@ -310,24 +333,32 @@ class Session:
         from surelearn import load
 
         blank = LEARNERS[self.kind].blank(0)
-        _check.answers.start_model(load(path), blank, many=self.kind == "many")
+        _refuse_start(load(path), blank, many=self.kind == "many")
         return Path(path).read_bytes()
 
     def _check_pool(self, n: int) -> None:
         """Refuse a store of another pool; a pool may have grown at its end."""
         store = self.store
-        _check.answers.store_of_kind(store.path, self.kind, self._fact("kind"))
+        kind = self._fact("kind")
+        if kind != self.kind:
+            raise ValueError(
+                f"{store.path} must have answers of the kind {self.kind!r}, got {kind!r}. Name "
+                "another store."
+            )
         is_same = n <= len(self.items) and self._fact("digest") == self.items.digest(n)
-        files = json.loads(self._fact("files"))
-        _check.answers.store_of_pool(store.path, files, n, is_same=is_same)
+        named = ", ".join(json.loads(self._fact("files"))) or "another pool"
+        if not is_same:
+            raise ValueError(
+                f"{store.path} must be the store of this pool, got that of {named} with {n:,} "
+                "items. Name another store, or delete this one to lose its answers."
+            )
         if n < len(self.items):
             store.tell(n_items=len(self.items), digest=self.items.digest(len(self.items)))
 
     def _fact(self, name: str) -> Any:
         """A fact that every store with answers has."""
         value = self.store.about(name)
-        is_there = value is not None
-        _check.answers.whole(self.store.path, f"the fact {name!r}", is_whole=is_there)
+        check_whole(self.store.path, f"the fact {name!r}", is_whole=value is not None)
         return value
 
     def _read_log(self) -> None:
@@ -335,14 +366,14 @@ class Session:
         path, self._events = self.store.path, self.store.events()
         for event in self._events:
             is_whole = is_sound(event, len(self.items), self.kind)
-            _check.answers.whole(path, f"event {event.number}", is_whole=is_whole)
+            check_whole(path, f"event {event.number}", is_whole=is_whole)
         self.ledger = Ledger.of(self._events)
         for event in self._events:
             if event.item is not None and "label" in event.value:
                 try:
                     self._checked(event.value["label"], event.item)
                 except ValueError as error:
-                    raise _check.answers.damaged(path, f"event {event.number}: {error}") from None
+                    raise damaged(path, f"event {event.number}: {error}") from None
 
     def _first_model(self) -> Any:
         """The model before the first answer, a new one on every call."""
@@ -361,21 +392,21 @@ class Session:
     def _meet(self, labels: Sequence[str]) -> None:
         """Log labels that are new: those to choose from, and those that the files had."""
         ledger, start = self.ledger, self.items.start
-        if self.kind == "texts":
-            _check.answers.one_label_each(start.values())
+        if self.kind == "texts" and not all(isinstance(label, str) for label in start.values()):
+            raise ValueError("labels of the files must be one for each text, got lists. Use many.")
         if self.kind == "many":
             start = {item: [x] if isinstance(x, str) else x for item, x in start.items()}
         known = {item for item in start if item in ledger.given or item in ledger.settled}
         clashes = {item for item in known if ledger.final(item) != start[item]}
         self.n_clashes += len(clashes)
-        given = [_check.answers.tidy_name("a label", name) for name in labels]
+        given = [_tidy_name("a label", name) for name in labels]
         names = [*given, *map(str, getattr(self.learner.model, "classes_", ()))]
         new = {item: label for item, label in start.items() if item not in known}
         for label in new.values():
             names += [label] if isinstance(label, str) else label
         added = [name for name in dict.fromkeys(names) if name not in ledger.labels]
         if self.kind == "tags":
-            _check.answers.tag_names(added)
+            _tag_names(added)
         events = [Event(FILE, "label", None, {"label": name}) for name in added]
         events += [Event(FILE, "start", item, {"label": label}) for item, label in new.items()]
         if events:
@@ -392,3 +423,38 @@ def _draw(seed: int, what: str, number: int) -> float:
     """A number in [0, 1) that depends on these alone."""
     found = hashlib.sha256(f"{seed} {what} {number}".encode()).digest()
     return int.from_bytes(found[:7], "big") / 2**56
+
+
+def _tidy_name(what: str, text: str) -> str:
+    """A name of a person or a label: on one line, not too long, with letters that can be seen."""
+    name = " ".join(text.split())[:_LONGEST].strip()
+    if not name or not name.isprintable():
+        raise ValueError(f"{what} must have letters, got {text!r}.")
+    return name
+
+
+def _tag_names(names: Sequence[str]) -> None:
+    """Refuse tags that a file of tokens and tags could not hold."""
+    for name in names:
+        if name.split() != [name]:
+            raise ValueError(f"tags must have no blanks, got {name!r}.")
+
+
+def _refuse_start(model: Any, blank: Any, *, many: bool) -> None:
+    """Refuse a model that could not go on with the answers of the page."""
+    kind, wanted = type(model).__name__, type(blank).__name__
+    if kind != wanted:
+        raise ValueError(f"the model to start from must be a {wanted}, got {kind}.")
+    if (getattr(model, "label_format_", None) is not None) != many:
+        raise ValueError(
+            "the model to start from must have one label for each text, got many. Use --many."
+            if not many
+            else "the model to start from must have many labels for each text, got one. Leave out "
+            "--many."
+        )
+    known = next(iter(getattr(model, "classes_", ())), "")
+    if not isinstance(known, str):
+        raise ValueError(
+            f"labels of the model to start from must be texts, got {known!r}. Train it again with "
+            "--label-type str."
+        )

@@ -150,7 +150,7 @@ class Store:
         found = []
         for n, (*row, checksum) in enumerate(self._rows("SELECT * FROM events ORDER BY number"), 1):
             is_whole = row[0] == n and checksum == _checksum(*row)
-            _check.answers.whole(self.path, f"event {n}", is_whole=is_whole)
+            check_whole(self.path, f"event {n}", is_whole=is_whole)
             number, at, person, kind, item, value = row
             found.append(Event(person, kind, item, json.loads(value), number, at))
         return found
@@ -159,7 +159,7 @@ class Store:
         """A fact about the store, or None."""
         for value, checksum in self._rows("SELECT value, checksum FROM about WHERE name = ?", name):
             is_whole = checksum == _checksum(name, value)
-            _check.answers.whole(self.path, f"the fact {name!r}", is_whole=is_whole)
+            check_whole(self.path, f"the fact {name!r}", is_whole=is_whole)
             return value
         return None
 
@@ -167,7 +167,7 @@ class Store:
         try:
             return self._db.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise _check.answers.damaged(self.path, str(error)) from error
+            raise damaged(self.path, str(error)) from error
 
     def tell(self, **facts: Any) -> None:
         """Keep facts about the store: numbers, texts or bytes by name."""
@@ -201,7 +201,7 @@ def _checksum(*values: Any) -> str:
 @contextmanager
 def _connected(path: str) -> Iterator[sqlite3.Connection]:
     if os.path.isfile(path) and not os.path.getsize(path):
-        raise _check.answers.damaged(path, "no bytes")
+        raise damaged(path, "no bytes")
     # Requests are served by several threads, one at a time.
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
@@ -255,3 +255,17 @@ def _add_checksums(db: sqlite3.Connection) -> None:
 def _is_corrupt(error: sqlite3.Error) -> bool:
     """Whether it is the content that SQLite cannot use, and not the disk."""
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+
+
+def damaged(path: str, what: str) -> _check.FormatError:
+    """The error for a store that lost answers or has changed ones."""
+    return _check.FormatError(
+        f"{path} must be a whole store of answers, got a damaged one: {what}. "
+        "Put a copy of it back, or delete it to begin anew without its answers."
+    )
+
+
+def check_whole(path: str, where: str, *, is_whole: bool) -> None:
+    """Refuse a part of a store that is missing, or that the page cannot have written."""
+    if not is_whole:
+        raise damaged(path, f"{where} is not as it was written")
