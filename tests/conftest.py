@@ -42,6 +42,15 @@ def data_folder() -> Path:
 
 
 @pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """A file of each kind, empty: a flag is looked at before anything is read."""
+    names = ("a.jsonl", "a.csv", "a.tsv", "a.parquet", "a.arrow", "a.svm", "a.vw", "a.conll")
+    for name in names:
+        (tmp_path / name).write_text("")
+    return {name.partition(".")[2]: tmp_path / name for name in names}
+
+
+@pytest.fixture
 def no_room():
     """A context in which files cannot grow beyond so many bytes, as on a disk that is full."""
     resource = pytest.importorskip("resource")

@@ -247,7 +247,7 @@ class Precomputed(Kernel):
     def of(cls, X: Array, numbers: NDArray[np.int64] | None = None) -> Precomputed:
         """The kernel of the matrix of training rows."""
         if numbers is None:
-            _check.square_gram(X.shape)
+            check_square(X.shape)
         kernel = cls(X.shape[1], None)
         _, own = kernel.of_training(X, numbers)
         is_same = len(own) > 0 and np.ptp(own) == 0
@@ -318,8 +318,8 @@ def get(
         return Custom(_registered[given] if isinstance(given, str) else given)
     made: dict[str, Callable[[], Kernel]] = {
         "linear": Linear,
-        "poly": lambda: Polynomial(_factor(_check.gamma(gamma), X), coef0, degree),
-        "rbf": lambda: RBF(_factor(_check.gamma(gamma), X)),
+        "poly": lambda: Polynomial(_factor(checked_gamma(gamma), X), coef0, degree),
+        "rbf": lambda: RBF(_factor(checked_gamma(gamma), X)),
         "cosine": Cosine,
         "precomputed": lambda: Precomputed.of(X, numbers),
     }
@@ -449,4 +449,20 @@ def _refuse_negative(name: str, gram: Array) -> None:
             f"kernel {name} must be positive semi-definite, got a matrix of {len(gram)} sampled "
             f"rows with the eigenvalue {eigenvalues[0]:.3g}. A distance is no kernel; exp(-gamma "
             "distance ** 2) often is."
+        )
+
+
+def checked_gamma(value: object) -> float | str:
+    """The factor of a kernel: a number, or how to compute it from the rows."""
+    if isinstance(value, str):
+        return _check.choice("gamma", value, ["scale", "auto"])
+    return _check.number("gamma", value, "(0, inf)", low=0.0)
+
+
+def check_square(shape: tuple[int, ...]) -> None:
+    """Refuse a precomputed matrix of training rows that is not square."""
+    if shape[0] != shape[1]:
+        raise ValueError(
+            "X must be a square matrix for kernel='precomputed', with the kernel of each training "
+            f"row with each other, got shape {shape}."
         )

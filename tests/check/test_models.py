@@ -1,117 +1,48 @@
-"""What is no classifier and no tagger is refused by every function that takes one."""
+"""Settings of models, and what models must share to be merged."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 
-from classifiers import X4, Y4
-from surelearn import SureClassifier, SureRanker, SureTagger, evaluate, predict
-from surelearn.active import Pool, Sampler, query, scores, simulate, stream
-from surelearn.evaluation import evaluate_tagger
-from surelearn.prediction import predict_tags
-
-SEQUENCES, TAGS = [["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]]
+from surelearn import _check
 
 
-NO_CLASSIFIERS = [
-    ("x", r"must be a classifier, got 'x'\."),
-    (None, r"must be a classifier, got None\."),
-    ([SureClassifier()], r"must be a classifier, got \[SureClassifier\(\)\]\."),
-    (SureClassifier, r"must be a classifier, got the class SureClassifier\. Use SureClass.*\(\)"),
-    (LogisticRegression, r".* got the class LogisticRegression\. Use LogisticRegression\(\)"),
-    (SureTagger(), r"must be a classifier of rows, got the tagger SureTagger\(\)\."),
-]
+@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype(np.float32)])
+def test_numbers_are_stored_in_one_of_two_types(dtype):
+    assert _check.storage(dtype) == np.float32
+    for wrong in ("float16", np.int64, None, 32):
+        with pytest.raises(ValueError, match="dtype must be 'float32' or 'float64', got"):
+            _check.storage(wrong)
 
 
-@pytest.mark.parametrize(("wrong", "message"), NO_CLASSIFIERS, ids=lambda x: str(x)[:12])
-def test_what_is_no_classifier_is_refused_plainly(wrong, message, files):
-    clf = SureClassifier().fit(X4, Y4)
-    calls = {
-        "model": [
-            lambda: Pool(wrong, X4),
-            lambda: Sampler(wrong),
-            lambda: stream(wrong, [X4]),
-            lambda: query(wrong, X4),
-            lambda: query(wrong, X4, strategy="random"),
-            lambda: scores(wrong, X4),
-        ],
-        r"learners\['m'\]": [lambda: simulate(X4, Y4, learners={"m": wrong})],
-    }
-    if not isinstance(wrong, SureTagger):  # which has tags to judge and to predict
-        calls["model"] += [
-            lambda: evaluate(wrong, X4, Y4),
-            lambda: evaluate(wrong, files["jsonl"]),
-            lambda: predict(wrong, files["jsonl"]),
-        ]
-    if wrong is not None:  # a rival need not be there
-        calls["rival"] = [lambda: evaluate(clf, X4, Y4, rival=wrong)]
-    for name, some in calls.items():
-        for call in some:
-            with pytest.raises(TypeError, match=f"{name} {message}"):
-                call()
+def test_a_prior_fits_in_its_type():
+    assert _check.prior(1e-300, np.dtype(np.float64)) == 1e-300
+    with pytest.raises(ValueError, match=r"must be within 1\.18e-38 and 3\.4e\+38 for"):
+        _check.prior(1e-300, np.dtype(np.float32))
 
 
-@pytest.mark.parametrize("call", [evaluate, lambda model, X, y: predict(model, "a.csv")])
-def test_a_classifier_must_be_fitted_to_be_judged(call):
-    for model in (SureClassifier(), LogisticRegression()):
-        with pytest.raises(NotFittedError, match="model must be a fitted classifier, got "):
-            call(model, X4, Y4)
+@pytest.mark.parametrize(
+    ("cost", "error", "message"),
+    [
+        ([[0, 1]], ValueError, r"cost must be a square matrix, got shape \(1, 2\)"),
+        ([[0, -1], [1, 0]], ValueError, r"cost must hold numbers in \[0, 1e6\]"),
+        ([[0, 1], [1, 2]], ValueError, r"cost must be 0 where .* right, got \[0.0, 2.0\]"),
+        ("x", TypeError, "cost must be a square matrix of numbers, got 'x'"),
+    ],
+)
+def test_what_is_no_matrix_of_costs(cost, error, message):
+    with pytest.raises(error, match=message):
+        _check.cost(cost)
 
 
-@pytest.mark.parametrize("wrong", ["x", SureTagger, SureClassifier()], ids=str)
-def test_what_is_no_tagger_is_refused_plainly(wrong, files):
-    message = r"tagger must be a tagger, got "
-    with pytest.raises(TypeError, match=message):
-        evaluate_tagger(wrong, SEQUENCES, TAGS)
-    with pytest.raises(TypeError, match=message):
-        predict_tags(wrong, files["conll"])
+def test_merged_models_have_labels_of_one_type():
+    _check.labels_agree(np.array([0, 1]), np.array([True, False]))
+    with pytest.raises(TypeError, match=r"one type to be merged, got 'a' \(<U1\) and 0 \(int64\)"):
+        _check.labels_agree(np.array(["a"]), np.array([0]))
 
 
-def test_a_ranker_is_no_classifier():
-    ranker = SureRanker().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], group=[2])
-    with pytest.raises(TypeError, match=r"model must be a classifier, got the ranker SureRan"):
-        query(ranker, X4)
-
-
-def test_taggers_and_rankers_are_predicted_and_judged_by_the_common_functions(tmp_path):
-    path = tmp_path / "a.conll"
-    path.write_text("the\ndog\n")
-    tagger = SureTagger(random_state=0).fit(SEQUENCES, TAGS)
-    assert evaluate(tagger, SEQUENCES, TAGS).f1 == evaluate_tagger(tagger, SEQUENCES, TAGS).f1
-    (batch,), (same,) = (call(tagger, path) for call in (predict, predict_tags))
-    assert batch.text == same.text
-    with pytest.raises(TypeError, match=r"rival must be None for a tagger, got SureTagger"):
-        evaluate(tagger, SEQUENCES, TAGS, rival=tagger)
-    X, y, group = [[0.0, 1.0], [1.0, 0.0]], [0, 1], [2]
-    ranker = SureRanker(random_state=0).fit(X, y, group=group)
-    assert evaluate(ranker, X, y, group=group, k=1).k == 1
-
-
-def test_a_tagger_must_be_fitted_to_be_judged(files):
-    with pytest.raises(NotFittedError, match=r"tagger must be a fitted tagger, got SureTagger"):
-        evaluate_tagger(SureTagger(), SEQUENCES, TAGS)
-    with pytest.raises(NotFittedError, match=r"tagger must be a fitted tagger, got SureTagger"):
-        predict_tags(SureTagger(), files["conll"])
-
-
-@pytest.mark.parametrize("engine", ["dask", pytest.param("spark", marks=pytest.mark.slow)])
-def test_engines_refuse_what_is_no_classifier(engine):
-    room = pytest.importorskip(f"surelearn.{engine}")
-    for name in ("predict", "predict_proba"):
-        with pytest.raises(TypeError, match=r"model must be a classifier, got 'x'\."):
-            getattr(room, name)("x", None)
-        with pytest.raises(NotFittedError, match="model must be a fitted classifier"):
-            getattr(room, name)(SureClassifier(), None)
-
-
-def test_a_pipeline_is_a_classifier():
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X4, Y4)
-    assert evaluate(model, X4, Y4).n == 4
-    assert len(query(model, X4, strategy="margin")) == 1
-    assert np.isfinite(scores(model, X4, "entropy")).all()
+def test_settings_of_a_fitted_model_stay():
+    _check.same("passes", 2, 2)
+    with pytest.raises(ValueError, match=r"passes must stay 2 in a fitted model, got 3\. Call"):
+        _check.same("passes", 2, 3)

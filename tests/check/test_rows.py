@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
@@ -43,17 +42,6 @@ def test_a_fault_of_the_core_is_a_sentence(fault, message):
     _check.sound_rows(None)
 
 
-@given(st.lists(st.text(max_size=3), max_size=5, unique=True), st.randoms())
-def test_only_another_order_of_the_same_columns_is_refused(known, random):
-    given_ = random.sample(known, len(known))
-    if given_ == known:
-        _check.features_in_order(known, given_)
-    else:
-        with pytest.raises(ValueError, match="features must be in the order of training"):
-            _check.features_in_order(known, given_)
-    _check.features_in_order(known, [*given_, "one more"])
-
-
 @pytest.mark.parametrize(
     ("p", "message"),
     [
@@ -90,14 +78,9 @@ def test_what_is_no_collection_of_texts(X, message):
         _check.texts(X)
 
 
-def test_the_value_of_a_name_is_a_number():
-    assert _check.named_value("row 0", "age", np.float32(2.5)) == 2.5
-    assert _check.named_value("row 0", "age", 10**400) == math.inf
-    with pytest.raises(TypeError, match=r"row 0 must have a number or a str for 'age', got None\."):
-        _check.named_value("row 0", "age", None)
-
-
-def test_names_must_be_where_they_hash_to():
-    _check.hashed_names({"ab": 2, "c": 1}, len)
-    with pytest.raises(ValueError, match=r"feature 'ab' must be in place 2, got 3\."):
-        _check.hashed_names({"c": 1, "ab": 3}, len)
+@given(st.text(max_size=10))
+def test_a_text_can_be_written_unless_it_has_a_lone_surrogate(text):
+    surrogates = any("\ud800" <= letter <= "\udfff" for letter in text)
+    assert _check.is_utf8(text) == (not surrogates)
+    assert _check.is_utf8(text.encode("utf-8", "surrogatepass")) == (not surrogates)
+    assert not _check.is_utf8(text + "\udc80")

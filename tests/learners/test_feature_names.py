@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from itertools import pairwise
 
@@ -300,3 +301,19 @@ def test_probabilities_of_one_text_and_of_one_class():
     clf.learn_one("dull", 0)
     assert clf.predict_proba_one("fine")[1] == clf.predict_proba(["fine"])[0, 1]
     assert not hasattr(SureClassifier("pa"), "predict_proba_one")
+
+
+def test_the_value_of_a_name_is_a_number():
+    assert feature_names._named_value("row 0", "age", np.float32(2.5)) == 2.5
+    assert feature_names._named_value("row 0", "age", 10**400) == math.inf
+    with pytest.raises(TypeError, match=r"row 0 must have a number or a str for 'age', got None\."):
+        feature_names._named_value("row 0", "age", None)
+
+
+def test_names_must_be_where_they_hash_to():
+    names = feature_names.FeatureNames()
+    names.register([{"a": 1.0, "b": 1.0}])
+    words = names.words()
+    moved = words._replace(features=words.features + 1)
+    with pytest.raises(ValueError, match=r"feature 'a' must be in place \d+, got \d+\."):
+        feature_names.FeatureNames.of(moved)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from frames import FILES, FRAMES, NUMBERS, TEXTS, numbers, stored
@@ -30,7 +32,7 @@ from surelearn import (
     read,
 )
 from surelearn.cli import _app
-from surelearn.learners.sources import put_columns
+from surelearn.learners.sources import _same_order, put_columns
 from surelearn.read import _lines, _stores
 from surelearn.training.position import StreamPosition
 
@@ -405,3 +407,14 @@ def test_a_source_must_hold_what_a_model_learns(tmp_path):
         message = rf"source must be made by read\.{reader}, got one made by read\.{other}\."
         with pytest.raises(TypeError, match=message):
             model.fit_stream(getattr(read, other)(path))
+
+
+@given(st.lists(st.text(max_size=3), max_size=5, unique=True), st.randoms())
+def test_only_another_order_of_the_same_columns_is_refused(known, random):
+    given_ = random.sample(known, len(known))
+    if given_ == known:
+        _same_order(known, given_)
+    else:
+        with pytest.raises(ValueError, match="features must be in the order of training"):
+            _same_order(known, given_)
+    _same_order(known, [*given_, "one more"])

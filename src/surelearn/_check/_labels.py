@@ -1,10 +1,10 @@
-"""Checks of labels and of the weights of rows and classes."""
+"""Checks of labels, and of the weights of rows and classes."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from typing import Any, TypeGuard
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,20 +155,6 @@ def same_number_of_labels(before: bool, now: bool) -> None:
         raise ValueError(f"y must have {kinds[before]} as before, got {kinds[now]}.")
 
 
-def as_listed_before(before: bool, now: bool) -> None:
-    """Refuse an indicator matrix for a model that has learnt lists of labels."""
-    if before and not now:
-        raise ValueError("y must be lists of labels as before, got an indicator matrix.")
-
-
-def lists_for_a_matrix() -> ValueError:
-    """The error of a model that has learnt an indicator matrix."""
-    return ValueError(
-        "y must be an indicator matrix as before, got lists of labels. Turn them into a matrix by "
-        "sklearn.preprocessing.MultiLabelBinarizer, or fit a model on lists."
-    )
-
-
 def columns_only(labels: Sequence[Any], n_columns: int) -> None:
     """Refuse labels that are no columns of the indicator matrix that a model has learnt."""
     strange = [label for label in labels if label not in range(n_columns)]
@@ -184,69 +170,6 @@ def indicator_fits(n_columns: int, n_labels: int) -> None:
     if n_columns < n_labels:
         raise ValueError(
             f"y must have a column for each of {n_labels} labels, got {n_columns} columns."
-        )
-
-
-def no_label_sets(name: str) -> ValueError:
-    """The error for many labels per row where only one is supported."""
-    return ValueError(
-        f"{name} must have one label for each row here, got rows of many labels. Use "
-        "SureClassifier or SureTextClassifier, which learn them in fit, partial_fit and "
-        "fit_stream, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
-    )
-
-
-def not_a_collection(row: object, number: int) -> TypeError:
-    return TypeError(
-        f"y must have a list of labels for each row as for the first, got {row!r} at row {number}."
-    )
-
-
-def labels_of_row(labels: Sequence[Any], row: int) -> None:
-    """Refuse what cannot be a label in the list of a row."""
-    for label in labels:
-        if hasattr(label, "__len__") and not isinstance(label, str):
-            raise TypeError(
-                f"y must hold texts, numbers or booleans in its lists, got {label!r} at row {row}."
-            )
-        if is_missing(label):
-            raise ValueError(f"y must have no missing labels, got {label!r} at row {row}.")
-
-
-def distinct_labels(rows: Sequence[Sequence[Any]], repeats: NDArray[np.bool_]) -> None:
-    """Refuse a 0 or 1 that a row has twice: it is most likely a row of an indicator matrix.
-
-    Any other label counts once.
-    """
-    for i in np.flatnonzero(repeats).tolist():
-        twice = [label for label in (0, 1) if list(rows[i]).count(label) > 1]
-        if twice:
-            raise ValueError(
-                f"y must have 0 and 1 once in a list of labels, got {twice[0]} twice at row "
-                f"{i}. Pass an indicator matrix as an array."
-            )
-
-
-def indicator(matrix: Any) -> None:
-    """Check an indicator matrix, dense or of coordinates."""
-    if matrix.shape[1] < 2:
-        raise ValueError(
-            f"y must have two columns at least as an indicator matrix, got shape {matrix.shape}."
-        )
-    is_sparse = not isinstance(matrix, np.ndarray)
-    values = matrix.data if is_sparse else matrix
-    if values.dtype.kind not in "biufO":
-        raise TypeError(f"y must hold 0 and 1 as an indicator matrix, got {values.dtype} values.")
-    if values.dtype.kind == "O":
-        for i, row in enumerate(values):
-            labels_of_row(row, i)
-    bad = np.argwhere((values != 0) & (values != 1))
-    if len(bad):
-        got = values[tuple(bad[0])]
-        row = int(matrix.row[bad[0, 0]] if is_sparse else bad[0, 0])
-        raise ValueError(
-            f"y must hold 0 and 1 as an indicator matrix, got {got} at row {row}. Unknown label "
-            "type: use lists of labels for other labels."
         )
 
 
@@ -364,31 +287,6 @@ def weighted_classes(weights: Mapping[Any, float], classes: Sequence[Any], remed
         )
 
 
-def sequences(X: object) -> list[list[Any]]:
-    """`X` as a list of lists of tokens; it may be an array, a series or a generator of them."""
-    if not _in_a_row(X):
-        raise TypeError(f"X must be a list of sequences, got {shown(X)}.")
-    return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
-
-
-def _tokens(sequence: object, i: int) -> list[Any]:
-    if _in_a_row(sequence) and not isinstance(sequence, tuple):  # a tuple is one token
-        return list(sequence)
-    raise TypeError(f"sequence {i} must be a list of tokens, got {shown(sequence)}.")
-
-
-def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether a value is a one-dimensional iterable with an order: no text, table, dict or set."""
-    unlike = isinstance(value, str | bytes | Mapping | Set)
-    return isinstance(value, Iterable) and not unlike and getattr(value, "ndim", 1) == 1
-
-
-def tagged(X: object, y: object) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Sequences and their labels, one for each token."""
-    found = sequences(X)
-    return found, label_lists(y, [len(tokens) for tokens in found], of="sequences", unit="token")
-
-
 def label_lists(y: Any, sizes: Sequence[int], *, of: str, unit: str) -> list[list[Any]]:
     """Labels of structures, one for each of their parts.
 
@@ -444,11 +342,6 @@ def _objects(tags: Collection[Any]) -> NDArray[Any]:
 
 def _ends_in_nul(label: Any) -> bool:
     return isinstance(label, str) and label.endswith("\0")
-
-
-def some_tokens(n_tokens: int) -> None:
-    if n_tokens == 0:
-        raise ValueError("X must have at least one token, got none.")
 
 
 def known_tags(found: NDArray[Any], classes: NDArray[Any]) -> None:

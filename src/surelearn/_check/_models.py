@@ -1,4 +1,4 @@
-"""Checks of models: their settings, whether they can be merged, their kind."""
+"""Checks of settings of models, and of models to be merged."""
 
 from __future__ import annotations
 
@@ -74,15 +74,6 @@ def same_order(second_order: bool, rule: object) -> None:
     )
 
 
-def own_class(name: str, *, is_own: bool) -> None:
-    """Refuse to save an estimator of another class, of which a file cannot tell."""
-    if not is_own:
-        raise TypeError(
-            f"estimator must be one of surelearn's own classes to be saved, got the subclass "
-            f"{name}. Pickle it, or save an estimator of the class it is derived from."
-        )
-
-
 def some_state(n_states: int) -> None:
     """Refuse to merge nothing."""
     if n_states == 0:
@@ -152,60 +143,3 @@ def trained(weights: W | None, what: str) -> W:
     if weights is None:
         raise ValueError(f"{what} needs at least two known classes, got fewer so far.")
     return weights
-
-
-def documents_given(documents: W | None) -> W:
-    """The document counts of all shards; raises if there are none."""
-    if documents is None:
-        raise ValueError(
-            "documents must be given with idf=True, got None. Add up count_documents of all shards."
-        )
-    return documents
-
-
-def classifier(name: str, model: object) -> None:
-    """Refuse anything but a classifier of rows: a name, a class, a tagger, a ranker."""
-    _no_class(name, model, "classifier")
-    if not hasattr(model, "predict"):
-        raise TypeError(f"{name} must be a classifier, got {model!r}.")
-    if hasattr(model, "predict_marginals"):
-        raise TypeError(
-            f"{name} must be a classifier of rows, got the tagger {model!r}. Use evaluate_tagger "
-            "or predict_tags for taggers."
-        )
-    if hasattr(model, "factor_graph"):
-        raise TypeError(
-            f"{name} must be a classifier of rows, got {model!r}, which takes graphs. Use its "
-            "methods predict and score."
-        )
-    if hasattr(model, "rank"):
-        raise TypeError(
-            f"{name} must be a classifier, got the ranker {model!r}. Use evaluate, or "
-            "prediction.predict_groups, for rankers."
-        )
-
-
-def tagger(name: str, model: object) -> None:
-    """Refuse anything but a tagger."""
-    _no_class(name, model, "tagger")
-    if not hasattr(model, "predict_marginals"):
-        raise TypeError(f"{name} must be a tagger, got {model!r}.")
-
-
-def ranker(name: str, model: object) -> None:
-    """Refuse anything but a ranker."""
-    _no_class(name, model, "ranker")
-    if not hasattr(type(model), "rank"):
-        raise TypeError(f"{name} must be a ranker, got {model!r}.")
-
-
-def _no_class(name: str, model: object, kind: str) -> None:
-    if isinstance(model, type):
-        own = model.__name__
-        raise TypeError(f"{name} must be a {kind}, got the class {own}. Use {own}(), an instance.")
-
-
-def source_made_by(expected: str, got: str) -> None:
-    """Refuse a source of other records than a model learns."""
-    if got != expected:
-        raise TypeError(f"source must be made by read.{expected}, got one made by read.{got}.")

@@ -1,17 +1,18 @@
-"""Checks of rows, texts, scores and probabilities."""
+"""Checks of rows, texts, tokens and probabilities."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._messages import must
-from surelearn._check._values import listing, numbers
+from surelearn._check._messages import (
+    must,
+)
+from surelearn._check._values import numbers, shown
 
 
 def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
@@ -29,14 +30,6 @@ def sound_rows(fault: tuple[str, int] | None, name: str = "X") -> None:
 def n_features(expected: int, got: int, name: str = "x", *, like: str = "fit") -> None:
     if expected != got:
         raise ValueError(f"{name} must have {expected} features as in {like}, got {got}.")
-
-
-def features_in_order(known: Sequence[str], given: Sequence[str]) -> None:
-    """Refuse known columns in another order: weights belong to positions, not to names."""
-    if list(given) != list(known) and sorted(given) == sorted(known):
-        raise ValueError(
-            f"features must be in the order of training, {listing(known)}, got {listing(given)}."
-        )
 
 
 def row_of_numbers(shape: tuple[int, ...], dtype: np.dtype[Any], name: str = "x") -> int:
@@ -75,18 +68,6 @@ def texts(X: object) -> None:
         raise ValueError(f"texts must have one dimension, got shape {shape}.")
 
 
-def only_texts(X: object) -> None:
-    """Refuse numeric rows for a model of texts."""
-    if hasattr(X, "shape"):
-        raise ValueError("records must have a text, got rows of numbers. Use SureClassifier.")
-
-
-def no_texts(X: object) -> None:
-    """Refuse texts for a model of numeric rows."""
-    if not hasattr(X, "shape"):
-        raise ValueError("records must be rows of numbers, got texts. Use SureTextClassifier.")
-
-
 def one_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(must(name, "be a str", value))
@@ -101,23 +82,6 @@ def some_judged(n: int, what: str, who: str = "evaluate") -> None:
 def some_rows(n_rows: int, name: str = "X", unit: str = "text") -> None:
     if n_rows == 0:
         raise ValueError(f"{name} must have at least one {unit}, got none.")
-
-
-def named_value(who: str, name: object, value: Any) -> float:
-    """The value of a named feature."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-    except (TypeError, ValueError):
-        raise TypeError(f"{who} must have a number or a str for {name!r}, got {value!r}.") from None
-
-
-def hashed_names(places: Mapping[str, int], hashed: Callable[[str], int]) -> None:
-    """Refuse names at other positions than their hashes."""
-    for name, place in places.items():
-        if hashed(name) != place:
-            raise ValueError(f"feature {name!r} must be in place {hashed(name)}, got {place}.")
 
 
 def rows_or_source(X: Any, y: Any, reading: Sequence[str]) -> None:
@@ -149,3 +113,31 @@ def no_surrogates(who: str, text: str) -> None:
         at = error.start
         said = f"{who} must have no lone surrogate, got one at character {at}."
         raise ValueError(said) from None
+
+
+def is_utf8(value: str | bytes) -> bool:
+    """Whether bytes are UTF-8, or a text can be encoded: one with a lone surrogate cannot."""
+    try:
+        _ = value.encode() if isinstance(value, str) else value.decode()
+    except UnicodeError:
+        return False
+    return True
+
+
+def sequences(X: object) -> list[list[Any]]:
+    """`X` as a list of lists of tokens; it may be an array, a series or a generator of them."""
+    if not _in_a_row(X):
+        raise TypeError(f"X must be a list of sequences, got {shown(X)}.")
+    return [tokens if type(tokens) is list else _tokens(tokens, i) for i, tokens in enumerate(X)]
+
+
+def _tokens(sequence: object, i: int) -> list[Any]:
+    if _in_a_row(sequence) and not isinstance(sequence, tuple):  # a tuple is one token
+        return list(sequence)
+    raise TypeError(f"sequence {i} must be a list of tokens, got {shown(sequence)}.")
+
+
+def _in_a_row(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether a value is a one-dimensional iterable with an order: no text, table, dict or set."""
+    unlike = isinstance(value, str | bytes | Mapping | Set)
+    return isinstance(value, Iterable) and not unlike and getattr(value, "ndim", 1) == 1

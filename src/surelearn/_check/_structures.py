@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._labels import is_missing, kind_of
+from surelearn._check._labels import is_missing
 from surelearn._check._memory import enough_memory, size
-from surelearn._check._values import count, doubles, listed, listing, number, shown
+from surelearn._check._values import count, doubles, listed, number, shown
 
 
 def known_nodes(name: str, value: Any, n_nodes: int) -> dict[int, Any]:
@@ -29,40 +29,6 @@ def known_nodes(name: str, value: Any, n_nodes: int) -> dict[int, Any]:
     return {int(node): label for node, label in value.items()}
 
 
-def fixed_labels(value: Any, sizes: Sequence[int], classes: Sequence[Any]) -> NDArray[np.int32]:
-    """The place of the known label of each node of many graphs; -1 where there is none.
-
-    Parameters
-    ----------
-    value : list of dicts of {node: label}, or None
-    sizes : list of int
-        Nodes of each graph.
-    classes : list of labels
-    """
-    found = np.full(sum(sizes), -1, dtype=np.int32)
-    if value is None:
-        return found
-    if isinstance(value, Mapping):
-        raise TypeError("fixed must be a list of dicts, one for each graph, got one dict.")
-    listed("fixed", value, "dicts of {node: label}, one for each graph")
-    dicts, places = list(value), {label: k for k, label in enumerate(classes)}
-    if len(dicts) != len(sizes):
-        raise ValueError(f"fixed must have {len(sizes)} dicts like X, got {len(dicts)}.")
-    first = 0
-    for i, (own, n_nodes) in enumerate(zip(dicts, sizes, strict=True)):
-        for node, label in known_nodes(f"fixed[{i}]", own, n_nodes).items():
-            found[first + node] = _known_label(f"fixed[{i}][{node}]", label, places)
-        first += n_nodes
-    return found
-
-
-def _known_label(name: str, label: Any, places: Mapping[Any, int]) -> int:
-    """The index of a label that a model knows."""
-    if is_missing(label) or label.__hash__ is None or label not in places:
-        raise ValueError(f"{name} must be one of {listing(places)}, got {label!r}.")
-    return places[label]
-
-
 def graphs(X: Any, kind: type[Any]) -> list[Any]:
     """A list of graphs."""
     if isinstance(X, kind):
@@ -73,55 +39,6 @@ def graphs(X: Any, kind: type[Any]) -> list[Any]:
         if not isinstance(graph, kind):
             raise TypeError(f"X[{i}] must be a surelearn.graph.Graph, got {shown(graph)}.")
     return found
-
-
-def same_width(name: str, known: int, got: int, graph: int, *, like: str) -> None:
-    """Refuse a graph with other features than those before."""
-    if known != got:
-        raise ValueError(f"X[{graph}].{name} must have {known} columns {like}, got {got}.")
-
-
-def same_edges(known: str, got: str, graph: int, *, like: str) -> None:
-    """Refuse a graph whose edges have features where those before have types, or neither."""
-    if known != got:
-        raise ValueError(f"X[{graph}] must have edges with {known} {like}, got {got}.")
-
-
-def seen_features(known: int | None, got: int, graph: int) -> None:
-    """Refuse a graph where training has seen none."""
-    if known is None:
-        columns = "1 column" if got == 1 else f"{got} columns"
-        raise ValueError(
-            f"X[{graph}].nodes must have features that training has seen, got {columns} before any "
-            "graph. Call fit, or partial_fit with graphs."
-        )
-
-
-def bare_edges(got: str, graph: int) -> None:
-    """Refuse features or types of edges where training has seen no edge."""
-    if got != "no features":
-        raise ValueError(
-            f"X[{graph}] must have edges with no features, as fit has seen no edge, got {got}."
-        )
-
-
-def same_types(known: NDArray[Any], found: NDArray[Any], graph: int) -> None:
-    """Refuse types that are whole numbers where those before are texts, or the reverse."""
-    if len(known) and len(found) and kind_of(known[0]) != kind_of(found[0]):
-        raise TypeError(
-            f"X[{graph}].edge_types must be of the same kind as before, such as "
-            f"{known.tolist()[0]!r}, got {found.tolist()[0]!r}."
-        )
-
-
-def known_types(known: NDArray[Any], found: NDArray[Any], graph: int) -> None:
-    """Refuse the type of an edge that no graph in training had."""
-    strange = found[~np.isin(found, known)]
-    if len(strange):
-        raise ValueError(
-            f"X[{graph}].edge_types must be among {listing(known.tolist())} as in fit, got "
-            f"{strange.tolist()[0]!r}."
-        )
 
 
 def graph_fits(n_edges: int, needed: int, limit: int | None, *, what: str = "graph") -> None:
@@ -241,23 +158,3 @@ def some_right(n_groups: int, n_left: int) -> None:
             "y or cost must set a candidate of some group apart from another one, got "
             f"{n_groups} groups without a right and a wrong candidate."
         )
-
-
-def covariance_fits(n_candidates: int, limit: int | None, *, who: str = "predict_proba") -> None:
-    """Refuse a group whose covariance does not fit in memory, with what is computed from it."""
-    needed = 4 * 8 * n_candidates**2
-    enough_memory(
-        needed,
-        limit,
-        lambda room: (
-            f"group must have a covariance that fits in memory ({size(room)} available) for "
-            f"{who}, got {n_candidates:,} candidates, which need {size(needed)}. Without "
-            "group and qid, all rows are one group."
-        ),
-    )
-
-
-def no_classes(classes: object) -> None:
-    """Refuse labels for a ranker."""
-    if classes is not None:
-        raise TypeError(f"classes must be None for a ranker, got {classes!r}.")

@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 from surelearn._check._messages import must
 
 
-class FormatError(ValueError):
-    """A file is damaged, foreign or newer than this version of surelearn.
-
-    >>> from tempfile import NamedTemporaryFile
-    >>> from surelearn import load
-    >>> with NamedTemporaryFile() as file:
-    ...     load(file.name)
-    Traceback (most recent call last):
-    surelearn._check._values.FormatError: ...
-    """
-
-
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
     """`value` as a float in an interval; `where` spells it, such as ``"[0.5, 1)"``."""
     if isinstance(value, bool) or not isinstance(value, Real):

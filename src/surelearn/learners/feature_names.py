@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -89,7 +90,9 @@ class FeatureNames:
             names._first[place], names._places[name] = name, place
             if words.shared[i]:
                 names._shared.add(place)
-        _check.hashed_names(names._places, _hashed)
+        for name, place in names._places.items():
+            if _hashed(name) != place:
+                raise ValueError(f"feature {name!r} must be in place {_hashed(name)}, got {place}.")
         return names
 
 
@@ -102,7 +105,7 @@ def _named(x: Mapping[Any, Any], who: str) -> Iterator[tuple[str, float]]:
         if isinstance(value, str):
             yield f"{name}={value}", 1.0
         else:
-            yield name, _check.named_value(who, name, value)
+            yield name, _named_value(who, name, value)
 
 
 def _hashed(name: str) -> int:
@@ -151,4 +154,14 @@ def by_column(x: Mapping[Any, Any], who: str, columns: list[str]) -> dict[int, f
             raise ValueError(
                 f"{who} must have features among {_check.listing(columns)}, got {name!r}."
             )
-    return {places[name]: _check.named_value(who, name, value) for name, value in x.items()}
+    return {places[name]: _named_value(who, name, value) for name, value in x.items()}
+
+
+def _named_value(who: str, name: object, value: Any) -> float:
+    """The value of a named feature."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        raise TypeError(f"{who} must have a number or a str for {name!r}, got {value!r}.") from None

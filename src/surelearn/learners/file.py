@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from surelearn import _check, files, learners
+from surelearn import files, learners
 from surelearn.learners.answers.classifier import put_temperature, temperature_out
 from surelearn.learners.base import Estimator
 from surelearn.learners.batch import BatchEstimator, put_solution, solution_out
@@ -46,7 +46,11 @@ def write(estimator: Any, path: files.File) -> None:
 def check_saveable(estimator: Any) -> None:
     """Refuse a subclass of a user: a file stores the name of a registered class."""
     kind = type(estimator)
-    _check.own_class(kind.__name__, is_own=_MODULES.get(kind.__name__) == kind.__module__)
+    if _MODULES.get(kind.__name__) != kind.__module__:
+        raise TypeError(
+            "estimator must be one of surelearn's own classes to be saved, got the subclass "
+            f"{kind.__name__}. Pickle it, or save an estimator of the class it is derived from."
+        )
 
 
 def load(path: files.File, *, max_bytes: int = 2**32) -> Any:

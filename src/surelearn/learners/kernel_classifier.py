@@ -224,7 +224,11 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
             On an error the model is as it was before the call.
         """
         is_new, settings, shell = self._fresh, self._settings_for(), self._shell()
-        _check.not_precomputed(settings.kernel)
+        if settings.kernel == "precomputed":
+            raise ValueError(
+                "kernel must be a name or a function for partial_fit, got 'precomputed'. Pass all "
+                "rows to fit."
+            )
         batch = shell._batch(settings, X, y, sample_weight, reset=is_new)
         if not batch.size and classes is None:
             return self
@@ -261,7 +265,7 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         """Everything of the input checked, rows of weight 0 dropped."""
         rows = self._validated(X, reset=reset)
         if settings.kernel == "precomputed":
-            _check.square_gram(rows.shape)
+            kernels.check_square(rows.shape)
         labels = RowLabels(as_labels(y))
         batch = labelled_batch(rows, labels, settings.class_weight, sample_weight)
         matrix = _canonical(batch.X)
@@ -277,7 +281,12 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         }
         if self._is_gram and not reset:  # one more column is allowed
             rows = checked(X, **how)
-            _check.gram_width(rows.shape[1], self.n_features_in_)
+            if rows.shape[1] not in (self.n_features_in_, self.n_features_in_ + 1):
+                raise ValueError(
+                    f"X must have {self.n_features_in_} columns for kernel='precomputed', the "
+                    f"kernel of each row with each of the training rows, got {rows.shape[1]}. One "
+                    "more column may hold the kernel of each row with itself."
+                )
             return rows
         return validated(self, X, reset=reset, **how)
 

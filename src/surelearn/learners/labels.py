@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,7 +35,11 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
 def one_label_each(y: Any, name: str = "y") -> None:
     """Refuse rows of many labels."""
     if has_label_sets(y):
-        raise _check.no_label_sets(name)
+        raise ValueError(
+            f"{name} must have one label for each row here, got rows of many labels. Use "
+            "SureClassifier or SureTextClassifier, which learn them in fit, partial_fit and "
+            "fit_stream, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+        )
 
 
 def has_label_sets(y: Any) -> bool:
@@ -132,9 +136,13 @@ def row_labels(y: Any, *, form: str | None = None) -> RowLabels:
         rows = _listed(y)
         table = None if form == "lists" else _matrix_of(rows)
         if table is None and form in ("dense", "sparse"):
-            raise _check.lists_for_a_matrix()
+            raise ValueError(
+                "y must be an indicator matrix as before, got lists of labels. Turn them into a "
+                "matrix by sklearn.preprocessing.MultiLabelBinarizer, or fit a model on lists."
+            )
         found = _of_lists(rows) if table is None else _of_matrix(table, "dense")
-    _check.as_listed_before(form == "lists", found.columns is None)
+    if form == "lists" and found.columns is not None:
+        raise ValueError("y must be lists of labels as before, got an indicator matrix.")
     return found
 
 
@@ -143,7 +151,10 @@ def _listed(y: Any) -> list[list[Any]]:
     rows = y.to_pylist() if hasattr(y, "to_pylist") else list(y)
     for i, row in enumerate(rows):
         if not _is_collection(row):
-            raise _check.not_a_collection(row, i)
+            raise TypeError(
+                f"y must have a list of labels for each row as for the first, got {row!r} at row "
+                f"{i}."
+            )
     return [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
 
 
@@ -158,7 +169,7 @@ def _matrix_of(rows: list[list[Any]]) -> NDArray[Any] | None:
 
 def _of_matrix(matrix: Any, form: str) -> RowLabels:
     """The labels of an indicator matrix: the numbers of its columns."""
-    _check.indicator(matrix)
+    _check_indicator(matrix)
     rows, labels = (part.astype(np.int64) for part in matrix.nonzero())
     order = np.lexsort((labels, rows))
     starts = np.searchsorted(rows[order], np.arange(matrix.shape[0] + 1)).astype(np.int64)
@@ -170,11 +181,59 @@ def _of_lists(rows: list[list[Any]]) -> RowLabels:
     sizes = np.array([len(row) for row in rows], np.int64)
     flat = [label for row in rows for label in row]
     for i, row in enumerate(rows):
-        _check.labels_of_row(row, i)
+        _check_row(row, i)
     given = as_labels(flat) if flat else np.zeros(0, np.int64)
     values, codes = np.unique(given, return_inverse=True)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     labels = Labels(codes.astype(np.int32), values, starts).in_order()
     assert labels.starts is not None
-    _check.distinct_labels(rows, np.diff(labels.starts) < sizes)
+    _refuse_repeats(rows, np.diff(labels.starts) < sizes)
     return RowLabels(labels.values[labels.codes], labels.starts, form="lists")
+
+
+def _check_row(labels: Sequence[Any], row: int) -> None:
+    """Refuse what cannot be a label in the list of a row."""
+    for label in labels:
+        if hasattr(label, "__len__") and not isinstance(label, str):
+            raise TypeError(
+                f"y must hold texts, numbers or booleans in its lists, got {label!r} at row {row}."
+            )
+        if _check.is_missing(label):
+            raise ValueError(f"y must have no missing labels, got {label!r} at row {row}.")
+
+
+def _check_indicator(matrix: Any) -> None:
+    """Check an indicator matrix, dense or of coordinates."""
+    if matrix.shape[1] < 2:
+        raise ValueError(
+            f"y must have two columns at least as an indicator matrix, got shape {matrix.shape}."
+        )
+    is_sparse = not isinstance(matrix, np.ndarray)
+    values = matrix.data if is_sparse else matrix
+    if values.dtype.kind not in "biufO":
+        raise TypeError(f"y must hold 0 and 1 as an indicator matrix, got {values.dtype} values.")
+    if values.dtype.kind == "O":
+        for i, row in enumerate(values):
+            _check_row(row, i)
+    bad = np.argwhere((values != 0) & (values != 1))
+    if len(bad):
+        got = values[tuple(bad[0])]
+        row = int(matrix.row[bad[0, 0]] if is_sparse else bad[0, 0])
+        raise ValueError(
+            f"y must hold 0 and 1 as an indicator matrix, got {got} at row {row}. Unknown label "
+            "type: use lists of labels for other labels."
+        )
+
+
+def _refuse_repeats(rows: Sequence[Sequence[Any]], repeats: NDArray[np.bool_]) -> None:
+    """Refuse a 0 or 1 that a row has twice: it is most likely a row of an indicator matrix.
+
+    Any other label counts once.
+    """
+    for i in np.flatnonzero(repeats).tolist():
+        twice = [label for label in (0, 1) if list(rows[i]).count(label) > 1]
+        if twice:
+            raise ValueError(
+                f"y must have 0 and 1 once in a list of labels, got {twice[0]} twice at row "
+                f"{i}. Pass an indicator matrix as an array."
+            )

@@ -89,7 +89,7 @@ def shard_state(
         rows = ShardRows(X, y, sample_weight, number)
         shard = shard_of(estimator, rows, classes=known, counts=counts)
         if counts_documents(estimator):
-            shard = weighed_by(shard, _check.documents_given(documents))
+            shard = weighed_by(shard, _documents_given(documents))
         n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
         if prior is None:
             is_sparse = shard.block.is_sparse
@@ -180,7 +180,7 @@ def fitted(
     start = None if prior is None else prior.model_.merge_state(total.how)
     result: E = merged_into(untrained(estimator), total, start)
     if counts_documents(estimator):
-        own = _check.documents_given(documents)
+        own = _documents_given(documents)
         put_rows_model(result, result.model_, reader_of(result).words(), own)
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
@@ -356,3 +356,12 @@ def _seeded(estimator: E) -> E:
 def _plain(classes: NDArray[Any]) -> NDArray[Any]:
     """Texts as numpy's own, whatever library the labels have come from."""
     return np.asarray(classes.tolist()) if classes.dtype.kind == "O" and len(classes) else classes
+
+
+def _documents_given(documents: Documents | None) -> Documents:
+    """The document counts of all shards; raises if there are none."""
+    if documents is None:
+        raise ValueError(
+            "documents must be given with idf=True, got None. Add up count_documents of all shards."
+        )
+    return documents

@@ -281,7 +281,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
     def _trainable(
         self, settings: RankSettings, declared: NDArray[Any] | None, *, goes_on: bool
     ) -> RankTrainable:
-        _check.no_classes(declared)
+        if declared is not None:
+            raise TypeError(f"classes must be None for a ranker, got {declared!r}.")
         publish = self._publisher(is_new=not goes_on)
 
         def watch(model: RankModel) -> None:

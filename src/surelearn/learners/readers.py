@@ -40,7 +40,8 @@ class NumberReader:
         self.hashed = hashed
 
     def read(self, X: Any, names: list[str] | None) -> Features:
-        _check.no_texts(X)
+        if not hasattr(X, "shape"):
+            raise ValueError("records must be rows of numbers, got texts. Use SureTextClassifier.")
         X = checked(X, **ROWS)
         if self.n_features is None:
             self.n_features, self.names = X.shape[1], names
@@ -92,7 +93,8 @@ class TextReader:
         return int(self.vectorizer.n_features)
 
     def read(self, X: Any, names: list[str] | None) -> Features:
-        _check.only_texts(X)
+        if hasattr(X, "shape"):
+            raise ValueError("records must have a text, got rows of numbers. Use SureClassifier.")
         arrays, words = self.vectorizer.transform_apart(X)
         return Features(arrays, self.n_features, words)
 

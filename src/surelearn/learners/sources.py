@@ -55,7 +55,10 @@ def _opened_by(
         return reader(source, **{**known, **reading})
     if reading:
         raise TypeError(f"a Source is opened already, got also {sorted(reading)}.")
-    _check.source_made_by(made_by, source.made_by)
+    if source.made_by != made_by:
+        raise TypeError(
+            f"source must be made by read.{made_by}, got one made by read.{source.made_by}."
+        )
     return source
 
 
@@ -77,7 +80,7 @@ def _as_learnt(model: Any, reading: Mapping[str, Any], columns: Sequence[str]) -
     """Keywords for the columns, number of features and type of labels of the training data."""
     known: dict[str, Any] = {}
     learnt = _columns(model)
-    _check.features_in_order(learnt.get("features", ()), reading.get("features") or ())
+    _same_order(learnt.get("features", ()), reading.get("features") or ())
     for name, column in learnt.items():
         instead = {"text", "features"} if name in ("text", "features") else {name}
         if name in columns and not instead & reading.keys():
@@ -134,3 +137,12 @@ def put_columns(merged: Any, fitted: Sequence[Any]) -> None:
     agreed = {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
     if agreed:
         merged.stream_ = StreamPosition((), agreed, ended=True)
+
+
+def _same_order(known: Sequence[str], given: Sequence[str]) -> None:
+    """Refuse known columns in another order: weights belong to positions, not to names."""
+    if list(given) != list(known) and sorted(given) == sorted(known):
+        raise ValueError(
+            f"features must be in the order of training, {_check.listing(known)}, got "
+            f"{_check.listing(given)}."
+        )

@@ -222,6 +222,12 @@ def refuse_class(name: str, model: Any, noun: str) -> None:
         raise TypeError(f"{name} must be a {noun}, got the class {own}. Use {own}(), an instance.")
 
 
+def refuse_rival(rival: object, noun: str) -> None:
+    """Raise for a second model where only one can be evaluated."""
+    if rival is not None:
+        raise TypeError(f"rival must be None for a {noun}, got {rival!r}.")
+
+
 W = TypeVar("W")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -219,7 +220,7 @@ class GraphAnswers(Estimator[GraphModel]):
         model, graphs = self._fitted(), _check.graphs(X, Graph)
         model.features.check(graphs)
         table = model.features.table(graphs)
-        known = _check.fixed_labels(fixed, [g.n_nodes for g in graphs], model.classes.tolist())
+        known = _fixed_labels(fixed, [g.n_nodes for g in graphs], model.classes.tolist())
         return model, table, known
 
     def _messages(self) -> Messages:
@@ -295,3 +296,37 @@ class GraphAnswers(Estimator[GraphModel]):
         if not self._model.features.intercept:
             return np.zeros(len(nodes), nodes.dtype)
         return nodes[:, -1]
+
+
+def _fixed_labels(value: Any, sizes: Sequence[int], classes: Sequence[Any]) -> NDArray[np.int32]:
+    """The place of the known label of each node of many graphs; -1 where there is none.
+
+    Parameters
+    ----------
+    value : list of dicts of {node: label}, or None
+    sizes : list of int
+        Nodes of each graph.
+    classes : list of labels
+    """
+    found = np.full(sum(sizes), -1, dtype=np.int32)
+    if value is None:
+        return found
+    if isinstance(value, Mapping):
+        raise TypeError("fixed must be a list of dicts, one for each graph, got one dict.")
+    _check.listed("fixed", value, "dicts of {node: label}, one for each graph")
+    dicts, places = list(value), {label: k for k, label in enumerate(classes)}
+    if len(dicts) != len(sizes):
+        raise ValueError(f"fixed must have {len(sizes)} dicts like X, got {len(dicts)}.")
+    first = 0
+    for i, (own, n_nodes) in enumerate(zip(dicts, sizes, strict=True)):
+        for node, label in _check.known_nodes(f"fixed[{i}]", own, n_nodes).items():
+            found[first + node] = _known_label(f"fixed[{i}][{node}]", label, places)
+        first += n_nodes
+    return found
+
+
+def _known_label(name: str, label: Any, places: Mapping[Any, int]) -> int:
+    """The index of a label that a model knows."""
+    if _check.is_missing(label) or label.__hash__ is None or label not in places:
+        raise ValueError(f"{name} must be one of {_check.listing(places)}, got {label!r}.")
+    return places[label]

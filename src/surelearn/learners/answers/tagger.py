@@ -234,7 +234,8 @@ class Tagger(Explained):
         """
         given = LabelledSequences.of(X, y)
         model, sequences = self._read(given.X)
-        _check.some_tokens(int(sequences.bounds[-1]))
+        if int(sequences.bounds[-1]) == 0:
+            raise ValueError("X must have at least one token, got none.")
         _check.known_tags(given.labels, model.classes)
         self.temperature_ = fitted_temperature(
             lambda temperature: model.marginals(sequences, temperature, self._threads()),

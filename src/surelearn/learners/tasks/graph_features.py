@@ -120,21 +120,28 @@ class GraphFeatures:
         if found.n_features is None:
             found = replace(found, n_features=width)
         assert found.n_features is not None
-        _check.same_width("nodes", found.n_features, width, i, like=like)
+        _same_width("nodes", found.n_features, width, i, like=like)
         if not graph.n_edges:
             return found
         if found.n_edge_features is None:
             found = replace(found, **_edges_of(graph))
-        _check.same_edges(found.edges, GraphFeatures(False, **_edges_of(graph)).edges, i, like=like)
+        got = GraphFeatures(False, **_edges_of(graph)).edges
+        if found.edges != got:
+            raise ValueError(f"X[{i}] must have edges with {found.edges} {like}, got {got}.")
         if graph.edge_features is not None:
             width = graph.edge_features.shape[1]
-            _check.same_width("edge_features", found.n_pairs, width, i, like=like)
+            _same_width("edge_features", found.n_pairs, width, i, like=like)
         return found._with_types(graph, i)
 
     def _with_types(self, graph: Graph, i: int) -> GraphFeatures:
         if graph.edge_types is None or self.edge_types is None:
             return self
-        _check.same_types(self.edge_types, graph.edge_types, i)
+        known, new = self.edge_types, graph.edge_types
+        if len(known) and len(new) and _check.kind_of(known[0]) != _check.kind_of(new[0]):
+            raise TypeError(
+                f"X[{i}].edge_types must be of the same kind as before, such as "
+                f"{known.tolist()[0]!r}, got {new.tolist()[0]!r}."
+            )
         if np.isin(graph.edge_types, self.edge_types).all():
             return self
         types = merged_classes(self.edge_types, np.unique(graph.edge_types))
@@ -143,12 +150,29 @@ class GraphFeatures:
     def check(self, graphs: Sequence[Graph]) -> None:
         """Refuse graphs with other features, or with other types of edges."""
         for i, graph in enumerate(graphs):
-            _check.seen_features(self.n_features, graph.nodes.shape[1], i)
+            if self.n_features is None:
+                width = graph.nodes.shape[1]
+                columns = "1 column" if width == 1 else f"{width} columns"
+                raise ValueError(
+                    f"X[{i}].nodes must have features that training has seen, got {columns} before "
+                    "any graph. Call fit, or partial_fit with graphs."
+                )
             self._with(graph, i, "as in fit")
             if graph.n_edges and self.n_edge_features is None:
-                _check.bare_edges(GraphFeatures(False, **_edges_of(graph)).edges, i)
+                got = GraphFeatures(False, **_edges_of(graph)).edges
+                if got != "no features":
+                    raise ValueError(
+                        f"X[{i}] must have edges with no features, as fit has seen no edge, got "
+                        f"{got}."
+                    )
             if graph.edge_types is not None and self.edge_types is not None:
-                _check.known_types(self.edge_types, graph.edge_types, i)
+                strange = graph.edge_types[~np.isin(graph.edge_types, self.edge_types)]
+                if len(strange):
+                    known = _check.listing(self.edge_types.tolist())
+                    raise ValueError(
+                        f"X[{i}].edge_types must be among {known} as in fit, got "
+                        f"{strange.tolist()[0]!r}."
+                    )
 
     def table(self, graphs: Sequence[Graph]) -> GraphTable:
         """The features of graphs, which have been met or checked."""
@@ -220,3 +244,9 @@ def _narrow(table: sparse.csr_array) -> sparse.csr_array:
 
 def _bounds(sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def _same_width(name: str, known: int, got: int, graph: int, *, like: str) -> None:
+    """Refuse a graph with other features than those before."""
+    if known != got:
+        raise ValueError(f"X[{graph}].{name} must have {known} columns {like}, got {got}.")

@@ -40,19 +40,23 @@ class KernelSettings:
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> KernelSettings:
         """Check every parameter of a `SureKernelClassifier`."""
-        rule = rules.get(params["rule"])
+        rule, budget = rules.get(params["rule"]), params["budget"]
         core = rule.core()
         multiclass = reductions.multiclass(params["multiclass"])
-        _check.no_joint(multiclass)
+        if multiclass == "joint":
+            raise ValueError(
+                "multiclass must be 'ovr', 'ovo', 'ecoc' or a coding matrix for kernels, got "
+                "'joint'."
+            )
         reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
         return cls(
             rule=rule,
             core=core,
             kernel=kernels.check(params["kernel"]),
-            gamma=_check.gamma(params["gamma"]),
+            gamma=kernels.checked_gamma(params["gamma"]),
             degree=_check.count("degree", params["degree"]),
             coef0=_check.number("coef0", params["coef0"], "[0, inf)", low=0.0),
-            budget=_check.budget(params["budget"]),
+            budget=None if budget is None else _check.count("budget", budget, least=2),
             multiclass=multiclass,
             passes=_check.count("passes", params["passes"]),
             shuffle=_check.flag("shuffle", params["shuffle"]),

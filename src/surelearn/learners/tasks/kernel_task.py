@@ -48,13 +48,22 @@ class KernelTask(RowTask):
         try:
             kernels.check(params.get("kernel"))
         except (TypeError, ValueError):  # the name of a function that is not registered here
-            raise FormatError(_check.unknown_kernel(where, params.get("kernel"))) from None
+            short = str(params.get("kernel"))[:60]
+            raise FormatError(
+                f"{where} must have a kernel that is known here, got {short!r}. If it is a "
+                f"function of yours, call surelearn.kernels.register({short!r}, function) first."
+            ) from None
 
     def params(self, estimator: Any) -> dict[str, Any]:
         params = Task.params(self, estimator)
         kernel = estimator.model_.form.kernel
         if isinstance(kernel, kernels.Custom):
-            params["kernel"] = _check.kernel_to_save(kernel.registered_name, kernel.function)
+            if kernel.registered_name is None:
+                raise ValueError(
+                    f"kernel must have a name to be saved, got {kernel.function!r}. Call "
+                    "surelearn.kernels.register(name, function) first."
+                )
+            params["kernel"] = kernel.registered_name
         return params
 
     def packed(self, estimator: Any) -> tuple[dict[str, Any], Tensors]:

@@ -25,7 +25,15 @@ from surelearn.learners.file_parts import (
     weights_out,
 )
 from surelearn.learners.sources import opened_groups
-from surelearn.learners.task import Progress, Shown, Task, ahead, json_number, merged_names
+from surelearn.learners.task import (
+    Progress,
+    Shown,
+    Task,
+    ahead,
+    json_number,
+    merged_names,
+    refuse_rival,
+)
 from surelearn.learners.tasks.ranking import RankModel
 from surelearn.merging import MergeState, Way
 from surelearn.read import Source
@@ -205,7 +213,7 @@ class RankTask(Task):
         from surelearn.scores import RankingScores, ranking_scores, scored_groups
 
         self.check_fitted("ranker", model)
-        _check.no_rival(rival, "a ranker")
+        refuse_rival(rival, self.noun)
         k = _check.count("k", k)
         _check.rows_or_source(X, y if cost is None else cost, sorted(how))
         judged = "group with a right and a wrong candidate"
@@ -214,7 +222,11 @@ class RankTask(Task):
             result = ranking_scores(scores, y, cost=cost, group=group, qid=qid, k=k)
             _check.some_judged(result.n, judged)
             return result
-        _check.no_groups(group, qid)
+        for name, value in (("group", group), ("qid", qid)):
+            if value is not None:
+                raise TypeError(
+                    f"{name} must be None for a source, got {value!r}. A source has its groups."
+                )
         source = self.opened(X, how, model=model)
         result, n_bytes = RankingScores(k), 0
         for block in source.some_blocks():

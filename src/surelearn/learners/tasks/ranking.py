@@ -188,7 +188,7 @@ class RankModel:
         threads: int,
     ) -> Array:
         """The probability that a candidate is the best of its group, for each row."""
-        _check.covariance_fits(int(np.diff(bounds).max(initial=0)), weights.MEMORY_LIMIT)
+        _covariance_fits(int(np.diff(bounds).max(initial=0)), weights.MEMORY_LIMIT)
         p = np.ones(len(rows))
         for places, mean, covariance in self._moments(rows, bounds, threads=threads):
             p[places] = best_of(mean, covariance, noise, temperature)
@@ -200,7 +200,7 @@ class RankModel:
         It is drawn to 1 if groups are few. A group of equal candidates does not depend on it.
         """
         largest = math.isqrt(int((np.diff(block.bounds) ** 2).sum()))
-        _check.covariance_fits(largest, weights.MEMORY_LIMIT, who="calibrate")
+        _covariance_fits(largest, weights.MEMORY_LIMIT, who="calibrate")
         groups = list(self._moments(block.rows, block.bounds, threads=threads))
         costs = [block.cost[places] for places, _, _ in groups]
         right = [cost == cost.min(axis=1, keepdims=True) for cost in costs]
@@ -285,3 +285,17 @@ def best_of(mean: Array, covariance: Array, noise: float, temperature: float = 1
         some = mean[~apart], spread[~apart]
         p[~apart] = probability.sample_probabilities(*some, _DRAWS, random)
     return p
+
+
+def _covariance_fits(n_candidates: int, limit: int | None, *, who: str = "predict_proba") -> None:
+    """Refuse a group whose covariance does not fit in memory, with what is computed from it."""
+    needed = 4 * 8 * n_candidates**2
+    _check.enough_memory(
+        needed,
+        limit,
+        lambda room: (
+            f"group must have a covariance that fits in memory ({_check.size(room)} available) for "
+            f"{who}, got {n_candidates:,} candidates, which need {_check.size(needed)}. Without "
+            "group and qid, all rows are one group."
+        ),
+    )

@@ -66,6 +66,10 @@ _BLOCK = 8192
 _WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 
+#: What the rows of a model have, by whether they have many labels.
+_LABELS = {False: "one label for each row", True: "a list of labels for each row"}
+
+
 class Judged(NamedTuple):
     """A batch of rows with the predictions of each model."""
 
@@ -237,7 +241,11 @@ class RowTask(Task):
         for name, classifier in zip(("model", "rival"), models, strict=False):
             self.check_fitted(name, classifier)
         many = many_labels(model)
-        _check.like_rival(many, many_labels(models[-1]))
+        rival_many = many_labels(models[-1])
+        if many != rival_many:
+            raise ValueError(
+                f"rival must predict {_LABELS[many]}, as the model does, got {_LABELS[rival_many]}."
+            )
         source = None if y is not None else self.opened(X, how, model=model)
         n_bytes, n_bad, total = 0, 0, None if source is None else source.n_bytes
         pieces = _of_memory(models, X, y) if source is None else _labelled(models, source)
@@ -370,12 +378,12 @@ def _labelled(models: list[Any], source: Source) -> Iterator[Judged]:
     """The same, of a source that must have labels."""
     many = many_labels(models[0])
     if not source.may_list:  # before an empty cell is read as a missing label
-        _check.labels_for(source.name, many=many, got=False)
+        _same_labels(source.name, many=many, got=False)
     for judged in _of_source(models, source):
         labels = judged.labels
         if labels is None:
             raise _check.no_labels(source.name)
-        _check.labels_for(source.name, many=many, got=labels.starts is not None)
+        _same_labels(source.name, many=many, got=labels.starts is not None)
         yield judged._replace(labels=labels._replace(values=as_labels(labels.values)))
 
 
@@ -384,7 +392,7 @@ def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[Judged]:
     many = many_labels(models[0])
     form = getattr(models[0], "label_format_", None)
     labels = row_labels(y, form=form)
-    _check.labels_for("y", many=many, got=labels.is_many)
+    _same_labels("y", many=many, got=labels.is_many)
     if form is not None and labels.columns is not None:
         _check.indicator_fits(len(labels.columns), len(models[0].classes_))
     if sparse.issparse(X):
@@ -397,6 +405,18 @@ def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[Judged]:
     for first in range(0, n, _BLOCK):
         some = slice(first, first + _BLOCK)
         yield Judged(labels[some].coded(), [judge(model, rows[some]) for model in models])
+
+
+def _same_labels(where: str, *, many: bool, got: bool) -> None:
+    """Refuse rows of one label for a model of many labels, and the reverse."""
+    if many == got:
+        return
+    said = "{where} must have {wanted}, as the model has learnt, got {found}."
+    if many and where != "y":
+        said += " In csv, {separator} names what separates labels."
+    separator = _check.Keyword("label_separator")
+    names = {"wanted": _LABELS[many], "found": _LABELS[got]}
+    raise _check.BadInput(_check.Message(said, where=where, separator=separator, **names))
 
 
 def _nothing(model: Any, X: Any) -> Judgement:

@@ -17,7 +17,7 @@ from surelearn.learners.file_parts import (
     weights_out,
 )
 from surelearn.learners.sources import opened_sentences
-from surelearn.learners.task import Progress
+from surelearn.learners.task import Progress, refuse_rival
 from surelearn.learners.tasks.sequence_settings import FEATURES, feature_settings
 from surelearn.learners.tasks.sequences import SequenceModel
 from surelearn.learners.tasks.structure_merging import StructureTask
@@ -141,7 +141,7 @@ class SequenceTask(StructureTask):
         from surelearn.scores import ChunkScores, are_chunk_tags, chunk_scores
 
         self.check_fitted("tagger", model)
-        _check.no_rival(rival, "a tagger")
+        refuse_rival(rival, self.noun)
         _check.rows_or_source(X, y, ())
         raw = not are_chunk_tags(map(str, model.classes_.tolist()))
         if y is not None:

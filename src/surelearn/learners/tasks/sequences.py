@@ -64,7 +64,9 @@ class LabelledSequences(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> LabelledSequences:
-        sequences, tags, weight, numbers = weighted(*_check.tagged(X, y), sample_weight)
+        found = _check.sequences(X)
+        lists = _check.label_lists(y, [len(own) for own in found], of="sequences", unit="token")
+        sequences, tags, weight, numbers = weighted(found, lists, sample_weight)
         return cls(sequences, tags, weight, numbers, _check.tags_in(tags))
 
     def check_fit(self) -> None:
