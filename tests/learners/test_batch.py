@@ -7,23 +7,19 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info
 
-from surelearn.learners.batch import (
-    BatchEstimator,
-    SolverSettings,
-    check_sgd,
-    loss_factors,
-    warn_short,
-)
+from surelearn import CRFTagger, SoftmaxClassifier
+from surelearn.learners.base import settings_of
+from surelearn.learners.batch import BatchEstimator, loss_factors, warn_short
 from surelearn.solvers import Interrupted, Solution
 
 PARAMS = {"solver": "lbfgs", "tol": 1e-3, "max_iter": 7, "n_jobs": 2, "verbose": 0}
 
 
 def test_settings_are_the_keywords_of_solvers():
-    settings = SolverSettings.of(PARAMS, ["lbfgs", "sgd"])
+    settings = settings_of(SoftmaxClassifier(**PARAMS))
     assert settings.limits() == {"tol": 1e-3, "max_iter": 7, "report": None}
-    assert settings.threads == 2
-    assert SolverSettings.of({**PARAMS, "verbose": 1}, ["lbfgs"]).report is not None
+    assert settings.n_jobs == 2
+    assert settings_of(SoftmaxClassifier(**{**PARAMS, "verbose": 1})).report is not None
 
 
 @pytest.mark.parametrize(
@@ -39,7 +35,7 @@ def test_settings_are_the_keywords_of_solvers():
 )
 def test_wrong_parameters_are_refused(wrong, error, message):
     with pytest.raises(error, match=message):
-        SolverSettings.of({**PARAMS, **wrong}, ["lbfgs", "sgd"])
+        settings_of(SoftmaxClassifier(**{**PARAMS, **wrong}))
 
 
 def test_a_solution_is_taken_and_noted():
@@ -96,13 +92,14 @@ def test_a_search_that_is_stuck_is_not_told_to_go_on():
         warn_short("X", stuck, 1000)
 
 
-@pytest.mark.parametrize("given", [{"l1": 0.5}, {"warm_start": True}, {"resume": True}])
-def test_stochastic_descent_refuses_what_it_cannot_do(given):
-    check_sgd("lbfgs", **given)
-    ((name, value),) = given.items()
+@pytest.mark.parametrize(("name", "value"), [("l1", 0.5), ("warm_start", True)])
+def test_stochastic_descent_takes_no_l1_and_no_start(name, value):
     message = f"{name} must be .* with solver='sgd', got {value}. Use solver='lbfgs'"
-    with pytest.raises(ValueError, match=message):
-        check_sgd("sgd", **given)
+    for kind in (SoftmaxClassifier, CRFTagger):
+        settings_of(kind(solver="sgd"))
+        settings_of(kind(**{name: value}))
+        with pytest.raises(ValueError, match=message):
+            settings_of(kind(solver="sgd", **{name: value}))
 
 
 def test_losses_are_weighted_by_c():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,8 +103,7 @@ def test_ctrl_c_keeps_the_best_so_far(kind, make):
 
     class Stopped(kind):
         def _settings_for(self, **instead):
-            settings = super()._settings_for(**instead)
-            return replace(settings, solver=replace(settings.solver, report=stop))
+            return super()._settings_for(**instead).but(report=stop)
 
     def stop(progress):
         told.append(progress.value)
@@ -176,7 +174,7 @@ def test_a_file_with_other_weights_is_refused(model, name, tmp_path):
     fitted = clone(model).fit(*forests())
     fitted.save(path)
     change_settings(path, lambda told: told["layout"].update({name: not told["layout"][name]}))
-    with pytest.raises(FormatError, match=f"{name} must stay"):
+    with pytest.raises(FormatError, match=rf"{name[:7]}\w* must stay"):
         load(path)
 
 

@@ -3,118 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, rules
+from surelearn import rules
 from surelearn.files import Fields
 from surelearn.learners.base import Estimator, M
 from surelearn.learners.checks import random_numbers
-from surelearn.solvers import Interrupted, Report, Solution, printed
+from surelearn.solvers import Interrupted, Solution
 from surelearn.training.passes import new_order
 
 #: Logistic noise of a label is nearly normal with a variance of 1.7 squared.
 NOISE = rules.Probit(noise=2.9)
-
-
-@dataclass(frozen=True)
-class SolverSettings:
-    """The checked parameters of a solver."""
-
-    solver: str
-    tol: float
-    max_iter: int
-    threads: int
-    report: Report | None
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any], solvers: Sequence[str]) -> SolverSettings:
-        return cls(
-            solver=_check.choice("solver", params["solver"], solvers),
-            tol=_check.number("tol", params["tol"], "[0, 1)", low=0.0, high=1.0),
-            max_iter=_check.count("max_iter", params["max_iter"]),
-            threads=_check.threads("n_jobs", params["n_jobs"]),
-            report=printed(_check.verbosity(params["verbose"])),
-        )
-
-    def limits(self) -> dict[str, Any]:
-        """The keywords that every solver takes."""
-        return {"tol": self.tol, "max_iter": self.max_iter, "report": self.report}
-
-
-def gaussian_weights(params: Mapping[str, Any], precision: float) -> dict[str, Any]:
-    """How batch learners of structures keep their weights: a mean and a variance each."""
-    dtype = _check.storage(params["dtype"])
-    return {
-        "dtype": dtype.name,
-        "second_order": True,
-        "averaged": False,
-        "initial_variance": _check.prior(1.0 / precision, dtype),
-        "projection": "precision",
-    }
-
-
-@dataclass(frozen=True)
-class L2Settings:
-    """Settings of a log loss over structures: its penalty is the precision of the prior.
-
-    A mixin before `TaggerSettings` or `ModelSettings`, which know the rest.
-    """
-
-    initial_variance: float
-    l2: float
-
-    @property
-    def precision(self) -> float:
-        return self.l2
-
-    def check_fits(self, model: Any) -> None:
-        if model.initial_variance != self.initial_variance:
-            _check.same("l2", 1.0 / model.initial_variance, self.l2)
-        super().check_fits(model)  # type: ignore[misc]
-
-    def merge_key(self) -> dict[str, Any]:
-        return {"l2": self.l2, **super().merge_key()}  # type: ignore[misc]
-
-
-@dataclass(frozen=True)
-class HingeSettings:
-    """Settings of a hinge loss over structures: C is the variance of the prior. A mixin as well."""
-
-    initial_variance: float
-    C: float
-    cost: NDArray[np.float64] | None
-
-    @property
-    def precision(self) -> float:
-        return 1.0 / self.C
-
-    def check_fits(self, model: Any) -> None:
-        if model.initial_variance != self.initial_variance:
-            _check.same("C", model.initial_variance, self.C)
-        super().check_fits(model)  # type: ignore[misc]
-
-    def check_classes(self, classes: NDArray[Any]) -> None:
-        _check.cost_fits(self.cost, classes)
-
-    def merge_key(self) -> dict[str, Any]:
-        cost = None if self.cost is None else self.cost.tolist()
-        return {"C": self.C, "cost": cost, **super().merge_key()}  # type: ignore[misc]
-
-
-def check_sgd(
-    solver: str, *, l1: float = 0.0, warm_start: bool = False, resume: bool = False
-) -> None:
-    """Refuse what stochastic descent cannot do."""
-    if solver == "sgd":
-        how = {"where": "with solver='sgd'", "use": "solver='lbfgs'"}
-        _check.left_alone("l1", l1, 0.0, **how)
-        _check.left_alone("warm_start", warm_start, False, **how)
-        _check.left_alone("resume", resume, False, **how)
 
 
 def loss_factors(C: float, weight: NDArray[np.float64] | None, n: int) -> NDArray[np.float64]:

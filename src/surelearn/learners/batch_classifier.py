@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,65 +13,15 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 from surelearn.learners.answers.linear import Linear, put_rows_model, whole_batch
 from surelearn.learners.base import put_model, settings_of
-from surelearn.learners.batch import NOISE, BatchEstimator, SolverSettings
+from surelearn.learners.batch import NOISE, BatchEstimator
 from surelearn.learners.row_input import known_classes
-from surelearn.learners.tasks.row_settings import ClassifierSettings, balanced_weights, given_weight
+from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
 from surelearn.solvers import Prior, Solution, laplace
-from surelearn.weights import Diagonal, Layout
+from surelearn.weights import Diagonal
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class BatchRowSettings(ClassifierSettings):
-    """The checked settings of a batch classifier."""
-
-    solver: SolverSettings
-    cost: Array | None
-    objective: dict[str, Any]  # the parameters of the objective, by name
-
-    @classmethod
-    def of(
-        cls,
-        params: dict[str, Any],
-        solvers: list[str],
-        *,
-        variance: float,
-        cost: Array | None,
-        objective: dict[str, Any],
-    ) -> Self:
-        """Check the parameters that all batch classifiers have."""
-        return cls(
-            multiclass="joint",
-            projection="auto",
-            dtype="float64",
-            intercept=_check.flag("fit_intercept", params["fit_intercept"]),
-            initial_variance=variance,
-            class_weight=_check.class_weight(params["class_weight"]),
-            solver=SolverSettings.of(params, solvers),
-            cost=cost,
-            objective=objective,
-        )
-
-    def layout(self, n_features: int) -> Layout:
-        return Layout(
-            n_features, self.intercept, second_order=True, averaged=False, dtype="float64"
-        )
-
-    def merge_key(self) -> dict[str, Any]:
-        return {**self.objective, "fit_intercept": self.intercept}
-
-    def check_fits(self, model: RowModel) -> None:
-        if model.initial_variance != self.initial_variance:  # say so by the name that users know
-            known = {"l2": 1.0 / model.initial_variance, "C": model.initial_variance}
-            name = "l2" if "l2" in self.objective else "C"
-            _check.same(name, known[name], self.objective[name])
-        super().check_fits(model)
-
-    def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
-        _check.cost_fits(self.cost, classes)
 
 
 class Problem(NamedTuple):
@@ -128,7 +78,7 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
     fit_intercept: bool
 
     @abstractmethod
-    def _settings_for(self, **instead: Any) -> BatchRowSettings:
+    def _settings_for(self, **instead: Any) -> RowSettings:
         """The checked parameters, some of them replaced."""
 
     @abstractmethod
@@ -238,11 +188,11 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         """Solve; the shell, which has read the rows, takes the solution and is adopted."""
 
         def take(solution: Solution) -> None:
-            put_model(shell, problem.solved(solution.w, settings.solver.threads))
+            put_model(shell, problem.solved(solution.w, settings.n_jobs))
             self._adopt(shell)
             self._remember(problem.batch)
 
-        self._minimise(solve, take, settings.solver.max_iter)
+        self._minimise(solve, take, settings.max_iter)
 
     def online(self, rule: Any = None, **params: Any) -> Any:
         """A `SureClassifier` that starts from this model, and goes on with a stream.
@@ -280,7 +230,7 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         return clf
 
 
-def _rebalanced(settings: BatchRowSettings, model: RowModel, batch: RowBatch) -> RowBatch:
+def _rebalanced(settings: RowSettings, model: RowModel, batch: RowBatch) -> RowBatch:
     """A batch with balanced weights from all counts so far, where these are asked for."""
     if settings.class_weight != "balanced":
         return batch

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -13,42 +12,11 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core
 from surelearn.learners.answers.graphs import GraphAnswers
-from surelearn.learners.batch import BatchEstimator, SolverSettings, gaussian_weights
-from surelearn.learners.tasks.graph_settings import ModelSettings, messages
+from surelearn.learners.batch import BatchEstimator
 from surelearn.learners.tasks.graph_training import encode_block
 from surelearn.learners.tasks.graphs import EncodedGraphs, GraphModel, LabelledGraphs
 from surelearn.learners.tasks.sequence_cells import Cells
 from surelearn.solvers import Interrupted, Prior, Solution, laplace
-
-
-@dataclass(frozen=True)
-class BatchGraphSettings(ModelSettings):
-    """The checked settings of a batch classifier of graphs."""
-
-    solver: SolverSettings
-
-    @staticmethod
-    def kept(params: Mapping[str, Any], solver: str, precision: float) -> dict[str, Any]:
-        """What all of them share: how weights are kept, messages, features and the solver."""
-        return {
-            **gaussian_weights(params, precision),
-            "messages": messages(params, tol="message_tol"),
-            "directed": _check.flag("directed", params["directed"]),
-            "fit_intercept": _check.flag("fit_intercept", params["fit_intercept"]),
-            "solver": SolverSettings.of({**params, "solver": solver}, [solver]),
-        }
-
-    def check_fits(self, model: GraphModel) -> None:
-        _check.same("second_order", model.layout.second_order, self.second_order)
-        _check.same("averaged", model.layout.averaged, self.averaged)
-        super().check_fits(model)
-
-    def check_classes(self, classes: NDArray[Any]) -> None:
-        """Raise if the settings do not fit the labels."""
-
-    def merge_key(self) -> dict[str, Any]:
-        """The parameters that classifiers must share to be merged."""
-        return {name: getattr(self, name) for name in ("dtype", "directed", "fit_intercept")}
 
 
 class Problem(NamedTuple):
@@ -100,11 +68,11 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
         block = LabelledGraphs.of(X, y, sample_weight)
         block.check_fit()
         model, encoded = encode_block(settings, None, block)
-        settings.check_classes(model.classes)
-        data = model.data(encoded.table, settings.messages, settings.solver.threads)
+        _check.cost_fits(vars(settings).get("cost"), model.classes)
+        data = model.data(encoded.table, settings.messages, settings.n_jobs)
         self._learn(settings, Problem(model, encoded, data, Prior(None, settings.precision)))
         known = np.full(len(encoded.y), -1, np.int32)
-        how = {"temperature": 1.0, "threads": settings.solver.threads}
+        how = {"temperature": 1.0, "threads": settings.n_jobs}
         self._reported(model.marginals(encoded.table, settings.messages, known, **how)[1])
         return self
 
@@ -112,13 +80,13 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
         loss = problem.loss()
 
         def take(solution: Solution) -> None:
-            self._model = problem.take(loss, solution.w, settings.solver.threads)
+            self._model = problem.take(loss, solution.w, settings.n_jobs)
             self.__dict__.pop("temperature_", None)
 
         solve = self._solver(settings, problem, loss)
         if not problem.block.table.is_forest:
             solve = partial(_without_gap, solve)
-        self._minimise(solve, take, settings.solver.max_iter)
+        self._minimise(solve, take, settings.max_iter)
 
 
 def _without_gap(solve: Callable[[], Solution]) -> Solution:

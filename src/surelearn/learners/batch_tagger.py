@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 from surelearn.learners.answers.tagger import Tagger
 from surelearn.learners.base import put_model, settings_of
-from surelearn.learners.batch import NOISE, BatchEstimator, SolverSettings, gaussian_weights
+from surelearn.learners.batch import NOISE, BatchEstimator
 from surelearn.learners.labels import as_labels
+from surelearn.learners.settings import FEATURES
 from surelearn.learners.snapshot import recast
 from surelearn.learners.sources import opened_sentences, put_columns
 from surelearn.learners.tagger import SureTagger
 from surelearn.learners.tasks.sequence_cells import Cells
-from surelearn.learners.tasks.sequence_settings import FEATURES, TaggerSettings
-from surelearn.learners.tasks.sequence_training import encode_block, labelled
+from surelearn.learners.tasks.sequence_training import SequenceSettings, encode_block, labelled
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.solvers import Prior, Progress, Solution, laplace
 from surelearn.training.position import StreamPosition
@@ -31,28 +31,6 @@ Array = NDArray[np.float64]
 
 #: More sentences than any source has.
 _ALL = 2**62
-
-
-@dataclass(frozen=True)
-class BatchTaggerSettings(TaggerSettings):
-    """The checked settings of a batch tagger."""
-
-    solver: SolverSettings
-
-    @staticmethod
-    def kept(params: Mapping[str, Any], precision: float) -> dict[str, Any]:
-        """What all batch taggers share: how weights are kept, and features."""
-        features = {name: params[name] for name in FEATURES}
-        return {**gaussian_weights(params, precision), "feature_params": features}
-
-    def blank(self, model: SequenceModel) -> SequenceModel:
-        """The model without weights, which `Problem.take` makes: a solver needs the memory."""
-        n_rows = model.first + model.features.n_features
-        layout = replace(model.layout, n_features=n_rows, dtype=self.dtype)
-        return replace(model, layout=layout, initial_variance=self.initial_variance, weights=None)
-
-    def check_classes(self, classes: NDArray[Any]) -> None:
-        """Raise if the settings do not fit the labels."""
 
 
 class Problem(NamedTuple):
@@ -94,8 +72,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
     stream_: StreamPosition
 
     @abstractmethod
-    def _settings_for(self, **instead: Any) -> Any:
-        """The checked parameters: `BatchTaggerSettings`."""
+    def _settings_for(self, **instead: Any) -> SequenceSettings:
+        """The checked parameters."""
 
     @abstractmethod
     def _cells(self, settings: Any, batch: SequenceBatch, learnt: NDArray[np.bool_]) -> Cells:
@@ -159,7 +137,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         goes_on = _check.flag("resume", resume) and not self._fresh
         settings = self._settings_for(**{"warm_start": True} if goes_on else {})
         if progress is not None:
-            settings = replace(settings, solver=replace(settings.solver, report=progress))
+            settings = settings.but(report=progress)
         found = opened_sentences(source, reading, model=self if goes_on else None)
         records = found.first(_ALL)
         block = labelled(records, found)
@@ -182,8 +160,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         block.check_fit()
         before = self._starting(settings, block)
         model, encoded = encode_block(settings, before, block)
-        settings.check_classes(model.classes)
-        (batch, rows), blank = encoded.compact(model), settings.blank(model)
+        _check.cost_fits(vars(settings).get("cost"), model.classes)
+        (batch, rows), blank = encoded.compact(model), _blank(settings, model)
         learnt = np.zeros((len(model.classes), len(rows)), dtype=bool)
         cells = self._cells(settings, batch, learnt)
         start = None
@@ -232,7 +210,7 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         if not block.size and declared is None:
             return self
         model, encoded = encode_block(settings, before, block, declared=declared)
-        settings.check_classes(model.classes)
+        _check.cost_fits(vars(settings).get("cost"), model.classes)
         if not len(encoded.y):
             self._model = model
             return self
@@ -250,9 +228,9 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         loss = problem.loss()
 
         def take(solution: Solution) -> None:
-            publish(problem.take(loss, solution.w, settings.solver.threads))
+            publish(problem.take(loss, solution.w, settings.n_jobs))
 
-        self._minimise(self._solver(settings, problem, loss), take, settings.solver.max_iter)
+        self._minimise(self._solver(settings, problem, loss), take, settings.max_iter)
         return self
 
     def online(self, rule: Any = None, **params: Any) -> SureTagger:
@@ -287,9 +265,16 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         return tagger
 
 
-def _moved(model: SequenceModel, settings: TaggerSettings) -> SequenceModel:
+def _blank(settings: SequenceSettings, model: SequenceModel) -> SequenceModel:
+    """The model without weights, with room for the features there are."""
+    n_rows = model.first + model.features.n_features
+    layout = replace(model.layout, n_features=n_rows, dtype=settings.dtype)
+    return replace(model, layout=layout, initial_variance=settings.initial_variance, weights=None)
+
+
+def _moved(model: SequenceModel, settings: SequenceSettings) -> SequenceModel:
     """A model for a tagger with other settings, which must fit it."""
-    layout = replace(model.layout, second_order=settings.second_order, averaged=settings.averaged)
+    layout = replace(model.layout, second_order=settings.second_order, averaged=settings.average)
     weights = recast(_check.trained(model.weights, "online"), layout)
     moved = replace(model, layout=layout, projection=settings.projection, weights=weights)
     settings.check_fits(moved)

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners.batch import L2Settings, SolverSettings, check_sgd
-from surelearn.learners.batch_tagger import BatchTagger, BatchTaggerSettings, Problem
+from surelearn.learners.batch_tagger import BatchTagger, Problem
 from surelearn.learners.tasks.sequence_cells import Cells
+from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.solvers import Loss, Solution, lbfgs, stochastic
-
-
-@dataclass(frozen=True)
-class CRFSettings(L2Settings, BatchTaggerSettings):
-    """The checked settings of a `CRFTagger`."""
-
-    l1: float
-    all_cells: bool
-    warm_start: bool
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> CRFSettings:
-        l2 = _check.positive("l2", params["l2"])
-        solver = SolverSettings.of(params, ("lbfgs", "sgd"))
-        settings = cls(
-            **cls.kept(params, l2),
-            solver=solver,
-            l2=l2,
-            l1=_check.number("l1", params["l1"], "[0, inf)", low=0.0),
-            all_cells=_check.choice("cells", params["cells"], ("observed", "all")) == "all",
-            warm_start=_check.flag("warm_start", params["warm_start"]),
-        )
-        check_sgd(solver.solver, l1=settings.l1, warm_start=settings.warm_start)
-        return settings
 
 
 class CRFTagger(BatchTagger):
@@ -152,35 +127,39 @@ class CRFTagger(BatchTagger):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> CRFSettings:
-        check_sgd(self.solver, resume=instead.get("warm_start", False))
-        return CRFSettings.of({**self.get_params(deep=False), **instead})
+    def _settings_for(self, **instead: Any) -> SequenceSettings:
+        resumed = instead.get("warm_start", False) and self.solver == "sgd"
+        _check.left_alone("resume", resumed, False, where="with solver='sgd'", use="solver='lbfgs'")
+        return SequenceSettings.of({**self.get_params(deep=False), **instead})
 
-    def _starting(self, settings: CRFSettings, block: LabelledSequences) -> SequenceModel | None:
+    def _starting(
+        self, settings: SequenceSettings, block: LabelledSequences
+    ) -> SequenceModel | None:
         if not settings.warm_start or self._fresh:
             return None
         before = self._snapshot()
-        super(L2Settings, settings).check_fits(before)  # l2 and l1 may change
+        kept = settings.but(initial_variance=before.initial_variance)
+        kept.check_fits(before)  # l2 and l1 may change
         _check.same_labels(before.classes, block.labels)
         return before
 
     def _cells(
-        self, settings: CRFSettings, batch: SequenceBatch, learnt: NDArray[np.bool_]
+        self, settings: SequenceSettings, batch: SequenceBatch, learnt: NDArray[np.bool_]
     ) -> Cells:
         n_labels, n_rows = learnt.shape
-        if settings.all_cells:
+        if settings.cells == "all":
             return Cells.all(n_rows, n_labels)
         observed = Cells.observed(batch, n_labels)
         return Cells.where(observed.mask(n_labels) | learnt) if learnt.any() else observed
 
     def _solver(
-        self, settings: CRFSettings, problem: Problem, loss: Loss
+        self, settings: SequenceSettings, problem: Problem, loss: Loss
     ) -> Callable[[], Solution]:
-        solver, limits = settings.solver, settings.solver.limits()
-        if solver.solver == "sgd" and problem.prior.mean is None:
+        threads, limits = settings.n_jobs, settings.limits()
+        if settings.solver == "sgd" and problem.prior.mean is None:
             order = self._orders(problem.batch.size)
             return lambda: stochastic(
-                loss, "log", problem.prior, order=order, threads=solver.threads, **limits
+                loss, "log", problem.prior, order=order, threads=threads, **limits
             )
         # An earlier call has already penalised the weights it learnt by L1.
         new = np.less_equal(problem.prior.precision, settings.l2 * (1 + 1e-6))
@@ -189,6 +168,6 @@ class CRFTagger(BatchTagger):
             problem.prior,
             l1=np.where(new, settings.l1, 0.0),
             start=problem.start,
-            threads=solver.threads,
+            threads=threads,
             **limits,
         )

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
-from surelearn import _check
-from surelearn.learners.batch import L2Settings
-from surelearn.learners.batch_graphs import BatchGraphs, BatchGraphSettings, Problem
+from surelearn.learners.batch_graphs import BatchGraphs, Problem
+from surelearn.learners.tasks.graph_training import GraphSettings
 from surelearn.solvers import Loss, Solution, lbfgs
-
-
-@dataclass(frozen=True)
-class GraphCRFSettings(L2Settings, BatchGraphSettings):
-    """The checked settings of a `GraphCRF`."""
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> GraphCRFSettings:
-        l2 = _check.positive("l2", params["l2"])
-        return cls(**cls.kept(params, "lbfgs", l2), l2=l2)
 
 
 class GraphCRF(BatchGraphs):
@@ -120,11 +108,11 @@ class GraphCRF(BatchGraphs):
         self.dtype = dtype
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> GraphCRFSettings:
-        return GraphCRFSettings.of({**self.get_params(deep=False), **instead})
+    def _settings_for(self, **instead: Any) -> GraphSettings:
+        return GraphSettings.of({**self.get_params(deep=False), **instead})
 
     def _solver(
-        self, settings: GraphCRFSettings, problem: Problem, loss: Loss
+        self, settings: GraphSettings, problem: Problem, loss: Loss
     ) -> Callable[[], Solution]:
-        solver = settings.solver
-        return lambda: lbfgs(loss, problem.prior, threads=solver.threads, **solver.limits())
+        limits = settings.limits()
+        return lambda: lbfgs(loss, problem.prior, threads=settings.n_jobs, **limits)

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from surelearn import _check, _core
-from surelearn.learners.batch import HingeSettings, loss_factors
-from surelearn.learners.batch_graphs import BatchGraphs, BatchGraphSettings, Problem
+from surelearn import _core
+from surelearn.learners.batch import loss_factors
+from surelearn.learners.batch_graphs import BatchGraphs, Problem
+from surelearn.learners.tasks.graph_training import GraphSettings
 from surelearn.solvers import Loss, Solution, frank_wolfe
 from surelearn.weights import Diagonal
-
-
-@dataclass(frozen=True)
-class GraphSVMSettings(HingeSettings, BatchGraphSettings):
-    """The checked settings of a `GraphSVM`."""
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> GraphSVMSettings:
-        C = _check.positive("C", params["C"])
-        return cls(
-            **cls.kept(params, "frank-wolfe", 1.0 / C), C=C, cost=_check.cost(params["cost"])
-        )
 
 
 class GraphSVM(BatchGraphs):
@@ -131,16 +120,16 @@ class GraphSVM(BatchGraphs):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> GraphSVMSettings:
-        return GraphSVMSettings.of({**self.get_params(deep=False), **instead})
+    def _settings_for(self, **instead: Any) -> GraphSettings:
+        return GraphSettings.of({**self.get_params(deep=False), **instead})
 
     def _solver(
-        self, settings: GraphSVMSettings, problem: Problem, loss: Loss
+        self, settings: GraphSettings, problem: Problem, loss: Loss
     ) -> Callable[[], Solution]:
         model, block = problem.model, problem.block
         layout = replace(model.layout, second_order=False, dtype="float64")
         weights = Diagonal(layout, len(model.classes), 1.0)
         bound = loss_factors(settings.C, block.weight, block.size)
         machine = _core.GraphFrankWolfe(problem.data, block.y, bound, settings.cost, weights.core)
-        order, limits = self._orders(block.size), settings.solver.limits()
+        order, limits = self._orders(block.size), settings.limits()
         return lambda: frank_wolfe(machine, weights, order=order, **limits)

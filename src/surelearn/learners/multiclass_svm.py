@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core
 from surelearn.learners.batch import NOISE, loss_factors
-from surelearn.learners.batch_classifier import (
-    BatchClassifier,
-    BatchRowSettings,
-    Problem,
-    gaussian,
-)
+from surelearn.learners.batch_classifier import BatchClassifier, Problem, gaussian
 from surelearn.learners.scoring import Scorer
+from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.solvers import Prior, Solution, frank_wolfe, stochastic
 from surelearn.weights import Diagonal
 
@@ -132,43 +128,37 @@ class MulticlassSVM(BatchClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> BatchRowSettings:
-        params = {**self.get_params(deep=False), **instead}
-        C, cost = _check.positive("C", params["C"]), _check.cost(params["cost"])
-        listed = None if cost is None else cost.tolist()
-        return BatchRowSettings.of(
-            params, ["frank-wolfe", "sgd"], variance=C, cost=cost,
-            objective={"C": C, "cost": listed},
-        )  # fmt: skip
+    def _settings_for(self, **instead: Any) -> RowSettings:
+        return RowSettings.of({**self.get_params(deep=False), **instead})
 
     def _solver(
-        self, settings: BatchRowSettings, problem: Problem, *, start: Array | None
+        self, settings: RowSettings, problem: Problem, *, start: Array | None
     ) -> Callable[[], Solution]:
-        if settings.solver.solver == "frank-wolfe":
+        if settings.solver == "frank-wolfe":
             weights = gaussian(problem.weights, np.zeros(problem.loss.n_weights))
             return self._machine(settings, problem, weights)
-        own, order = settings.solver, self._orders(len(problem.y))
-        shape = problem.weights.n_columns, settings.intercept
+        order = self._orders(len(problem.y))
+        shape = problem.weights.n_columns, settings.fit_intercept
         loss = _core.RowLoss(problem.batch.rows, problem.y, _bound(settings, problem), *shape)
         return partial(
             stochastic, loss, "hinge", Prior(None, 1.0), order=order, cost=settings.cost,
-            threads=own.threads, **own.limits(),
+            threads=settings.n_jobs, **settings.limits(),
         )  # fmt: skip
 
-    def _updater(self, settings: BatchRowSettings, problem: Problem) -> Callable[[], Solution]:
+    def _updater(self, settings: RowSettings, problem: Problem) -> Callable[[], Solution]:
         mean = problem.prior.start(problem.loss.n_weights)
         # The objective is C times that of the Gaussian: all its precisions have this factor.
-        metric = np.full_like(mean, 1.0 / settings.objective["C"]) / problem.prior.precision
+        metric = np.full_like(mean, 1.0 / settings.C) / problem.prior.precision
         return self._machine(settings, problem, gaussian(problem.weights, mean, metric))
 
     def _machine(
-        self, settings: BatchRowSettings, problem: Problem, weights: Diagonal
+        self, settings: RowSettings, problem: Problem, weights: Diagonal
     ) -> Callable[[], Solution]:
         """Frank-Wolfe from these weights, which are the prior and are moved."""
         bound, rows = _bound(settings, problem), problem.batch.rows
         machine = _core.RowFrankWolfe(rows, problem.y, bound, settings.cost, weights.core)
         order = self._orders(len(problem.y))
-        return partial(frank_wolfe, machine, weights, order=order, **settings.solver.limits())
+        return partial(frank_wolfe, machine, weights, order=order, **settings.limits())
 
     def _scorer(self) -> Scorer:
         return Scorer(
@@ -179,6 +169,6 @@ class MulticlassSVM(BatchClassifier):
         )
 
 
-def _bound(settings: BatchRowSettings, problem: Problem) -> Array:
+def _bound(settings: RowSettings, problem: Problem) -> Array:
     """C times the weight of each row."""
-    return loss_factors(settings.objective["C"], problem.batch.weight, len(problem.y))
+    return loss_factors(settings.C, problem.batch.weight, len(problem.y))

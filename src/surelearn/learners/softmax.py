@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.batch import NOISE, check_sgd
-from surelearn.learners.batch_classifier import BatchClassifier, BatchRowSettings, Problem
+from surelearn.learners.batch import NOISE
+from surelearn.learners.batch_classifier import BatchClassifier, Problem
 from surelearn.learners.scoring import SoftmaxScorer
+from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.rows import rows_of
 from surelearn.solvers import Joined, Prior, Solution, lbfgs, stochastic
 
@@ -146,51 +147,41 @@ class SoftmaxClassifier(BatchClassifier):
         """
         return super().predict_proba(X)
 
-    def _settings_for(self, **instead: Any) -> BatchRowSettings:
-        params = {**self.get_params(deep=False), **instead}
-        l2 = _check.positive("l2", params["l2"])
-        l1 = _check.number("l1", params["l1"], "[0, inf)", low=0.0)
-        settings = BatchRowSettings.of(
-            params, ["lbfgs", "sgd"], variance=1.0 / l2, cost=None,
-            objective={"l2": l2, "l1": l1},
-        )  # fmt: skip
-        _check.flag("moderated", params["moderated"])
-        warm = _check.flag("warm_start", params["warm_start"])
-        check_sgd(settings.solver.solver, l1=l1, warm_start=warm)
-        return settings
+    def _settings_for(self, **instead: Any) -> RowSettings:
+        return RowSettings.of({**self.get_params(deep=False), **instead})
 
     def _start(self, settings: Any, classes: NDArray[Any], n_features: int) -> Array | None:
         if not self.warm_start or self._fresh or self._model.weights is None:
             return None
         _check.same_labels(self._model.classes, classes)
         _check.n_features(self._model.layout.n_features, n_features, "X")
-        _check.same("fit_intercept", self._model.layout.intercept, settings.intercept)
+        _check.same("fit_intercept", self._model.layout.intercept, settings.fit_intercept)
         return np.asarray(self._model.weights.means.T.ravel())
 
     def _solver(
-        self, settings: BatchRowSettings, problem: Problem, *, start: Array | None
+        self, settings: RowSettings, problem: Problem, *, start: Array | None
     ) -> Callable[[], Solution]:
-        own, loss, K = settings.solver, problem.loss, problem.weights.n_columns
-        l2, l1 = settings.objective["l2"], settings.objective["l1"]
-        free = K if settings.intercept else 0
-        common = {"threads": own.threads, **own.limits()}
-        if own.solver == "sgd":
+        loss, K = problem.loss, problem.weights.n_columns
+        l2, l1 = settings.l2, settings.l1
+        free = K if settings.fit_intercept else 0
+        common = {"threads": settings.n_jobs, **settings.limits()}
+        if settings.solver == "sgd":
             prior = Prior(None, _but_last(l2, loss.n_weights, free))
             order = self._orders(len(problem.y))
             return partial(stochastic, loss, "log", prior, order=order, **common)
         joined = None if l1 or not problem.batch.is_sparse else Joined.of(problem.batch.X)
         if joined is not None:
             rows, start = rows_of(joined.X), joined.short(start, K)
-            loss = _core.RowLoss(rows, problem.y, problem.batch.weight, K, settings.intercept)
+            loss = _core.RowLoss(rows, problem.y, problem.batch.weight, K, settings.fit_intercept)
         prior = Prior(None, _but_last(l2, loss.n_weights, free))
         l1 = _but_last(l1, loss.n_weights, free)
         solver = partial(lbfgs, loss, prior, l1=l1, start=start, **common)
         return solver if joined is None else partial(joined.solve, solver, K)
 
-    def _updater(self, settings: BatchRowSettings, problem: Problem) -> Callable[[], Solution]:
-        l1 = settings.objective["l1"]
+    def _updater(self, settings: RowSettings, problem: Problem) -> Callable[[], Solution]:
+        l1 = settings.l1
         _check.left_alone("l1", l1, 0.0, where="for partial_fit", use="fit, which counts it once")
-        common = {"threads": settings.solver.threads, **settings.solver.limits()}
+        common = {"threads": settings.n_jobs, **settings.limits()}
         return partial(lbfgs, problem.loss, problem.prior, **common)
 
     def _scorer(self) -> SoftmaxScorer:

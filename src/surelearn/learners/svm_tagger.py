@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.batch import HingeSettings, SolverSettings, loss_factors
-from surelearn.learners.batch_tagger import BatchTagger, BatchTaggerSettings, Problem
+from surelearn.learners.batch import loss_factors
+from surelearn.learners.batch_tagger import BatchTagger, Problem
 from surelearn.learners.tasks.sequence_cells import Cells
+from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import SequenceBatch
 from surelearn.solvers import Loss, Prior, Solution, frank_wolfe, stochastic
 from surelearn.weights import Diagonal
-
-
-@dataclass(frozen=True)
-class SVMSettings(HingeSettings, BatchTaggerSettings):
-    """The checked settings of an `SVMTagger`."""
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> SVMSettings:
-        C = _check.positive("C", params["C"])
-        return cls(
-            **cls.kept(params, 1.0 / C),
-            solver=SolverSettings.of(params, ("frank-wolfe", "sgd")),
-            C=C,
-            cost=_check.cost(params["cost"]),
-        )
 
 
 class SVMTagger(BatchTagger):
@@ -137,29 +123,29 @@ class SVMTagger(BatchTagger):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> SVMSettings:
+    def _settings_for(self, **instead: Any) -> SequenceSettings:
         started, use = instead.get("warm_start", False), "partial_fit for more sequences"
         _check.left_alone("resume", started, False, where="for SVMTagger", use=use)
-        return SVMSettings.of({**self.get_params(deep=False), **instead})
+        return SequenceSettings.of({**self.get_params(deep=False), **instead})
 
     def _cells(
-        self, settings: SVMSettings, batch: SequenceBatch, learnt: NDArray[np.bool_]
+        self, settings: SequenceSettings, batch: SequenceBatch, learnt: NDArray[np.bool_]
     ) -> Cells:
         n_labels, n_rows = learnt.shape
         return Cells.all(n_rows, n_labels)
 
     def _solver(
-        self, settings: SVMSettings, problem: Problem, loss: Loss
+        self, settings: SequenceSettings, problem: Problem, loss: Loss
     ) -> Callable[[], Solution]:
-        order, limits = self._orders(problem.batch.size), settings.solver.limits()
-        if settings.solver.solver == "sgd" and problem.prior.mean is None:
+        order, limits = self._orders(problem.batch.size), settings.limits()
+        if settings.solver == "sgd" and problem.prior.mean is None:
             return lambda: stochastic(
                 problem.loss(settings.C),
                 "hinge",
                 Prior(None, 1.0),
                 cost=settings.cost,
                 order=order,
-                threads=settings.solver.threads,
+                threads=settings.n_jobs,
                 **limits,
             )
         weights = _in_doubles(problem, settings.C)

@@ -12,8 +12,7 @@ from surelearn.learners.answers.tagger import Tagger
 from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Streamed
 from surelearn.learners.sources import opened_sentences
-from surelearn.learners.tasks.sequence_settings import SequenceSettings
-from surelearn.learners.tasks.sequence_training import SequenceTrainable
+from surelearn.learners.tasks.sequence_training import SequenceSettings, SequenceTrainable
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel
 from surelearn.read import Source
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -97,7 +96,7 @@ def alike(a: RowSettings, b: RowSettings, is_sparse: bool) -> bool:
     """Whether two settings would learn the same model."""
     if _projection(a, is_sparse) != _projection(b, is_sparse):
         return False
-    names = {one.name for one in fields(RowSettings)} - {"method", "projection"}
+    names = vars(a).keys() - {"method", "projection"}
     return all(_equal(getattr(a, name), getattr(b, name)) for name in names)
 
 

@@ -7,7 +7,6 @@ is cut several times, so that more rows are judged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +74,7 @@ class Judge(NamedTuple):
 
     def verdict(self, settings: RowSettings, untrained: RowModel) -> Verdict:
         """Train without each part, and judge by it; a bad row raises `Refused`."""
-        settings = replace(settings, method=settings.method._replace(threads=1))
+        settings = settings.but(method=settings.method._replace(threads=1))
         found = [
             self._judged(_scorer(self._trained(settings, untrained.copy(), part), settings), part)
             for part in self.parts

@@ -8,8 +8,7 @@ import pytest
 from networks import threads, typed
 from surelearn import SureGraphClassifier
 from surelearn.graph import Graph
-from surelearn.learners.tasks.graph_settings import GraphSettings
-from surelearn.learners.tasks.graph_training import GraphTrainable
+from surelearn.learners.tasks.graph_training import GraphSettings, GraphTrainable
 from surelearn.learners.tasks.graphs import LabelledGraphs
 
 

@@ -10,8 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from surelearn.learners.tasks import sequence_cells
 from surelearn.learners.tasks.sequence_cells import Cells
-from surelearn.learners.tasks.sequence_settings import SequenceSettings
-from surelearn.learners.tasks.sequence_training import encode_block
+from surelearn.learners.tasks.sequence_training import SequenceSettings, encode_block
 from surelearn.learners.tasks.sequences import LabelledSequences
 from surelearn.weights import Diagonal, Layout
 from tagged import PAIRED, tagger

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surelearn.learners.tasks.sequence_settings import SequenceSettings
-from surelearn.learners.tasks.sequence_training import encode_block
+from surelearn.learners.tasks.sequence_training import SequenceSettings, encode_block
 from surelearn.learners.tasks.sequences import LabelledSequences
 from tagged import PAIRED, corpus, tagger
 

@@ -13,7 +13,7 @@ from surelearn._scikit_learn import ClassifierMixin
 from surelearn.learners.base import Estimator, with_variances
 from surelearn.learners.labels import as_labels
 from surelearn.learners.scoring import MeanScorer, ScoredModel, Scorer, one_or_many
-from surelearn.learners.tasks.row_settings import PROBABILITIES
+from surelearn.learners.settings import PROBABILITIES
 from surelearn.probability import Reliability
 
 Array = NDArray[np.float64]

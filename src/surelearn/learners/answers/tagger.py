@@ -13,8 +13,8 @@ from surelearn import _check
 from surelearn.decode import Chain
 from surelearn.learners.base import put_model, require_variances, with_variances
 from surelearn.learners.explain.tagger import Explained
-from surelearn.learners.tasks.sequence_settings import TaggerSettings
 from surelearn.learners.tasks.sequence_task import SEQUENCES
+from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.learners.tasks.structure_merging import StructureMergeState
 from surelearn.learners.tasks.structured import fitted_temperature, share_right
@@ -40,7 +40,7 @@ class Tagger(Explained):
     temperature_: float
 
     @abstractmethod
-    def _settings_for(self, **instead: Any) -> TaggerSettings:
+    def _settings_for(self, **instead: Any) -> SequenceSettings:
         """The checked parameters, some of them replaced."""
 
     def __getstate__(self) -> dict[str, Any]:

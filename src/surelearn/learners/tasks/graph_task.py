@@ -66,8 +66,8 @@ class GraphTask(StructureTask):
             updates=fields.integer("updates"),
         )
         n_rows = model.first + model.features.n_nodes
-        self.put_weights(model, fields, tensors, budget, n_rows=n_rows)
         settings_of(estimator).check_fits(model)
+        self.put_weights(model, fields, tensors, budget, n_rows=n_rows)
         put_model(estimator, model)
 
     # ---------------------------------------------------------------- commands

@@ -2,20 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.learners.tasks.graph_settings import ModelSettings
-from surelearn.learners.tasks.graphs import EncodedGraphs, GraphModel, LabelledGraphs
+from surelearn import _check
+from surelearn.learners.settings import (
+    PARAMETERS,
+    Parameter,
+    Params,
+    Settings,
+    checked,
+    few_rivals,
+    resolved,
+)
+from surelearn.learners.tasks.graph_features import GraphFeatures
+from surelearn.learners.tasks.graphs import EncodedGraphs, GraphModel, LabelledGraphs, Messages
 from surelearn.learners.tasks.structured import with_labels
 from surelearn.learners.tasks.trainable import StructureTrainable
 from surelearn.training.protocol import Order, Report
 
 
+def _as_given(name: str, params: Params) -> Any:
+    return params[name]
+
+
+def _tol(name: str, params: Params) -> Any:
+    return (PARAMETERS[name].check if "max_iter" in params else _as_given)(name, params)
+
+
+class GraphSettings(Settings):
+    """The checked parameters of a classifier of graphs, by a rule or by a solver."""
+
+    own: ClassVar = {
+        "constraints": Parameter(few_rivals("labellings"), shared=True),
+        "fit_intercept": Parameter(
+            checked(_check.flag), lambda model: model.features.intercept, shared=True
+        ),
+        # Checked together, as limits of messages; by a rule `tol` is that of messages.
+        **{name: Parameter(_as_given) for name in ("damping", "message_tol", "max_sweeps")},
+        "tol": Parameter(_tol),
+    }
+
+    def complete(self) -> None:
+        super().complete()
+        by_solver = "message_tol" in vars(self)
+        tol = "message_tol" if by_solver else "tol"
+        limits = self.damping, getattr(self, tol), self.max_sweeps
+        self.messages = Messages(*_check.message_limits(*limits, tol_name=tol))
+
+    def untrained(self, *, is_sparse: bool = True) -> GraphModel:
+        """An untrained model that knows no graph."""
+        features = GraphFeatures(self.fit_intercept)
+        layout, projection = self.layout(features.n_nodes), self.projection
+        how = resolved(projection, is_sparse=is_sparse)
+        return GraphModel(layout, self.initial_variance, how, self.directed, features)
+
+
 def encode_block(
-    settings: ModelSettings,
+    settings: GraphSettings,
     before: GraphModel | None,
     block: LabelledGraphs,
     *,
@@ -25,7 +71,7 @@ def encode_block(
 
     Parameters
     ----------
-    settings : ModelSettings
+    settings : GraphSettings
     before : GraphModel or None
         The model that meets them; None: an untrained one.
     block : LabelledGraphs

@@ -5,21 +5,105 @@ Both make a new model and leave the given one as it is, whatever happens.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.dual import DualTargets, DualTraining, KernelRows
+from surelearn import _check, kernels
+from surelearn.dual import DualForm, DualTargets, DualTraining, KernelRows
+from surelearn.kernels import Kernel
 from surelearn.learners import reductions
+from surelearn.learners.settings import Parameter, Params, Settings, checked, converted, optional
 from surelearn.learners.tasks.kernel import KernelModel
-from surelearn.learners.tasks.kernel_settings import KernelSettings
 from surelearn.learners.tasks.row_training import stream_weight
 from surelearn.learners.tasks.rows import RowBatch, stages
 from surelearn.training.protocol import Order, Report
-from surelearn.weights import Tally
+from surelearn.weights import Layout, Tally
 
 Array = NDArray[np.float64]
+
+
+def _multiclass(name: str, params: Params) -> reductions.Multiclass:
+    multiclass = reductions.multiclass(params[name])
+    if multiclass == "joint":
+        raise ValueError(
+            "multiclass must be 'ovr', 'ovo', 'ecoc' or a coding matrix for kernels, got 'joint'."
+        )
+    return multiclass
+
+
+class KernelSettings(Settings):
+    """The checked parameters of a kernel classifier."""
+
+    own: ClassVar = {
+        "multiclass": Parameter(_multiclass),
+        "kernel": Parameter(converted(kernels.check)),
+        "gamma": Parameter(converted(kernels.checked_gamma)),
+        "degree": Parameter(checked(_check.count)),
+        "coef0": Parameter(checked(_check.number, "[0, inf)", low=0.0)),
+        "budget": Parameter(optional(_check.count, least=2)),
+    }
+
+    def complete(self) -> None:
+        super().complete()
+        self.core = self.rule.core()
+
+    def untrained(self, rows: KernelRows) -> KernelModel:
+        """An untrained model, whose kernel is made for the first rows."""
+        kernel = self._kernel_for(rows.X, self.gamma, rows.numbers)
+        layout = Layout(
+            n_features=int(rows.X.shape[1]),
+            intercept=self.fit_intercept,
+            second_order=self.second_order,
+            averaged=False,
+            dtype="float64",
+            covariance="full",
+        )
+        form, none = self.form(kernel), np.zeros(0, np.int64)
+        return KernelModel(layout, form, none, multiclass=self.multiclass)
+
+    def check_fits(self, model: KernelModel) -> None:
+        """Raise if a setting differs that a fitted model cannot change."""
+        known = model.form
+        _check.same("multiclass", model.multiclass, self.multiclass)
+        if model.layout.second_order == self.core.first_order:
+            _check.same_order(model.layout.second_order, self.rule)
+        _check.same("kernel", known.kernel, self._kernel_like(known.kernel))
+        form = self.form(known.kernel)
+        _check.same("fit_intercept", known.intercept, form.intercept)
+        _check.same("initial_variance", known.prior, form.prior)
+        _check.same("budget", known.budget or None, self.budget)
+
+    def form(self, kernel: Kernel) -> DualForm:
+        """The form of the problems; rules of first order have a fixed variance of 1."""
+        second_order = self.second_order
+        return DualForm(
+            kernel,
+            self.fit_intercept,
+            second_order=second_order,
+            prior=self.initial_variance if second_order else 1.0,
+            budget=self.budget or 0,
+        )
+
+    def _kernel_for(
+        self, X: Any, gamma: float | str, numbers: NDArray[np.int64] | None = None
+    ) -> Kernel:
+        return kernels.get(
+            self.kernel, X, gamma=gamma, degree=self.degree, coef0=self.coef0, numbers=numbers
+        )
+
+    def _kernel_like(self, known: Kernel) -> Kernel:
+        """The kernel of these settings, for the rows that another one was made for."""
+        if isinstance(known, kernels.Precomputed) and self.kernel == "precomputed":
+            return known
+        gamma = getattr(known, "gamma", 1.0) if isinstance(self.gamma, str) else self.gamma
+        none = np.zeros((0, 0))
+        return self._kernel_for(none, gamma, numbers=np.zeros(0, np.int64))
+
+    def check_classes(self, classes: NDArray[Any], model: KernelModel) -> None:
+        """Raise for classes without a row of the code."""
+        reductions.check_classes(self.multiclass, model.classes, classes)
 
 
 class KernelTraining:
@@ -41,7 +125,7 @@ class KernelTraining:
         self._training = DualTraining(model.weights, self._rows)
         self._codes = np.searchsorted(model.classes, batch.y)
         sides = self._model.sides(self._codes)
-        self._targets = DualTargets(settings.core, sides, batch.weight, settings.threads)
+        self._targets = DualTargets(settings.core, sides, batch.weight, settings.n_jobs)
         self._model.count_rows(self._codes)
 
     def learn(self, order: Order = None, report: Report | None = None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check
-from surelearn.learners.tasks.rank_settings import RankSettings
+from surelearn import _check, constraints
+from surelearn.learners.settings import Parameter, Params, Settings, resolved
 from surelearn.learners.tasks.ranking import GroupBlock, RankModel
 from surelearn.learners.tasks.row_training import Features, RowReader
 from surelearn.learners.tasks.trainable import StructureTrainable
@@ -18,6 +18,36 @@ from surelearn.merging import MergeState, Way
 from surelearn.read import Source
 from surelearn.training.held_out import warn_if_worse
 from surelearn.training.protocol import Order, Packed, Report
+from surelearn.weights import Diagonal, fits
+
+
+def _scheme(name: str, params: Params) -> constraints.Constraints:
+    scheme = constraints.get(params[name])
+    if not isinstance(scheme, constraints.Single | constraints.Sequential):
+        raise ValueError(
+            "constraints must be 'single' or 'sequential', or constraints.Sequential(k), for "
+            f"candidates, got {scheme!r}."
+        )
+    return scheme
+
+
+class RankSettings(Settings):
+    """The checked parameters of a ranker."""
+
+    own: ClassVar = {"constraints": Parameter(_scheme, shared=True)}
+
+    @property
+    def all_right(self) -> bool:
+        """Whether a wrong candidate must lose to all better ones."""
+        return bool(self.right == "all")
+
+    def untrained(self, n_features: int, *, is_sparse: bool) -> RankModel:
+        """An untrained model for rows of this width."""
+        layout = self.layout(n_features)
+        fits(layout, 1)
+        weights = Diagonal(layout, 1, self.initial_variance)
+        projection = resolved(self.projection, is_sparse=is_sparse)
+        return RankModel(layout, self.initial_variance, projection, weights)
 
 
 class RankTrainable(StructureTrainable):

@@ -1,11 +1,9 @@
-"""Constructor parameters of a classifier, checked and converted for training."""
+"""Constructor parameters of classifiers of rows, and the weights of rows that they give."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,144 +11,95 @@ from numpy.typing import NDArray
 from surelearn import _check, _core, constraints, rules
 from surelearn.decode import LABELS
 from surelearn.learners import reductions
-from surelearn.learners.tasks.learning_settings import resolved, sharding
+from surelearn.learners.settings import PARAMETERS, Parameter, Params, Settings, resolved
 from surelearn.learners.tasks.rows import RowModel
-from surelearn.training.protocol import UpdateMethod
 from surelearn.weights import Layout, fits
-
-#: The forms of label probabilities: of the mean scores, or over the distribution of the weights.
-PROBABILITIES = ("softmax", "exact")
 
 #: With ``passes="auto"``, so many rows are learnt in `fit`, within these numbers of passes; see
 #: docs/theory/defaults.md.
 _ROWS_LEARNT, _FEWEST_PASSES, _MOST_PASSES = 10_000, 3, 10
 
 
-@dataclass(frozen=True)
-class ClassifierSettings:
-    """The checked settings that all classifiers of rows have."""
+def _passes(name: str, params: Params) -> int:
+    """The number of passes; "auto" without a number of rows: of a stream, or of shards."""
+    value = params[name]
+    if isinstance(value, str) and not _check.is_auto(value):
+        raise ValueError(_check.must(name, "be a whole number or 'auto'", value))
+    if not _check.is_auto(value):
+        return _check.count(name, value)
+    return _FEWEST_PASSES if params["n_shards"] == 1 else _MOST_PASSES
 
-    multiclass: reductions.Multiclass
-    projection: str
-    dtype: str
-    intercept: bool
-    initial_variance: float
-    class_weight: dict[Any, float] | str | None
 
-    #: Whether rows may have any number of labels.
-    takes_many_labels: ClassVar[bool] = False
+def _scheme(name: str, params: Params) -> constraints.Constraints:
+    """The constraints; of "auto", the three best rivals raise the accuracy of the first pass."""
+    value = params[name]
+    if _check.is_auto(value):
+        joint = reductions.multiclass(params["multiclass"]) == "joint"
+        diagonal = params["covariance"] == "diagonal"
+        several = joint and diagonal and not rules.get(params["rule"]).first_order
+        return constraints.Sequential(3) if several else constraints.Single()
+    if isinstance(value, str):
+        _check.choice(name, value, ["auto", *constraints.SCHEMES])
+    return constraints.get(value)
 
-    @abstractmethod
+
+class RowSettings(Settings):
+    """The checked parameters of a classifier of rows, by a rule or by a solver."""
+
+    own: ClassVar = {
+        "constraints": Parameter(_scheme, shared=True),
+        "passes": Parameter(_passes),
+        "l1": Parameter(PARAMETERS["l1"].check, shared=True),
+        # It may change: `going_on`.
+        "projection": Parameter(PARAMETERS["projection"].check),
+    }
+
+    @classmethod
+    def of(cls, params: Params) -> Self:
+        settings: Any = super().of(params)
+        settings.chooses_passes = _check.is_auto(params.get("passes"))
+        settings.chooses_constraints = _check.is_auto(params.get("constraints"))
+        checked: Self = settings
+        return checked
+
+    def complete(self) -> None:
+        own = vars(self)
+        by_rule = "rule" in own
+        if not by_rule:
+            own |= {"multiclass": "joint", "covariance": "diagonal", "projection": "auto"}
+            own |= {"dtype": "float64", "n_shards": 1}
+        cost = own.setdefault("cost", None)
+        super().complete()
+        if not by_rule:
+            return
+        self.calibrates = own.get("calibrate", True) and self.second_order
+        _check_pieces(
+            self.rule, self.method.rule, self.constraints, covariance=self.covariance, cost=cost
+        )
+        if self.multiclass != "joint":
+            _check_reduced(self.constraints, covariance=self.covariance, cost=cost)
+
+    @property
+    def takes_many_labels(self) -> bool:
+        """Whether rows may have any number of labels."""
+        return "rule" in vars(self)
+
     def layout(self, n_features: int) -> Layout:
-        """What is stored for each of so many features."""
-
-    @abstractmethod
-    def merge_key(self) -> dict[str, Any]:
-        """The parameters that models must share to be merged, by name."""
-
-    @abstractmethod
-    def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
-        """Raise for classes that a model cannot have."""
-
-    def untrained(self, n_features: int, *, is_sparse: bool) -> RowModel:
-        """An untrained model for rows of this width."""
-        none: NDArray[Any] = np.zeros(0, dtype=np.int64)
-        layout, projection = self.layout(n_features), self.resolved(is_sparse)
-        return RowModel(layout, self.initial_variance, projection, none, multiclass=self.multiclass)
+        return replace(
+            super().layout(n_features), intercept=self.fit_intercept, covariance=self.covariance
+        )
 
     def resolved(self, is_sparse: bool) -> str:
         """The projection for sparse or dense input."""
         return resolved(self.projection, is_sparse=is_sparse)
 
-    def check_fits(self, model: RowModel) -> None:
-        """Raise if a setting differs that a fitted model cannot change."""
-        _check.same("dtype", model.layout.dtype, self.dtype)
-        _check.same("fit_intercept", model.layout.intercept, self.intercept)
-        _check.same("initial_variance", model.initial_variance, self.initial_variance)
-
-
-@dataclass(frozen=True)
-class RowSettings(ClassifierSettings):
-    """The checked settings of an online classifier."""
-
-    rule: rules.Rule
-    constraints: constraints.Constraints
-    chooses_constraints: bool  # whether the parameter is "auto"
-    method: UpdateMethod
-    decoding: str
-    covariance: str
-    passes: int
-    chooses_passes: bool  # whether the parameter is "auto"
-    shuffle: bool
-    averaged: bool
-    verbose: int
-    n_shards: int
-    combine: str
-    merge_every: int | None
-    probability: str
-    calibrates: bool  # whether rows are kept back to calibrate the probabilities
-
-    takes_many_labels: ClassVar[bool] = True
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> RowSettings:
-        """Check every parameter of a `SureClassifier`, and the keyword `calibrate` of `fit`."""
-        rule = rules.get(params["rule"])
-        core = rule.core()
-        covariance = _check.choice("covariance", params["covariance"], ["diagonal", "full"])
-        multiclass = reductions.multiclass(params["multiclass"])
-        several = multiclass == "joint" and covariance == "diagonal" and not core.first_order
-        chooses = _check.is_auto(params["constraints"])
-        scheme = _chosen(several) if chooses else _named(params["constraints"])
-        cost = _check.cost(params["cost"])
-        _check_pieces(rule, core, scheme, covariance=covariance, cost=cost)
-        decoding = reductions.decoding(params["decoding"], multiclass, first_order=core.first_order)
-        if multiclass != "joint":
-            _check_reduced(scheme, covariance=covariance, cost=cost)
-        dtype = _check.storage(params["dtype"])
-        threads = _check.threads("n_jobs", params["n_jobs"])
-        return cls(
-            rule=rule,
-            constraints=scheme,
-            chooses_constraints=chooses,
-            method=UpdateMethod(core, scheme.core(), cost, threads),
-            multiclass=multiclass,
-            decoding=decoding,
-            covariance=covariance,
-            projection=_check.choice(
-                "projection", params["projection"], ["auto", "precision", "covariance"]
-            ),
-            dtype=dtype.name,
-            **_passes(params["passes"], params["n_shards"]),
-            shuffle=_check.flag("shuffle", params["shuffle"]),
-            intercept=_check.flag("fit_intercept", params["fit_intercept"]),
-            averaged=_check.flag("average", params["average"]),
-            initial_variance=_check.prior(params["initial_variance"], dtype),
-            class_weight=_check.class_weight(params["class_weight"]),
-            verbose=_check.verbosity(params["verbose"]),
-            probability=_check.choice("probability", params["probability"], PROBABILITIES),
-            calibrates=_check.flag("calibrate", params.get("calibrate", True))
-            and not core.first_order,
-            **sharding(params, rule),
-        )
-
-    def layout(self, n_features: int) -> Layout:
-        return Layout(
-            n_features=n_features,
-            intercept=self.intercept,
-            second_order=not self.method.rule.first_order,
-            averaged=self.averaged,
-            dtype=self.dtype,
-            covariance=self.covariance,
-        )
-
     def untrained(self, n_features: int, *, is_sparse: bool, many: bool = False) -> RowModel:
         """An untrained model for rows of this width, of one label or of many labels each."""
-        model = super().untrained(n_features, is_sparse=is_sparse)
-        if not many:
-            return model
-        self.check_many_labels()
-        return replace(model, multiclass=LABELS)
+        if many:
+            self.check_many_labels()
+        how, none = LABELS if many else self.multiclass, np.zeros(0, dtype=np.int64)
+        layout, projection = self.layout(n_features), self.resolved(is_sparse)
+        return RowModel(layout, self.initial_variance, projection, none, multiclass=how)
 
     def check_many_labels(self) -> None:
         """Raise for settings that rows of many labels cannot have."""
@@ -159,7 +108,7 @@ class RowSettings(ClassifierSettings):
         if not self.chooses_constraints:
             _check.for_many_labels("constraints", self.constraints, [constraints.Single()])
         _check.for_many_labels("covariance", self.covariance, ["diagonal"])
-        _check.for_many_labels("cost", None if self.method.cost is None else "a matrix", [None])
+        _check.for_many_labels("cost", None if self.cost is None else "a matrix", [None])
         _check.for_many_labels("class_weight", self.class_weight, [None])
 
     def start(
@@ -181,7 +130,7 @@ class RowSettings(ClassifierSettings):
         if not self.chooses_passes or self.n_shards > 1:
             return self
         passes = -(-_ROWS_LEARNT // max(1, n))
-        return replace(self, passes=min(max(passes, _FEWEST_PASSES), _MOST_PASSES))
+        return self.but(passes=min(max(passes, _FEWEST_PASSES), _MOST_PASSES))
 
     @property
     def calibrates_streams(self) -> bool:
@@ -212,60 +161,24 @@ class RowSettings(ClassifierSettings):
 
         A registered rule name can get a new meaning, and a matrix or dict can change in place.
         """
-        fixed = self.class_weight is None and self.method.cost is None
+        fixed = self.class_weight is None and self.cost is None
         named = isinstance(self.multiclass, str)
         return fixed and named and not isinstance(self.rule, rules.Custom)
 
     def check_classes(self, classes: NDArray[Any], model: RowModel) -> None:
         """Raise for classes without a cost, without a row of the code, or without memory."""
-        _check.cost_fits(self.method.cost, classes)
+        _check.cost_fits(self.cost, classes)
         reductions.check_classes(model.multiclass, model.classes, classes)
         n_columns, what, more = reductions.demand(model.multiclass, len(classes))
         if n_columns > (0 if model.weights is None else model.weights.capacity):
             fits(model.layout, n_columns, what=what, more=more)
 
     def check_fits(self, model: RowModel) -> None:
-        fitted = model.layout
         if model.many_labels:
             self.check_many_labels()
         else:
             _check.same("multiclass", model.multiclass, self.multiclass)
-        _check.same("covariance", fitted.covariance, self.covariance)
         super().check_fits(model)
-        _check.same("average", fitted.averaged, self.averaged)
-        if fitted.second_order == self.method.rule.first_order:
-            _check.same_order(fitted.second_order, self.rule)
-
-    def merge_key(self) -> dict[str, Any]:
-        names = ("rule", "covariance", "multiclass", "constraints", "dtype", "initial_variance")
-        cost = self.method.cost
-        return {
-            **{name: getattr(self, name) for name in names},
-            "fit_intercept": self.intercept,
-            "average": self.averaged,
-            "cost": None if cost is None else cost.tolist(),
-        }
-
-
-def _chosen(several: bool) -> constraints.Constraints:
-    """The constraints of "auto": the three best rivals raise the accuracy of the first pass."""
-    return constraints.Sequential(3) if several else constraints.Single()
-
-
-def _named(value: Any) -> constraints.Constraints:
-    """The constraints of a value or a name other than "auto"."""
-    if isinstance(value, str):
-        _check.choice("constraints", value, ["auto", *constraints.SCHEMES])
-    return constraints.get(value)
-
-
-def _passes(value: Any, n_shards: Any) -> dict[str, Any]:
-    """The number of passes; "auto" without a number of rows: of a stream, or of shards."""
-    if isinstance(value, str) and not _check.is_auto(value):
-        raise ValueError(_check.must("passes", "be a whole number or 'auto'", value))
-    if not _check.is_auto(value):
-        return {"passes": _check.count("passes", value), "chooses_passes": False}
-    return {"passes": _FEWEST_PASSES if n_shards == 1 else _MOST_PASSES, "chooses_passes": True}
 
 
 def _check_pieces(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -434,7 +433,7 @@ class RowTrainable:
     # ----------------------------------------------------------------- merging
 
     def fork(self, model: RowModel | None = None, *, threads: int = 1) -> RowTrainable:
-        settings = replace(self.settings, method=self.settings.method._replace(threads=threads))
+        settings = self.settings.but(method=self.settings.method._replace(threads=threads))
         return RowTrainable(settings, self.reader.fork(), model, declared=self._declared)
 
     def state(self, how: Way, start: RowModel | None = None) -> MergeState:

@@ -16,9 +16,9 @@ from surelearn.learners.file_parts import (
     prior_out,
     weights_out,
 )
+from surelearn.learners.settings import FEATURES
 from surelearn.learners.sources import opened_sentences
 from surelearn.learners.task import Progress, refuse_rival
-from surelearn.learners.tasks.sequence_settings import FEATURES, feature_settings
 from surelearn.learners.tasks.sequences import SequenceModel
 from surelearn.learners.tasks.structure_merging import StructureTask
 from surelearn.read import BadInput, Source
@@ -115,15 +115,15 @@ class SequenceTask(StructureTask):
             layout,
             *prior_in(fields, layout),
             features,
-            feature_settings(settings.feature_params),
+            settings.feature_params,
             classes=labels_in(fields.inner("classes"), budget),
             n_pairs=features.n_pair_features,
             mistakes=fields.naturals("mistakes"),
             updates=fields.integer("updates"),
         )
         n_rows = model.first + features.n_features
-        self.put_weights(model, fields, tensors, budget, n_rows=n_rows)
         settings.check_fits(model)
+        self.put_weights(model, fields, tensors, budget, n_rows=n_rows)
         put_model(estimator, model)
 
     # ----------------------------------------------------------------- answers

@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surelearn.learners.tasks.sequence_settings import TaggerSettings
+from surelearn.learners.settings import FEATURES, Parameter, Settings, few_rivals, one_of
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.learners.tasks.structured import with_labels
 from surelearn.learners.tasks.trainable import StructureTrainable
 from surelearn.read import Source
-from surelearn.templates import Sequences
+from surelearn.templates import Sequences, TokenFeatures
 from surelearn.training.protocol import Order, Packed, Report
+
+
+class SequenceSettings(Settings):
+    """The checked parameters of a tagger, whether it learns by a rule or by a solver."""
+
+    own: ClassVar = {
+        "constraints": Parameter(few_rivals("paths"), shared=True),
+        "projection": Parameter(
+            one_of("precision", "covariance"), lambda model: model.projection, shared=True
+        ),
+        # Its features check it.
+        "n_features": Parameter(
+            lambda name, params: params[name],
+            lambda model: model.made_by["n_features"],
+            shared=True,
+        ),
+    }
+
+    @property
+    def feature_params(self) -> dict[str, Any]:
+        """The parameters of features, as plain values that can be compared."""
+        return {name: getattr(self, name) for name in FEATURES}
+
+    def features(self, columns: Any = None) -> TokenFeatures:
+        """A new feature extractor; `columns` are the default column names."""
+        return TokenFeatures(**{**self.feature_params, "columns": self.columns or columns})
+
+    def untrained(self) -> SequenceModel:
+        """An untrained model."""
+        return SequenceModel(
+            self.layout(2), self.initial_variance, self.projection, self.features(),
+            self.feature_params,
+        )  # fmt: skip
 
 
 class EncodedSequences(NamedTuple):
@@ -88,7 +121,7 @@ SequenceBlock = LabelledSequences | EncodedSequences
 
 
 def encode_block(
-    settings: TaggerSettings,
+    settings: SequenceSettings,
     model: SequenceModel | None,
     block: LabelledSequences,
     *,
@@ -99,7 +132,7 @@ def encode_block(
 
     Parameters
     ----------
-    settings : TaggerSettings
+    settings : SequenceSettings
     model : SequenceModel or None
         None: start untrained.
     block : LabelledSequences

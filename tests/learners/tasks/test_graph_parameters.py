@@ -6,7 +6,7 @@ import pytest
 
 from surelearn import SureGraphClassifier
 from surelearn.constraints import Sequential
-from surelearn.learners.tasks.graph_settings import GraphSettings, messages
+from surelearn.learners.tasks.graph_training import GraphSettings
 
 
 def settings(**params):
@@ -17,16 +17,16 @@ def test_defaults_are_sound():
     found = settings()
     assert found.messages == (0.3, 1e-3, 50)
     assert found.rule.name == "arow"
-    assert found.averaged
+    assert found.average
     assert found.second_order
     assert settings(constraints=Sequential(3)).constraints == Sequential(3)
 
 
 def test_messages_are_checked():
     good = {"damping": 0.5, "tol": 1e-2, "max_sweeps": 7}
-    assert messages(good) == (0.5, 0.01, 7)
+    assert settings(**good).messages == (0.5, 0.01, 7)
     with pytest.raises(TypeError, match="tol must be a number, got 'x'"):
-        messages({**good, "tol": "x"})
+        settings(**{**good, "tol": "x"})
 
 
 def test_an_untrained_model_knows_nothing():
