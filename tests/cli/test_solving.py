@@ -71,7 +71,7 @@ def report(**changes):
     ],
 )  # fmt: skip
 def test_a_report_in_words(changes, lines):
-    said = _solving.in_words(report(**changes), ["a.txt", "b.txt"], "sentences", "tags")
+    said = _solving.in_words(report(**changes), ["a.txt", "b.txt"], surelearn.CRFTagger.task)
     assert said.splitlines() == lines
     piped = _solving.in_words(report(), ["-"], "sentences", "tags")
     assert "from standard input" in piped

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from surelearn._lazy import lazily
-from surelearn._scikit_learn import IS_LIGHT
 from surelearn.text._native import NativeVectorizer
 
 if TYPE_CHECKING:
@@ -17,6 +16,8 @@ __getattr__ = lazily(__name__, {"HashingVectorizer": "surelearn.text._vectorizer
 
 def vectorizer_class() -> type[NativeVectorizer]:
     """The class of vectorizers in text classifiers: without scikit-learn in the command."""
+    from surelearn._scikit_learn import IS_LIGHT
+
     if IS_LIGHT:
         return NativeVectorizer
     from surelearn.text._vectorizer import HashingVectorizer

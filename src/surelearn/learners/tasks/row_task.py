@@ -216,7 +216,9 @@ class RowTask(Task):
     ) -> Iterator[Prediction]:
         for judged in _of_source([model], source):
             (own,) = judged.judgements
-            kept = judged.kept[keep] if isinstance(keep, str) else judged.kept if keep else None
+            kept = None if keep is None else judged.kept
+            if isinstance(keep, str):
+                kept = judged.kept[keep]
             yield Prediction(
                 own.labels,
                 _of_label(model, own),

@@ -55,7 +55,7 @@ class Tagged(NamedTuple):
     >>> from surelearn.prediction import predict_tags
     >>> tagger = SureTagger(random_state=0).fit([["a", "dog"], ["a", "cat"]], [["D", "N"]] * 2)
     >>> with TemporaryDirectory() as folder, open(f"{folder}/a.conll", "w+") as file:
-    ...     print("a\ndog\n", file=file, flush=True)
+    ...     print("a\\ndog\\n", file=file, flush=True)
     ...     print(next(predict_tags(tagger, file.name)).text.split())
     ['a', 'D', 'dog', 'N']
     """
