@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers import X4
-from surelearn import SureClassifier, SureTagger, SureTextClassifier, load, read
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, _check, load, read
 
 BEYOND = [10**30, -(2**70), 2**64, 10**5000]
 MESSAGE = "must hold whole numbers that fit int64, or uint64 if none is negative, got"
@@ -132,3 +132,9 @@ def test_sparse_rows_with_such_labels_are_named(tmp_path, label, form):
     with pytest.raises(read.BadInput, match=message):
         SureClassifier().fit_stream(path)
     assert sum(batch.n_bad for batch in read.batches(path, skip_bad=True)) == 1
+
+
+def test_merged_models_have_labels_of_one_type():
+    _check.labels_agree(np.array([0, 1]), np.array([True, False]))
+    with pytest.raises(TypeError, match=r"one type to be merged, got 'a' \(<U1\) and 0 \(int64\)"):
+        _check.labels_agree(np.array(["a"]), np.array([0]))

@@ -36,12 +36,6 @@ def test_what_is_no_matrix_of_costs(cost, error, message):
         _check.cost(cost)
 
 
-def test_merged_models_have_labels_of_one_type():
-    _check.labels_agree(np.array([0, 1]), np.array([True, False]))
-    with pytest.raises(TypeError, match=r"one type to be merged, got 'a' \(<U1\) and 0 \(int64\)"):
-        _check.labels_agree(np.array(["a"]), np.array([0]))
-
-
 def test_settings_of_a_fitted_model_stay():
     _check.same("passes", 2, 2)
     with pytest.raises(ValueError, match=r"passes must stay 2 in a fitted model, got 3\. Call"):

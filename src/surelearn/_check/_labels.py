@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._values import doubles, listed, listing, number, shown
+from surelearn._check._values import doubles, is_missing, listed, listing, number, shown
 
 #: The types of each kind of label; bool before int, because Python counts a bool as an int.
 _KINDS: dict[str, Any] = {
@@ -71,14 +71,6 @@ def _digits(value: int) -> str:
     """A whole number, or its size if it is long: Python refuses to print very long ones."""
     bits = value.bit_length()
     return str(value) if bits <= 128 else f"a number of {bits} bits"
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or pandas' NaT or NA."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):  # a comparison with pandas.NA is no bool
-        return True
 
 
 def kind_of(label: Any) -> str:
@@ -359,3 +351,14 @@ def _refuse_label(y: Sequence[Sequence[Any]], wrong: Callable[[Any], bool]) -> N
         for t, label in enumerate(tags):
             if wrong(label):
                 raise TypeError(f"y[{i}][{t}] must be a label, got {shown(label)}.")
+
+
+def labels_agree(one: NDArray[Any], other: NDArray[Any]) -> None:
+    """Refuse to merge models whose labels have different types."""
+    try:
+        one_kind(one, other)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "models must have labels of one type to be merged, got "
+            f"{one.tolist()[0]!r} ({one.dtype}) and {other.tolist()[0]!r} ({other.dtype})."
+        ) from None

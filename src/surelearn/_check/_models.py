@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._labels import one_kind
 from surelearn._check._values import doubles, listing, number
 
 W = TypeVar("W")
@@ -86,17 +85,6 @@ def agree(name: str, one: object, other: object) -> None:
         raise ValueError(
             f"models must have the same {name} to be merged, got {one!r} and {other!r}."
         )
-
-
-def labels_agree(one: NDArray[Any], other: NDArray[Any]) -> None:
-    """Refuse to merge models whose labels have different types."""
-    try:
-        one_kind(one, other)
-    except (TypeError, ValueError):
-        raise TypeError(
-            "models must have labels of one type to be merged, got "
-            f"{one.tolist()[0]!r} ({one.dtype}) and {other.tolist()[0]!r} ({other.dtype})."
-        ) from None
 
 
 def finite_loss(numbers: NDArray[np.float64]) -> NDArray[np.float64]:

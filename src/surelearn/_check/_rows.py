@@ -9,9 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._messages import (
-    must,
-)
+from surelearn._check._messages import must
 from surelearn._check._values import numbers, shown
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn._check._labels import is_missing
 from surelearn._check._memory import enough_memory, size
-from surelearn._check._values import count, doubles, listed, number, shown
+from surelearn._check._values import count, doubles, is_missing, listed, number, shown
 
 
 def known_nodes(name: str, value: Any, n_nodes: int) -> dict[int, Any]:

@@ -166,3 +166,11 @@ def listed(name: str, value: object, of: str) -> None:
     """Refuse a single string, and anything that is not iterable."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be a list of {of}, got {value!r}.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or pandas' NaT or NA."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # a comparison with pandas.NA is no bool
+        return True
