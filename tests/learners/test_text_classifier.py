@@ -341,6 +341,18 @@ def test_words_of_texts_without_weight_are_not_met():
         assert weighted.coef_.tobytes() == plain.coef_.tobytes()
 
 
+@pytest.mark.parametrize("idf", [False, True])
+@pytest.mark.parametrize("learnt", [0, 2])
+def test_a_call_without_any_weight_meets_no_word(learnt, idf):
+    """Not even a call that names new classes, of a new model or of another."""
+    clf = SureTextClassifier(idf=idf, random_state=0)
+    if learnt:
+        clf.partial_fit(["good film", "bad film"], ["pos", "neg"])
+    clf.partial_fit(["strange"], ["pos"], classes=["neg", "none", "pos"], sample_weight=[0])
+    assert clf.classes_.tolist() == ["neg", "none", "pos"]
+    assert clf.vectorizer_.n_names_ == (3 if learnt else 0)
+
+
 @pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
 def test_missing_texts_of_pandas_are_named_with_their_row(kind):
     clf = SureTextClassifier(random_state=0).fit(["good", "bad"], [1, 0])

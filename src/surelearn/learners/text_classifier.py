@@ -418,7 +418,7 @@ temperature_
 
     def _remember(self, batch: RowBatch, n: int | None = None) -> None:
         texts, words = batch.named
-        if n is not None and n < batch.size:
+        if (n := batch.size if n is None else n) < len(texts):  # or none has a weight
             if words is None:
                 self.vectorizer_.forget_names()
             words = self.vectorizer_.unweighed_apart(taken(texts, slice(0, n)))[1]
