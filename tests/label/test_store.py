@@ -105,11 +105,12 @@ def changed(path, statement: str) -> None:
     db.close()
 
 
-def test_a_store_that_is_empty_is_told(tmp_path):
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_store_that_is_empty_is_told(tmp_path, kept):
     with Store(tmp_path / "a.db") as store:
         store.append(ANSWER)
-    os.truncate(tmp_path / "a.db", 0)
-    with pytest.raises(FormatError, match=r"must be a whole store of answers, got .* no bytes"):
+    os.truncate(tmp_path / "a.db", kept)
+    with pytest.raises(FormatError, match=r"a whole store of answers, got .* nothing in it"):
         Store(tmp_path / "a.db")
 
 

@@ -200,8 +200,9 @@ def _checksum(*values: Any) -> str:
 
 @contextmanager
 def _connected(path: str) -> Iterator[sqlite3.Connection]:
-    if os.path.isfile(path) and not os.path.getsize(path):
-        raise damaged(path, "no bytes")
+    # SQLite begins anew in a file of no bytes, and of one.
+    if os.path.isfile(path) and os.path.getsize(path) < 2:
+        raise damaged(path, "nothing in it")
     # Requests are served by several threads, one at a time.
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
