@@ -79,6 +79,11 @@ def test_a_width_beyond_all_is_named(tmp_path: Path) -> None:
     assert "'--n-features'" in done.output
 
 
+def test_the_largest_index_of_svmlight_has_a_width(tmp_path: Path) -> None:
+    arguments = ["train", str(tmp_path / "r.svm"), "-o", "m.sure", "--n-features", str(2**31 - 1)]
+    assert "No such file" in CliRunner().invoke(app, arguments).output
+
+
 def test_rows_that_are_too_wide_name_the_width(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

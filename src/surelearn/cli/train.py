@@ -48,7 +48,7 @@ Calibrate = Annotated[
 NFeatures = Annotated[
     int | None,
     typer.Option(
-        min=1, max=2**31 - 2, help="Size of the hashed feature space; columns of svmlight."
+        min=1, max=2**31 - 1, help="Size of the hashed feature space; columns of svmlight."
     ),
 ]
 
