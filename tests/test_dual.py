@@ -237,6 +237,16 @@ def test_kernels_that_overflow_are_refused(kernel):
         kernelled.trained(start, X * 1e200, 2 * y - 1)
 
 
+def test_rows_whose_own_kernel_overflows_have_no_variance():
+    """Those with the support points do not."""
+    X, y = kernelled.rows(n=40)
+    start = kernelled.untrained(kernelled.form(KERNELS["linear"]))
+    learnt, large = kernelled.trained(start, X, 2 * y - 1), KernelRows(X * 1e155)
+    assert np.isfinite(learnt.scores(large)).all()
+    with pytest.raises(ValueError, match="X must have values whose kernel is finite"):
+        learnt.margin(large)
+
+
 def test_an_exception_of_a_custom_rule_is_raised():
     def rule(m, v):
         raise KeyError("mine")

@@ -107,12 +107,22 @@ class DualForm:
             values = self.kernel.gram(X, points)
         if self.intercept:
             values += 1.0
-        if not np.isfinite(values).all():
-            raise ValueError(
-                "X must have values whose kernel is finite, got an overflow in double precision. "
-                "Scale the features."
-            )
-        return values
+        return _finite(values)
+
+    def own(self, X: Any) -> Array:
+        """The kernel of rows with themselves."""
+        with np.errstate(over="ignore"):
+            return _finite(self.kernel.diagonal(X) + self.intercept)
+
+
+def _finite(values: Array) -> Array:
+    """Refuse rows whose kernel overflows."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "X must have values whose kernel is finite, got an overflow in double precision. Scale "
+            "the features."
+        )
+    return values
 
 
 @dataclass(frozen=True)
@@ -179,7 +189,7 @@ class Dual:
         If `numbers` is given, of these rows only.
         """
         X = rows.X if numbers is None else rows.X[numbers]
-        nu, own = self._coefficients(), self.form.kernel.diagonal(X) + self.form.intercept
+        nu, own = self._coefficients(), self.form.own(X)
         mean = np.zeros((X.shape[0], self.n_columns))
         variance = np.zeros_like(mean)
         for values, span in self._values(X):

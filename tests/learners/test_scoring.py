@@ -94,3 +94,18 @@ def test_log_losses_are_those_of_the_probabilities_at_a_temperature(probability,
     losses = scorer(clf).log_losses(scored_rows(clf, X[300:]), y[300:])(clf.temperature_)
     own = np.arange(len(losses)), y[300:]
     np.testing.assert_allclose(losses, -clf.predict_log_proba(X[300:])[own])
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+@pytest.mark.parametrize("size", [1e200, 1e301, 1e307])
+def test_the_most_probable_class_of_huge_scores_is_the_predicted_one(multiclass, size):
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X = X / 16
+    clf = SureClassifier(multiclass=multiclass, random_state=0).fit(X[:200], y[:200])
+    rows = np.eye(64)[X[:200].any(axis=0)] * size
+    p = clf.predict_proba(rows)
+    np.testing.assert_allclose(p.max(axis=1), 1.0)
+    assert (clf.classes_[p.argmax(axis=1)] == clf.predict(rows)).all()
+    assert not np.isnan(clf.predict_log_proba(rows)).any()
+    other = clf.predict_proba(X[:3])
+    assert (clf.predict_proba(np.vstack([rows, X[:3]]))[-3:] == other).all()

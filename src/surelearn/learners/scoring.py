@@ -343,7 +343,7 @@ class MeanScorer(Scorer):
         return self._soft(scores, self.softness, log=log)
 
     def _soft(self, scores: Array, tau: float, *, log: bool) -> Array:
-        return _softmax(self._over(tau, one_or_many(scores)), log=log)
+        return _softmax(self._over(tau, _below_the_best(one_or_many(scores))), log=log)
 
     def _over(self, tau: float, scores: Array) -> Array:
         """Scores over a temperature."""
@@ -397,6 +397,18 @@ class SoftmaxScorer(Scorer):
         if self.moderated:  # MacKay 1992, eq. 10
             mean = mean / np.sqrt(1.0 + np.pi / 8.0 * spread)
         return _softmax(mean, log=log)
+
+
+def _below_the_best(scores: Array) -> Array:
+    """Scores less the best one of their row, in rows where all of them could be clipped to one."""
+    huge = scores.ndim > 1 and np.abs(scores).max(axis=1) > 1e200
+    if not np.any(huge):
+        return scores
+    finite = np.clip(scores[huge], -LARGEST, LARGEST)
+    below = scores.copy()
+    with np.errstate(over="ignore"):
+        below[huge] = finite - finite.max(axis=1, keepdims=True)
+    return below
 
 
 def _softmax(scores: Array, *, log: bool) -> Array:
