@@ -90,6 +90,14 @@ def test_every_scheme_has_a_row_in_the_theory():
         )
 
 
+@pytest.mark.parametrize("page", THEORY, ids=lambda page: page.stem)
+def test_equations_are_rendered(page):
+    """An indented block is shown as text; an equation stands between lines of two dollars."""
+    text = page.read_text()
+    assert not re.search(r"\n\n    \S.*( = |<-|\+=)", text)
+    assert text.count("\n$$\n") % 2 == 0
+
+
 def cells_of(page):
     """Cells of the last two columns, code and test, of the table of paper and code."""
     table = page.read_text().split("## Paper and code\n")[1]
