@@ -103,6 +103,13 @@ def test_bad_input_is_one_line(pool, tmp_path):
     assert "labels must be given once, got --labels and --tags" in both.output
 
 
+def test_an_export_over_the_pool_names_the_option(pool):
+    before = pool.read_bytes()
+    found = run("label", pool, "--export", pool)
+    assert "Invalid value for --export: export must not be one of the inputs" in found.output
+    assert pool.read_bytes() == before
+
+
 @pytest.mark.slow
 def test_labels_of_a_column_are_the_start(tmp_path):
     path = tmp_path / "pool.csv"

@@ -263,7 +263,7 @@ def check_folder(path: Path, option: str) -> None:
         )
 
 
-def check_apart(output: Path, inputs: list[str]) -> None:
+def check_apart(output: Path, inputs: list[str], option: str = "output") -> None:
     """Refuse an output that is one of the inputs, or that the next run would read as an input.
 
     The second case is a file written into an input folder, with a name of a known format.
@@ -274,7 +274,7 @@ def check_apart(output: Path, inputs: list[str]) -> None:
     for name in [path for given in inputs for path in (given, *glob.glob(given, recursive=True))]:
         if _is_same(output, name) or (_is_same(folder, name) and is_known(output)):
             raise typer.BadParameter(
-                f"output must not be one of the inputs, got '{output}'.", param_hint="--output"
+                f"{option} must not be one of the inputs, got '{output}'.", param_hint=f"--{option}"
             )
 
 

@@ -180,7 +180,7 @@ def _check_export(export: Path | None, files: list[str], kind: str, *, agreed: b
         raise typer.BadParameter(
             f"--export must name a file that ends in one of {endings}, got '{export}'."
         )
-    check_apart(export, files)
+    check_apart(export, files, "export")
 
 
 def _export(session: Session, path: Path, *, agreed: bool) -> None:
